@@ -51,7 +51,11 @@ export function grafanaDashboard(names) {
           { color: 'yellow', value: 0.9 },
           { color: 'green', value: 0.99 },
         ]),
-        stat('Circuits that are not closed', [target(`sum(${metric('unwedge_circuit_state', 'state!="closed"')})`)]),
+        stat('Circuits that are not closed', [
+          target(
+            `sum(${metric('unwedge_circuit_state', 'state!="closed"')}) + (sum(${metric('unwedge_tool_circuit_state')}) or vector(0))`,
+          ),
+        ]),
         stat('Open alerts', [target(`sum(${metric('unwedge_alert_open')}) or vector(0)`)]),
         stat('Calls past half of a limit', [target(`sum(${metric('unwedge_calls_pending_long')}) or vector(0)`)]),
       ],

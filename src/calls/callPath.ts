@@ -20,7 +20,7 @@ import { inputKeyOf } from './openEffects.ts';
 import type { KeyRule } from '../policy/reconciler.ts';
 import * as refusal from './refusal.ts';
 import { recordedFailure } from './settingsBrief.ts';
-import type { ToolCircuitState } from './toolCircuits.ts';
+import type { OpenToolCircuit, ToolCircuitState } from './toolCircuits.ts';
 import { toolName } from './toolName.ts';
 import { traceOf } from './traceOf.ts';
 
@@ -265,6 +265,11 @@ export class CallPath<I, O> implements Drainable {
   /** The circuit of a tool, as of now. */
   toolCircuit(tool: string): ToolCircuitState {
     return this.#conductor.state.tools.stateOf(tool);
+  }
+
+  /** The circuits of its tools that are not closed. */
+  get openTools(): readonly OpenToolCircuit[] {
+    return this.#conductor.state.tools.open;
   }
 
   /** Forces the circuit of a tool open until the returned function is called (once). */

@@ -37,7 +37,7 @@ export interface BreakerHandle {
   reset(): void;
   /**
    * Has an open circuit probed now and not when its time has come, or lets a call through to a server that asked not to be called: where it is
-   * answered, the rest may follow. One probe at a time, also of all processes on one store. Where there is nothing to probe the result says so.
+   * answered, the rest may follow. Where its circuit is closed and those of tools are open, the next call of each is let through. One probe at a time, also of all processes on one store. Where there is nothing to probe the result says so.
    * @throws TypeError when the note is none.
    */
   probe(note?: OrderNote): OrderResult;

@@ -15,7 +15,7 @@ export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>
   if (state.stopped) return notDone(`${integration} is stopped.`);
   if (link.lastState === 'crashed') return notDone(`${integration} is down, and no probe reaches it: restart it.`);
   if (link.closed) {
-    if (link.pausedUntil <= now) return notDone(`The circuit of ${integration} is closed: there is nothing to probe.`);
+    if (link.pausedUntil <= now) return probeTools(state, note);
     const [oldest] = state.waiting.list('pause');
     const how = oldest === undefined ? 'next_call' : 'waiting_call';
     return probePause(state, steps, oldest, () => queue.tell({ type: 'operator.probed', integration, how, ...note }));
@@ -32,6 +32,30 @@ export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>
   if (!isOwn) return { ok: true, text: `The next call of ${integration} is let through as the probe.` };
   steps.admission.sendProbe(now);
   return { ok: true, text: `${integration} is probed now.` };
+}
+
+/** Has the next call of each tool tried whose circuit is open, where that of the integration is closed. */
+function probeTools<I, O>({ tools, options, queue }: PathState<I, O>, note: OrderNote): OrderResult {
+  const { name: integration } = options;
+  const all = tools.open;
+  const due = all.filter(({ circuit }) => circuit === 'open');
+  const [held] = all;
+  if (held === undefined) return notDone(`The circuit of ${integration} is closed: there is nothing to probe.`);
+  if (due.length === 0) {
+    const name = `The tool ${held.tool} of ${integration}`;
+    if (held.circuit === 'half-open') return notDone(underWay(name));
+    return notDone(`${name} is held open by an operator, and is not probed: reset ${integration}.`);
+  }
+  for (const { tool } of due) {
+    queue.tell({ type: 'operator.probed', integration, tool, how: 'next_call', ...note });
+    tools.probeSoon(tool);
+  }
+  const names = due.map(({ tool }) => tool).join(', ');
+  const text =
+    due.length === 1
+      ? `The next call of the tool ${names} of ${integration} is let through as the probe.`
+      : `The next call of each of the tools ${names} of ${integration} is let through as the probe.`;
+  return { ok: true, text };
 }
 
 /**

@@ -14,6 +14,14 @@ const mostCircuits = 1000;
 /** The circuit of a tool as an operator sees it. */
 export type ToolCircuitState = 'closed' | 'open' | 'half-open' | 'isolated';
 
+/** The circuit of a tool that is not closed. */
+export interface OpenToolCircuit {
+  readonly tool: string;
+  readonly circuit: Exclude<ToolCircuitState, 'closed'>;
+  /** Of an open one, when the next call of the tool tries it, in ms from now; 0 when that is due. */
+  readonly probeInMs?: number | undefined;
+}
+
 /** Moves on when the circuit of a tool has opened. */
 export interface ToolWatcher {
   toolOpened(tool: string): void;
@@ -46,9 +54,26 @@ export class ToolCircuits<I, O> {
 
   stateOf(tool: string): ToolCircuitState {
     const circuit = this.#circuits.get(tool);
-    if (circuit === undefined || !circuit.isOpen) return 'closed';
-    if (circuit.isIsolated) return 'isolated';
-    return circuit.probe === undefined ? 'open' : 'half-open';
+    return circuit === undefined ? 'closed' : stateOf(circuit);
+  }
+
+  /** Those that are not closed, by the name of the tool. */
+  get open(): readonly OpenToolCircuit[] {
+    if (this.size === 0) return [];
+    const now = this.#options.clock.now();
+    const open = [...this.#circuits].flatMap(([tool, each]): readonly OpenToolCircuit[] => {
+      const circuit = stateOf(each);
+      if (circuit === 'closed') return [];
+      if (circuit !== 'open') return [{ tool, circuit }];
+      return [{ tool, circuit, probeInMs: Math.max(0, Math.round(each.openUntil - now)) }];
+    });
+    return open.sort((one, other) => (one.tool < other.tool ? -1 : 1));
+  }
+
+  /** Lets the next call of a tool try its open circuit, whatever time is left. */
+  probeSoon(tool: string): void {
+    const circuit = this.#circuits.get(tool);
+    if (circuit !== undefined) circuit.openUntil = Math.min(circuit.openUntil, this.#options.clock.now());
   }
 
   /** Whether the circuit of its tool does not let a call pass. */
@@ -197,6 +222,12 @@ export class ToolCircuits<I, O> {
   #tellClosed(tool: string): void {
     this.#queue.tell({ type: 'breaker.closed', integration: this.#options.name, tool });
   }
+}
+
+function stateOf<I, O>({ isOpen, isIsolated, probe }: ToolCircuit<I, O>): ToolCircuitState {
+  if (!isOpen) return 'closed';
+  if (isIsolated) return 'isolated';
+  return probe === undefined ? 'open' : 'half-open';
 }
 
 function nameOf(tool: string, integration: string): string {

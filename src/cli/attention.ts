@@ -3,7 +3,7 @@ import { formatDuration } from '../policy/duration.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
-import type { IntegrationView } from '../runtime/integrationView.ts';
+import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
 import { dbWords } from './databasePath.ts';
@@ -51,6 +51,7 @@ export function mattersOf(
     ...bySeverity(integrations)
       .filter(({ integration, circuit }) => circuit !== 'closed' || alarmed.has(integration))
       .map((view) => matterOf(view, alarmed.has(view.integration), now, db)),
+    ...integrations.flatMap((view) => mattersOfTools(view, db)),
     ...stuck.map(({ session, what }) => ({
       what: `session ${sanitize(session)} ${what}`,
       next: `unwedge why ${shellWord(sanitize(session))}${db}`,
@@ -152,13 +153,39 @@ function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: st
   return { what: `${name} ${state}${cause}`, next };
 }
 
+/** The integration is called as ever: only calls of the tool are refused. */
+function mattersOfTools(view: IntegrationView, db: string): readonly Matter[] {
+  const { integration } = view;
+  const name = sanitize(integration);
+  const word = shellWord(name);
+  return openToolsOf(view).map(({ tool, circuit, probeInMs: leftMs = 0 }) => {
+    const is = toolStates[circuit];
+    const when = circuit === 'open' ? `; ${nextTryText(inSeconds(leftMs))}` : '';
+    const events = `unwedge events --integration ${word} --failed${db}`;
+    const next = { open: leftMs > 0 ? `unwedge probe ${word}${db}` : events, 'half-open': events, isolated: release };
+    return { what: `${name}: the circuit of its tool ${sanitize(tool)} is ${is}${when}`, next: next[circuit] };
+  });
+}
+
+const toolStates = {
+  open: 'open',
+  'half-open': 'half-open: a call tries it',
+  isolated: 'held open by an operator',
+} as const;
+/** No command closes it: the program that isolated a tool holds the release. */
+const release = 'the program that isolated it releases it; so does "Reset" on `unwedge dashboard`';
+
 function stateText(view: IntegrationView, now: number): string {
   if (view.circuit === 'open') {
     const leftMs = probeInMs(view, now);
-    return `is not called: its circuit is open, ${leftMs > 0 ? `next try in ${formatDuration(leftMs)}` : 'the next call tries it'}`;
+    return `is not called: its circuit is open, ${nextTryText(leftMs)}`;
   }
   if (view.circuit === 'half-open') return 'is being tried again: its circuit is half-open';
   return view.circuit === 'isolated' ? 'is not called: somebody isolated it' : crashedText(view);
+}
+
+function nextTryText(leftMs: number): string {
+  return leftMs > 0 ? `next try in ${formatDuration(leftMs)}` : 'the next call tries it';
 }
 
 /** How the servers of an integration come back, of several the one that takes longest; undefined where one of them does not by itself. */
@@ -182,7 +209,12 @@ export function probeInMs({ live, breaker }: IntegrationView, now: number): numb
   // A wall clock that was set back must not show more than the circuit was ever opened for.
   const kept = breaker === undefined ? 0 : Math.min(breaker.openUntil - now, breaker.lastOpenMs);
   const leftMs = live.find((each) => each.circuit === 'open')?.probeInMs ?? kept;
-  return Math.max(0, Math.ceil(leftMs / 1000) * 1000);
+  return Math.max(0, inSeconds(leftMs));
+}
+
+/** In whole seconds, as ms. */
+function inSeconds(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000;
 }
 
 function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, db: string): Matter {

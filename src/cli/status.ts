@@ -9,7 +9,7 @@ import { type Args, defineCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
-import { instancesOf, type IntegrationView, viewOf } from '../runtime/integrationView.ts';
+import { instancesOf, type IntegrationView, openToolsOf, viewOf } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
@@ -228,6 +228,9 @@ function lastError({ lastError: last }: Pick<IntegrationView, 'lastError'>, now:
 
 function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
   const { circuit } = view;
+  const tools = openToolsOf(view).length;
+  if (circuit === 'closed' && tools > 0)
+    return { text: `closed, of ${counted(tools, 'tool')} not`, paint: style.yellow };
   if (circuit === 'closed') return { text: circuit, paint: style.green };
   if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
   const leftMs = probeInMs(view, now);

@@ -1,4 +1,7 @@
 import { readStatusAnswer, readTreeAnswer } from '../control/answers.ts';
+import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
+import { openToolsOf, viewOf } from '../runtime/integrationView.ts';
+import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -19,6 +22,15 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
     askRuntimes(rows, io, 'tree', readTreeAnswer),
     askRuntimes(rows, io, 'status', readStatusAnswer),
   ]);
+  const shownNames = createShownNames();
+  const toolsOf = (id: string) =>
+    withShownNames(
+      viewOf(
+        [],
+        statuses.filter(({ runtime }) => runtime.id === id),
+      ).flatMap((view) => openToolsOf(view).map((each) => ({ integration: view.integration, ...each }))),
+      shownNames,
+    );
   const stoppingOf = (id: string) => statuses.find(({ runtime }) => runtime.id === id)?.answer?.stopping;
   const shown = asked.filter(({ answer }) => answer !== undefined);
   if (args.json) {
@@ -26,6 +38,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
       ...runtime,
       problem,
       stopping: stoppingOf(runtime.id),
+      toolCircuits: toolsOf(runtime.id),
       tree: answer,
     }));
     io.stdout.write(toJson({ database: path, runtimes }));
@@ -36,7 +49,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
       answer === undefined
         ? []
         : [
-            `${style.bold(runtimeText(runtime, now))}${stoppingText(stoppingOf(runtime.id))}\n${treeText(answer, { width })}`,
+            `${style.bold(runtimeText(runtime, now))}${stoppingText(stoppingOf(runtime.id))}\n${treeText(answer, { width })}${toolsText(toolsOf(runtime.id))}`,
           ],
     );
     io.stdout.write(texts.join('\n'));
@@ -47,4 +60,14 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
     'its supervision tree, child states and restarts cannot be shown; `unwedge status` shows what is on record';
   io.stderr.write(`unwedge: No live runtime answers for ${sanitize(path)}: ${lost}.\n`);
   return 1;
+}
+
+/** The circuits of tools are no children of anybody: they are told below the tree. */
+function toolsText(tools: readonly (OpenToolCircuit & { readonly integration: string })[]): string {
+  return tools
+    .map(
+      ({ integration, tool, circuit }) =>
+        `The circuit of the tool ${sanitize(tool)} of ${sanitize(integration)} is ${circuit}.\n`,
+    )
+    .join('');
 }

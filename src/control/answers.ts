@@ -1,6 +1,7 @@
 import type { Stopping } from '../calls/draining.ts';
 import type { Comeback } from '../calls/outage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
+import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import type { RateWait } from '../calls/rateBucket.ts';
 import { done, type OrderResult } from '../policy/operatorOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -24,6 +25,8 @@ export interface LiveIntegration {
   readonly pausedForMs?: number | undefined;
   /** Of one whose server is gone: how that comes back. */
   readonly comeback?: Comeback | undefined;
+  /** The circuits of its tools that are not closed. @defaultValue none */
+  readonly tools?: readonly OpenToolCircuit[] | undefined;
   /** The rate limit that its calls wait for. */
   readonly rate?: RateWait | undefined;
 }
@@ -112,7 +115,7 @@ export function readFlightAnswer(value: unknown): { readonly kept: number } | un
 }
 
 function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate, comeback } =
+  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate, comeback, tools } =
     fieldsOf(value);
   const isKnown =
     areTexts(integration, state, circuit) &&
@@ -124,7 +127,13 @@ function isIntegration(value: unknown): value is LiveIntegration {
       pausedForMs ?? 0,
       Number(fieldsOf(comeback)['inMs'] ?? 0),
     );
-  return isKnown && (rate === undefined || isRateWait(rate));
+  const hasTools = tools === undefined || (Array.isArray(tools) && tools.every(isToolCircuit));
+  return isKnown && hasTools && (rate === undefined || isRateWait(rate));
+}
+
+function isToolCircuit(value: unknown): boolean {
+  const { tool, circuit, probeInMs } = fieldsOf(value);
+  return areTexts(tool, circuit) && areNumbers(probeInMs ?? 0);
 }
 
 function isRateWait(value: unknown): boolean {

@@ -12,6 +12,8 @@ export interface MetricsSource {
     readonly inFlight?: number | undefined;
     readonly waiting?: number | undefined;
     readonly pendingLong?: number | undefined;
+    /** The circuits of its tools that are not closed: at most 1,000, and those that are isolated. @defaultValue none */
+    readonly tools?: readonly { readonly tool: string; readonly circuit: (typeof circuits)[number] }[] | undefined;
   }[];
   readonly openAlerts: readonly { readonly integration: string; readonly because: string }[];
 }
@@ -81,10 +83,14 @@ const ofIntegrations: readonly (readonly [...About, Samples<MetricsSource['integ
   ],
 ];
 
+const toolCircuitHelp =
+  'Whether the circuit of a tool, beside that of its integration, is in this state. Tools whose circuits are closed are left out.';
+
 /** The names of all there are. */
 export const metricNames: readonly string[] = [
   ...ofCalls.flatMap(([name]) => (name === 'restarts_total' ? [name] : [name, `tool_${name}`])),
   ...ofIntegrations.map(([name]) => name),
+  'tool_circuit_state',
   'alert_open',
 ].map((name) => `unwedge_${name}`);
 
@@ -107,6 +113,10 @@ export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): 
       help,
       samples: integrations.flatMap(samples),
     })),
+    {
+      ...{ name: 'tool_circuit_state', type: 'gauge' as const, help: toolCircuitHelp },
+      samples: integrations.flatMap(toolStates),
+    },
     { name: 'alert_open', type: 'gauge' as const, help: 'Open alerts, by what raised them.', samples: alerts },
   ]
     .filter(({ samples }) => samples.length > 0)
@@ -123,7 +133,10 @@ export function renamed(source: MetricsSource, name: (text: string) => string): 
     const { integration: _, tool: __, ...figures } = each;
     totals.set(key, { integration, tool, ...addFigures(totals.get(key) ?? noFigures, figures) });
   }
-  const integrations = source.integrations.map((each) => ({ ...each, integration: name(each.integration) }));
+  const integrations = source.integrations.map((each) => ({
+    ...{ ...each, integration: name(each.integration) },
+    ...(each.tools !== undefined && { tools: toolsOf(each.tools, name) }),
+  }));
   const openAlerts = source.openAlerts.map((each) => ({ ...each, integration: name(each.integration) }));
   return {
     totals: [...totals.values()],
@@ -169,4 +182,19 @@ function known({ integration }: { readonly integration: string }, value: number 
 
 function states({ integration, circuit }: MetricsSource['integrations'][number]): readonly MetricSample[] {
   return circuits.map((state) => ({ labels: { integration, state }, value: state === circuit ? 1 : 0 }));
+}
+
+function toolStates({ integration, tools = [] }: MetricsSource['integrations'][number]): readonly MetricSample[] {
+  return tools.flatMap(({ tool, circuit }) =>
+    circuits
+      .filter((state) => state !== 'closed' && state !== 'crashed')
+      .map((state) => ({ labels: { integration, tool, state }, value: state === circuit ? 1 : 0 })),
+  );
+}
+
+function toolsOf(
+  tools: NonNullable<MetricsSource['integrations'][number]['tools']>,
+  name: (text: string) => string,
+): MetricsSource['integrations'][number]['tools'] {
+  return [...new Map(tools.map(({ tool, circuit }) => [name(tool), { tool: name(tool), circuit }])).values()];
 }

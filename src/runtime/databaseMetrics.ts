@@ -3,7 +3,7 @@ import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
 import { createShownNames } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
-import { type IntegrationView, viewOf } from './integrationView.ts';
+import { type IntegrationView, openToolsOf, viewOf } from './integrationView.ts';
 
 /** The metrics of all runtimes on a database. */
 export interface DatabaseMetrics {
@@ -37,5 +37,10 @@ function liveFigures({ live }: IntegrationView) {
   if (live.length === 0) return {};
   const sum = (figure: 'inFlight' | 'waiting' | 'pendingLong'): number =>
     live.reduce((total, each) => total + (each[figure] ?? 0), 0);
-  return { inFlight: sum('inFlight'), waiting: sum('waiting'), pendingLong: sum('pendingLong') };
+  return {
+    inFlight: sum('inFlight'),
+    waiting: sum('waiting'),
+    pendingLong: sum('pendingLong'),
+    tools: openToolsOf({ live }),
+  };
 }

@@ -1,3 +1,4 @@
+import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import type { ReportLine } from '../policy/callReport.ts';
 import type { IntegrationStatus } from '../store/storeReader.ts';
@@ -29,6 +30,17 @@ const noFailures = { failures10m: 0, failures24h: 0, crashes10m: 0, crashes24h: 
 
 /** The circuits that let through the least first. */
 const severity: readonly LiveIntegration['circuit'][] = ['isolated', 'open', 'half-open', 'crashed', 'closed'];
+
+/** The circuits of its tools that are not closed, by tool: of several live runtimes the one that lets the least through. */
+export function openToolsOf({ live }: Pick<IntegrationView, 'live'>): readonly OpenToolCircuit[] {
+  const worst = new Map<string, OpenToolCircuit>();
+  for (const each of live.flatMap(({ tools = [] }) => tools)) {
+    const known = worst.get(each.tool);
+    const isWorse = known === undefined || severity.indexOf(each.circuit) < severity.indexOf(known.circuit);
+    if (isWorse) worst.set(each.tool, each);
+  }
+  return [...worst.values()];
+}
 
 /** How one of several runtimes is told apart, in what is shown and in what is restarted. */
 export function instanceName(name: string, pid: number): string {

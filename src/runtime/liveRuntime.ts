@@ -129,14 +129,14 @@ export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessW
 /** What `status` answers for these integrations and sessions. */
 export function liveStatus(
   paths: Iterable<
-    Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback'>
+    Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback' | 'openTools'>
   >,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'> & Partial<Pick<Session, 'heldElsewhere'>>>,
   clock: Clock,
   stop?: Pick<DrainOrder, 'since' | 'until'>,
 ): LiveStatus {
   const now = clock.now();
-  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback }) => {
+  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback, openTools }) => {
     const circuit = circuitOf(link);
     return {
       integration: name,
@@ -149,6 +149,7 @@ export function liveStatus(
       ...(link.pausedUntil > now && { pausedForMs: Math.round(link.pausedUntil - now) }),
       ...(circuit === 'crashed' && comeback !== undefined && { comeback }),
       ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - now)) }),
+      ...(openTools.length > 0 && { tools: openTools }),
     };
   });
   return {

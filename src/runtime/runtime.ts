@@ -27,6 +27,7 @@ export type RegisteredPath = Pick<
   | 'rateWait'
   | 'pendingLong'
   | 'comeback'
+  | 'openTools'
   | 'busy'
   | 'restart'
   | 'isolate'

@@ -391,3 +391,42 @@ describe('the breaker of a tool', () => {
     expect(() => breaker.of('')).toThrow('`tool`');
   });
 });
+
+describe('an operator', () => {
+  it('[M-15] [O-13] sees the open circuit of a tool, and has its next call let through', async () => {
+    const started = startServer();
+    const { path, integration, facts } = started;
+    expect(path.openTools).toEqual([]);
+    expect(integration.breaker.probe().ok).toBe(false);
+    await hang(started, 'slow', 3);
+    await started.clock.advance(10_000);
+    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'open', probeInMs: 50_000 }]);
+    expect(integration.breaker.probe({ by: 'pat' })).toEqual({
+      ok: true,
+      text: 'The next call of the tool slow of kb is let through as the probe.',
+    });
+    expect(facts.of('operator.probed')).toMatchObject([
+      { integration: 'kb', tool: 'slow', how: 'next_call', by: 'pat' },
+    ]);
+    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'open', probeInMs: 0 }]);
+    const probe = integration.call('slow');
+    await started.clock.settle();
+    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'half-open' }]);
+    expect(integration.breaker.probe().text).toBe('The tool slow of kb is being tried already: one probe at a time.');
+    started.seen.at(-1)?.resolve('answer');
+    expect(await probe).toEqual({ ok: true, value: 'answer' });
+    expect(path.openTools).toEqual([]);
+  });
+
+  it('[M-15] [O-13] is told that a tool which somebody holds open is not probed', () => {
+    const { integration, path } = startServer();
+    const release = integration.breaker.of('slow').isolate();
+    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'isolated' }]);
+    expect(integration.breaker.probe()).toEqual({
+      ok: false,
+      text: 'The tool slow of kb is held open by an operator, and is not probed: reset kb.',
+    });
+    release();
+    expect(path.openTools).toEqual([]);
+  });
+});

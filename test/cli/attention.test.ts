@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mattersOfRuntimes } from '../../src/cli/attention.ts';
+import { mattersOf, mattersOfRuntimes } from '../../src/cli/attention.ts';
+import type { IntegrationView } from '../../src/runtime/integrationView.ts';
 import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
 
 const dead = (name: string, pid: number): AskedRuntime<unknown> => ({
@@ -21,5 +22,47 @@ describe('a process that is gone', () => {
     const [matter] = mattersOfRuntimes([dead('unwedge mcp kb', 8)], 60_000);
     expect(matter?.what).toContain('unwedge mcp kb (pid 8) is gone');
     expect(matter?.next).toBe('nothing, where its client ended it: it kept nothing that waits');
+  });
+});
+
+const now = 3_600_000;
+const figures = { failures10m: 0, failures24h: 0, crashes10m: 0, crashes24h: 0, runtimes: [] };
+const nothing = { alerts: { open: [], unwatched: [] }, sessions: [], stuck: [], letters: [], runtimes: [] };
+const live = { state: 'idle', circuit: 'closed', inFlight: 0, waiting: 0, runtime: 'one', pid: 7 } as const;
+
+/** An integration that answers, but for what is said. */
+function view(integration: string, more: Partial<IntegrationView> = {}): IntegrationView {
+  return { integration, circuit: 'closed', ...figures, live: [live], ...more };
+}
+
+describe('the circuit of a tool', () => {
+  const tools = [
+    { tool: 'charge', circuit: 'open', probeInMs: 53_400 },
+    { tool: 'refund', circuit: 'open', probeInMs: 0 },
+    { tool: 'slow', circuit: 'isolated' },
+  ] as const;
+
+  it('[M-15] is told with its next try where it is not closed, though that of its integration is', () => {
+    const matters = mattersOf(
+      { ...nothing, integrations: [view('bank', { live: [{ ...live, tools }] })] },
+      now,
+      'a.db',
+    );
+    expect(matters.map(({ what }) => what)).toEqual([
+      'bank: the circuit of its tool charge is open; next try in 54s',
+      'bank: the circuit of its tool refund is open; the next call tries it',
+      'bank: the circuit of its tool slow is held open by an operator',
+    ]);
+    expect(matters[0]?.next).toBe('unwedge probe bank --db a.db');
+    expect(matters[1]?.next).toBe('unwedge events --integration bank --failed --db a.db');
+  });
+
+  it('[M-15] is that of the gateway which lets the least through', () => {
+    const other = { ...live, pid: 8, tools: [{ tool: 'charge', circuit: 'isolated' }] as const };
+    const both = [{ ...live, tools: tools.slice(0, 1) }, other];
+    const matters = mattersOf({ ...nothing, integrations: [view('bank', { live: both })] }, now, undefined);
+    expect(matters.map(({ what }) => what)).toEqual([
+      'bank: the circuit of its tool charge is held open by an operator',
+    ]);
   });
 });

@@ -11,7 +11,12 @@ const counted: CallTotals = {
 /** All that can be told of, each with a sample. */
 const families = metricsOf({
   totals: [counted, { ...counted, tool: 'find' }],
-  integrations: [{ integration: 'search', circuit: 'closed', inFlight: 0, waiting: 0, pendingLong: 0 }],
+  integrations: [
+    {
+      ...{ integration: 'search', circuit: 'closed', inFlight: 0, waiting: 0, pendingLong: 0 },
+      tools: [{ tool: 'find', circuit: 'open' }],
+    },
+  ],
   openAlerts: [{ integration: 'search', because: 'rate' }],
 });
 /** The labels of each series, by its name. */

@@ -114,6 +114,27 @@ describe('the Prometheus text', () => {
     expect(families['unwedge_alert_open']?.metrics[0]?.labels).toEqual({ integration: 'search', because: 'rate' });
   });
 
+  it('[M-15] has the circuits of tools that are not closed, and of no others', () => {
+    const source: MetricsSource = {
+      ...{ totals: [], openAlerts: [] },
+      integrations: [
+        { integration: 'bank', circuit: 'closed', tools: [{ tool: 'charge', circuit: 'open' }] },
+        { integration: 'kb', circuit: 'closed', tools: [] },
+      ],
+    };
+    const { metrics } = parsed(source)['unwedge_tool_circuit_state'] ?? {};
+    expect(metrics).toEqual(
+      ['open', 'half-open', 'isolated'].map((state) => ({
+        value: state === 'open' ? '1' : '0',
+        labels: { integration: 'bank', tool: 'charge', state },
+      })),
+    );
+    expect(renamed(source, (name) => `${name}-`).integrations[0]?.tools).toEqual([
+      { tool: 'charge-', circuit: 'open' },
+    ]);
+    expect(parsed({ integrations: [] })['unwedge_tool_circuit_state']).toBeUndefined();
+  });
+
   it('[O-12] escapes label values', () => {
     const name = 'a "quoted"\\path\nline';
     const text = textOf({ totals: [{ ...search, integration: name, succeeded: 1 }] });

@@ -18,6 +18,8 @@ export interface OperatorFacts {
   /** An operator asked for the next probe of an open circuit, or of a server that asked not to be called, now: `next_call` where a call has to be it. */
   'operator.probed': {
     integration: string;
+    /** Whose circuit it is; without one, that of the integration. */
+    tool?: string | undefined;
     how: 'probe' | 'waiting_call' | 'next_call';
     by?: string | undefined;
     why?: string | undefined;

@@ -102,6 +102,24 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     );
   });
 
+  it('[M-15] shows the circuit of a tool that is not closed, as text, as data, in the tree and in the metrics', async () => {
+    const { down, run } = await startHanging();
+    onTestFinished(down.breaker.of('charge').isolate());
+    const { stdout } = await run('status');
+    expect(stdout).toMatch(/^! down: the circuit of its tool charge is held open by an operator$/m);
+    expect(stdout).toMatch(/^down +closed, of 1 tool not /m);
+    expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({
+      integrations: [{ integration: 'down', live: [{ tools: [{ tool: 'charge', circuit: 'isolated' }] }] }, {}],
+      attention: [{ what: 'down: the circuit of its tool charge is held open by an operator' }],
+    });
+    expect((await run('status', '--tree')).stdout).toContain('The circuit of the tool charge of down is isolated.\n');
+    expect((await run('metrics')).stdout).toContain(
+      'unwedge_tool_circuit_state{integration="down",tool="charge",state="isolated"} 1\n',
+    );
+    const probed = await run('probe', 'down');
+    expect([probed.code, probed.stderr]).toEqual([1, expect.stringContaining('held open by an operator')]);
+  });
+
   it('[O-13] restarts for a reason that is kept, as every other order', async () => {
     const { run, told } = await startHanging();
     expect(await run('restart', 'kb', '--reason', ' it hangs ')).toMatchObject({ code: 0 });
