@@ -6,6 +6,7 @@ import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
@@ -27,7 +28,7 @@ export const alerts = defineCommand({
     const now = io.now();
     const { path, rows, view } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      rows: await reader.runtimes(),
+      rows: await runtimesOf(reader, now),
       view: withShownNames(await reader.alerts(now), createShownNames()),
     }));
     const silent = await silentRuntimes(rows, io);

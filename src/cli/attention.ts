@@ -1,5 +1,5 @@
-import type { LiveIntegration } from '../control/answers.ts';
-import { formatDuration } from '../policy/duration.ts';
+import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
+import { formatDuration, formatSeconds } from '../policy/duration.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
@@ -21,7 +21,7 @@ export interface Watched {
   /** Those that wait for something. */
   readonly stuck: readonly StuckSession[];
   readonly letters: readonly DeadLetterRecord[];
-  readonly runtimes: readonly AskedRuntime<unknown>[];
+  readonly runtimes: readonly AskedRuntime<Pick<LiveStatus, 'store'>>[];
   /** What waits on record of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
 }
@@ -86,7 +86,11 @@ export function mattersOfRuntimes(
   now: number,
   records?: Watched['records'],
 ): readonly Matter[] {
-  return [...matterOfDead(runtimes, records, now), ...runtimes.flatMap(matterOfRuntime)];
+  return [
+    ...matterOfDead(runtimes, records, now),
+    ...runtimes.flatMap(matterOfRuntime),
+    ...runtimes.flatMap(matterOfStore),
+  ];
 }
 
 /** Nothing goes on until they are started: told once, with all that waits for it. */
@@ -122,6 +126,18 @@ function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): r
   const { name, pid } = runtime;
   const next = frozen === 'stopped' ? remedyOf(frozen, pid) : 'unwedge status --watch';
   return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
+}
+
+/** Its gateway goes on, and what it accepts now is in its memory alone. */
+function matterOfStore({ runtime, answer }: Watched['runtimes'][number]): readonly Matter[] {
+  const { store } = answer ?? {};
+  if (store === undefined) return [];
+  const { reason, fix, forMs, waiting, dropped } = store;
+  const rows = `${counted(waiting, 'row waits', 'rows wait')} in its memory and ${waiting === 1 ? 'ends' : 'end'} with it`;
+  const lost = dropped === 0 ? '' : `, ${dropped} more ${dropped === 1 ? 'was' : 'were'} dropped`;
+  const who = `${sanitize(runtime.name)} (pid ${runtime.pid})`;
+  const what = `the store of ${who} has been degraded for ${formatSeconds(forMs)}: ${sanitize(reason)}; ${rows}${lost}`;
+  return [{ what, next: `${sanitize(fix)}; do not restart it before` }];
 }
 
 function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: string): Matter {

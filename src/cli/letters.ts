@@ -13,6 +13,7 @@ import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -51,7 +52,7 @@ export const letters = defineCommand({
       io.stdout.write(toJson(found));
       return 0;
     }
-    const silent = await silentRuntimes(await readDatabase(db, io, (reader) => reader.runtimes()), io);
+    const silent = await silentRuntimes(await readDatabase(db, io, (reader) => runtimesOf(reader, io.now())), io);
     io.stdout.write(`${silenceText(silent, io)}${lettersText(found, { now: io.now(), db, width: io.columns })}`);
     return 0;
   },

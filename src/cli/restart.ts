@@ -9,6 +9,7 @@ import { CommandError } from './errors.ts';
 import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { unansweredText } from '../runtime/unknownOrder.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { noteOf, reasonOption } from './orders.ts';
@@ -70,7 +71,7 @@ async function find(
 ): Promise<{ readonly name: string; readonly runtimes: readonly JudgedRuntime[] }> {
   const { path, rows } = await readDatabase(db, io, async (reader) => ({
     path: reader.path,
-    rows: await reader.runtimes(),
+    rows: await runtimesOf(reader, io.now()),
   }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = asked.filter(({ answer }) => answer !== undefined);

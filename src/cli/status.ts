@@ -13,6 +13,7 @@ import { instancesOf, type IntegrationView, openToolsOf, viewOf } from '../runti
 import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -57,7 +58,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   const now = io.now();
   const { rows, figures, letters, recorded, ...found } = await readDatabase(args.db, io, async (reader) => ({
     database: reader.path,
-    rows: await reader.runtimes(),
+    rows: await runtimesOf(reader, now),
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
@@ -100,8 +101,8 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
 }
 
 function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {
-  const { sessions, groups, stopping } = answer ?? {};
-  return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping };
+  const { sessions, groups, stopping, store } = answer ?? {};
+  return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping, store };
 }
 
 type View = Omit<StoreStatus, 'integrations'> & {
@@ -230,7 +231,7 @@ function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
   const { circuit } = view;
   const tools = openToolsOf(view).length;
   if (circuit === 'closed' && tools > 0)
-    return { text: `closed, of ${counted(tools, 'tool')} not`, paint: style.yellow };
+    return { text: `closed, ${counted(tools, 'tool')} refused`, paint: style.yellow };
   if (circuit === 'closed') return { text: circuit, paint: style.green };
   if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
   const leftMs = probeInMs(view, now);

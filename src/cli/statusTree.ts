@@ -7,7 +7,10 @@ import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
+import { mattersOfRuntimes } from './attention.ts';
+import { silenceText } from './silentRuntimes.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';
 
@@ -16,7 +19,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
   const now = io.now();
   const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
     path: reader.path,
-    rows: await reader.runtimes(),
+    rows: await runtimesOf(reader, now),
   }));
   const [asked, statuses] = await Promise.all([
     askRuntimes(rows, io, 'tree', readTreeAnswer),
@@ -39,6 +42,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
       problem,
       stopping: stoppingOf(runtime.id),
       toolCircuits: toolsOf(runtime.id),
+      store: statuses.find((each) => each.runtime.id === runtime.id)?.answer?.store,
       tree: answer,
     }));
     io.stdout.write(toJson({ database: path, runtimes }));
@@ -55,6 +59,16 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
     io.stdout.write(texts.join('\n'));
   }
   io.stderr.write(problemLines(asked, now));
+  if (!args.json)
+    io.stderr.write(
+      silenceText(
+        mattersOfRuntimes(
+          statuses.filter(({ answer }) => answer?.store !== undefined),
+          now,
+        ),
+        io,
+      ),
+    );
   if (shown.length > 0) return 0;
   const lost =
     'its supervision tree, child states and restarts cannot be shown; `unwedge status` shows what is on record';

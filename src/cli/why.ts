@@ -6,6 +6,7 @@ import { CommandError, UsageError } from './errors.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
@@ -36,7 +37,7 @@ export const why = defineCommand({
       throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
     const { path, rows, ids, records, policies } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      rows: await reader.runtimes(),
+      rows: await runtimesOf(reader, io.now()),
       ids: await reader.sessionIds(),
       records: await reader.session(session),
       policies: await reader.policies(),

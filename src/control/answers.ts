@@ -1,5 +1,6 @@
 import type { Stopping } from '../calls/draining.ts';
 import type { Comeback } from '../calls/outage.ts';
+import type { StoreOutage } from '../policy/storeOutage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import type { RateWait } from '../calls/rateBucket.ts';
@@ -54,13 +55,32 @@ export interface LiveStatus {
   readonly sessions: readonly LiveSession[];
   /** @defaultValue none */
   readonly groups?: readonly LiveGroup[] | undefined;
+  /** What is wrong with its store. @defaultValue nothing */
+  readonly store?: StoreOutage | undefined;
   /** @defaultValue it does not stop */
   readonly stopping?: Stopping | undefined;
 }
 
+/** What a runtime answers to `self`: what its row in the store says, which may be one that cannot be written. */
+export interface LiveSelf {
+  readonly id: string;
+  readonly pid: number;
+  readonly name: string;
+  /** Wall time in ms since the epoch. */
+  readonly startedAt: number;
+  /** The path of its store; undefined while it has none. */
+  readonly database: string | undefined;
+}
+
+/** An answer to `self`; undefined when it is none. */
+export function readSelfAnswer(value: unknown): LiveSelf | undefined {
+  const { id, pid, name, startedAt, database } = fieldsOf(value);
+  return areTexts(id, name, database ?? '') && areNumbers(pid, startedAt) ? (value as LiveSelf) : undefined;
+}
+
 /** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
 export function readStatusAnswer(value: unknown): LiveStatus | undefined {
-  const { integrations, sessions, groups = [], stopping } = fieldsOf(value);
+  const { integrations, sessions, groups = [], stopping, store } = fieldsOf(value);
   if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
   if (!Array.isArray(sessions) || !sessions.every(isSession)) return undefined;
   if (!Array.isArray(groups) || !groups.every(isGroup)) return undefined;
@@ -68,6 +88,7 @@ export function readStatusAnswer(value: unknown): LiveStatus | undefined {
   return {
     ...{ integrations, sessions },
     ...(groups.length > 0 && { groups }),
+    ...(isOutage(store) && { store }),
     ...(typeof inMs === 'number' && { stopping: { inMs, ...(typeof sinceMs === 'number' && { sinceMs }) } }),
   };
 }
@@ -134,6 +155,11 @@ function isIntegration(value: unknown): value is LiveIntegration {
 function isToolCircuit(value: unknown): boolean {
   const { tool, circuit, probeInMs } = fieldsOf(value);
   return areTexts(tool, circuit) && areNumbers(probeInMs ?? 0);
+}
+
+function isOutage(value: unknown): value is StoreOutage {
+  const { reason, fix, forMs, waiting, dropped } = fieldsOf(value);
+  return areTexts(reason, fix) && areNumbers(forMs, waiting, dropped);
 }
 
 function isRateWait(value: unknown): boolean {

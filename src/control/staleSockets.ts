@@ -19,7 +19,8 @@ export async function desertedSockets(directory: string): Promise<readonly strin
   return looked.filter(({ isStale }) => isStale).map(({ path }) => path);
 }
 
-function socketsOf(directory: string): string[] {
+/** The sockets in a directory; none where it cannot be read. */
+export function socketsOf(directory: string): string[] {
   try {
     return readdirSync(directory)
       .filter((name) => name.endsWith('.sock'))

@@ -13,6 +13,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -65,7 +66,7 @@ export class DatabaseSource implements DashboardSource {
     const isFresh = kept !== undefined && Math.abs(at - kept.at) < figuresEveryMs;
     const found = await this.#read(async (reader) => ({
       database: reader.path,
-      rows: await reader.runtimes(),
+      rows: await runtimesOf(reader, this.#clock.wallNow()),
       status: await reader.status(at),
       alerts: await reader.alerts(at),
       figures: isFresh ? kept : { at, rows: await reader.statistics(at - spanMs) },
@@ -91,7 +92,7 @@ export class DatabaseSource implements DashboardSource {
   async session(shownId: string): Promise<SessionDetail | undefined> {
     const id = await this.#real(shownId);
     const { rows, records, kept, told } = await this.#read(async (reader) => ({
-      rows: await reader.runtimes(),
+      rows: await runtimesOf(reader, this.#clock.wallNow()),
       records: await reader.session(id),
       kept: await reader.turns(id, mostTurns),
       told: await reader.events({
@@ -126,7 +127,7 @@ export class DatabaseSource implements DashboardSource {
   }
 
   async trees(): Promise<readonly RuntimeTree[]> {
-    const rows = await this.#read((reader) => reader.runtimes());
+    const rows = await this.#read((reader) => runtimesOf(reader, this.#clock.wallNow()));
     const asked = await this.#ask(rows, 'tree', readTreeAnswer);
     const at = Math.round(this.#clock.wallNow());
     return asked
@@ -148,7 +149,7 @@ export class DatabaseSource implements DashboardSource {
 
   async incident(shownId: string): Promise<Incident> {
     const id = await this.#real(shownId);
-    const rows = await this.#read((reader) => reader.runtimes());
+    const rows = await this.#read((reader) => runtimesOf(reader, this.#clock.wallNow()));
     const asked = pidsOfAnswers(await this.#ask(rows, 'flight', readFlightAnswer, { session: id }));
     // Loaded now: few ever need it.
     const { gatherIncident } = await import('../incident/gather.ts');

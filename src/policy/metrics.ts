@@ -15,6 +15,8 @@ export interface MetricsSource {
     /** The circuits of its tools that are not closed: at most 1,000, and those that are isolated. @defaultValue none */
     readonly tools?: readonly { readonly tool: string; readonly circuit: (typeof circuits)[number] }[] | undefined;
   }[];
+  /** Of live runtimes; undefined where none is known. */
+  readonly stores?: { readonly degraded: number; readonly waiting: number } | undefined;
   readonly openAlerts: readonly { readonly integration: string; readonly because: string }[];
 }
 
@@ -91,11 +93,11 @@ export const metricNames: readonly string[] = [
   ...ofCalls.flatMap(([name]) => (name === 'restarts_total' ? [name] : [name, `tool_${name}`])),
   ...ofIntegrations.map(([name]) => name),
   'tool_circuit_state',
-  'alert_open',
+  ...['alert_open', 'stores_degraded', 'store_rows_waiting'],
 ].map((name) => `unwedge_${name}`);
 
 /** All that is told of, by name. Families without a sample are left out. */
-export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): readonly MetricFamily[] {
+export function metricsOf({ totals, integrations, openAlerts, stores }: MetricsSource): readonly MetricFamily[] {
   const whole = totals.filter(({ tool }) => tool === undefined);
   const tools = totals.filter(({ tool }) => tool !== undefined);
   const alerts = openAlerts.map(({ integration, because }) => ({ labels: { integration, because }, value: 1 }));
@@ -118,6 +120,15 @@ export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): 
       samples: integrations.flatMap(toolStates),
     },
     { name: 'alert_open', type: 'gauge' as const, help: 'Open alerts, by what raised them.', samples: alerts },
+    {
+      ...{ name: 'stores_degraded', type: 'gauge' as const, help: 'Live runtimes whose store cannot be written.' },
+      samples: unlabelled(stores?.degraded),
+    },
+    {
+      ...{ name: 'store_rows_waiting', type: 'gauge' as const },
+      help: 'Rows that wait in the memory of runtimes whose store cannot be written, and end with them.',
+      samples: unlabelled(stores?.waiting),
+    },
   ]
     .filter(({ samples }) => samples.length > 0)
     .map((family) => ({ ...family, name: `unwedge_${family.name}` }));
@@ -139,7 +150,7 @@ export function renamed(source: MetricsSource, name: (text: string) => string): 
   }));
   const openAlerts = source.openAlerts.map((each) => ({ ...each, integration: name(each.integration) }));
   return {
-    totals: [...totals.values()],
+    ...{ totals: [...totals.values()], stores: source.stores },
     integrations: [...new Map(integrations.map((each) => [each.integration, each])).values()],
     openAlerts: [...new Map(openAlerts.map((each) => [`${each.because} ${each.integration}`, each])).values()],
   };
@@ -178,6 +189,10 @@ function histogram(each: CallTotals, counts: LatencyCounts): readonly MetricSamp
 
 function known({ integration }: { readonly integration: string }, value: number | undefined): readonly MetricSample[] {
   return value === undefined ? [] : [{ labels: { integration }, value }];
+}
+
+function unlabelled(value: number | undefined): readonly MetricSample[] {
+  return value === undefined ? [] : [{ labels: {}, value }];
 }
 
 function states({ integration, circuit }: MetricsSource['integrations'][number]): readonly MetricSample[] {

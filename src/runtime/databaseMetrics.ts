@@ -3,6 +3,7 @@ import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
 import { createShownNames } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
+import { runtimesOf } from './unlisted.ts';
 import { type IntegrationView, openToolsOf, viewOf } from './integrationView.ts';
 
 /** The metrics of all runtimes on a database. */
@@ -23,13 +24,17 @@ export async function databaseMetrics(
 ): Promise<DatabaseMetrics> {
   const { path, rows, totals, status } = await read(async (reader) => ({
     path: reader.path,
-    rows: await reader.runtimes(),
+    rows: await runtimesOf(reader, now()),
     totals: await reader.totals(),
     status: await reader.status(now()),
   }));
   const asked = await askRuntimes(rows, { now }, 'status', readStatusAnswer);
   const integrations = viewOf(status.integrations, asked).map((view) => ({ ...view, ...liveFigures(view) }));
-  const source = renamed({ totals, integrations, openAlerts: status.alerts.open }, createShownNames());
+  const answers = asked.flatMap(({ answer }) => answer ?? []);
+  const outages = answers.flatMap(({ store }) => store ?? []);
+  const waiting = outages.reduce((sum, each) => sum + each.waiting, 0);
+  const stores = answers.length === 0 ? undefined : { degraded: outages.length, waiting };
+  const source = renamed({ totals, integrations, stores, openAlerts: status.alerts.open }, createShownNames());
   return { path, families: metricsOf(source), asked };
 }
 

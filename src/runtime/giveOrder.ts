@@ -7,6 +7,7 @@ import { messageOf } from '../policy/thrown.ts';
 import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
+import { runtimesOf } from './unlisted.ts';
 import { knownNames } from './knownNames.ts';
 import { letterAfter, unansweredText } from './unknownOrder.ts';
 
@@ -33,7 +34,10 @@ interface Having {
 export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
   const { order: what, name: given, ...note } = order;
   try {
-    const { path, rows } = await read(async (reader) => ({ path: reader.path, rows: await reader.runtimes() }));
+    const { path, rows } = await read(async (reader) => ({
+      path: reader.path,
+      rows: await runtimesOf(reader, clock.wallNow()),
+    }));
     const asked = await askRuntimes(rows, { now: () => clock.wallNow() }, 'status', readStatusAnswer);
     const shown = createShownNames();
     const having = asked.flatMap((each): readonly Having[] => {

@@ -5,7 +5,7 @@ import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
 import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { CallPath } from '../calls/callPath.ts';
-import type { LiveStatus } from '../control/answers.ts';
+import type { LiveSelf, LiveStatus } from '../control/answers.ts';
 import type { ControlServer } from '../control/server.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { socketPath } from '../control/socketPath.ts';
@@ -17,6 +17,7 @@ import type { LiveRun } from './keptSessions.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
+import type { StoreOutage } from '../policy/storeOutage.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /** What makes a runtime known to commands of other processes: a row in its store, and a socket. */
@@ -41,6 +42,7 @@ export function createLiveRuntime(
   name = basename(process.argv[1] ?? process.execPath),
 ): LiveRuntime {
   const id = crypto.randomUUID();
+  const startedAt = Math.round(clock.wallNow());
   let stopped = false;
   let server: ControlServer | undefined;
   let timer: Timer | undefined;
@@ -88,7 +90,9 @@ export function createLiveRuntime(
     );
     if (loaded === undefined || stopped) return undefined;
     const [{ startControlServer }, { removeStaleSockets }] = loaded;
-    server = startControlServer({ path, methods, clock });
+    // The row may be one that cannot be written: who finds the socket learns whose it is.
+    const self = (): LiveSelf => ({ id, pid: process.pid, name, startedAt, database: storeOf()?.path });
+    server = startControlServer({ path, methods: { ...methods, self }, clock });
     const listening = await server.ready;
     if (stopped) return undefined;
     if (!listening.ok) {
@@ -133,7 +137,13 @@ export function liveStatus(
   >,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'> & Partial<Pick<Session, 'heldElsewhere'>>>,
   clock: Clock,
-  stop?: Pick<DrainOrder, 'since' | 'until'>,
+  {
+    stop,
+    outage,
+  }: {
+    readonly stop?: Pick<DrainOrder, 'since' | 'until'> | undefined;
+    readonly outage?: StoreOutage | undefined;
+  } = {},
 ): LiveStatus {
   const now = clock.now();
   const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback, openTools }) => {
@@ -157,6 +167,7 @@ export function liveStatus(
     sessions: Array.from(sessions, ({ id, state, waiting, heldElsewhere }) => {
       return { session: id, state, waiting, ...(heldElsewhere === true && { heldElsewhere }) };
     }),
+    ...(outage !== undefined && { store: outage }),
     ...(stop !== undefined && { stopping: stoppingAt(stop, now) }),
   };
 }

@@ -31,8 +31,14 @@ export class OwnMetrics {
   families(): readonly MetricFamily[] {
     const { runtime } = this.#registry;
     runtime.statistics.keep();
-    const { integrations } = this.#registry.status();
-    const source = { totals: [...this.#totals.values()], integrations, openAlerts: [...this.#openAlerts.values()] };
+    const { integrations, store } = this.#registry.status();
+    const stores = { degraded: store === undefined ? 0 : 1, waiting: store?.waiting ?? 0 };
+    const source = {
+      totals: [...this.#totals.values()],
+      integrations,
+      stores,
+      openAlerts: [...this.#openAlerts.values()],
+    };
     return metricsOf(renamed(source, this.#shown));
   }
 }

@@ -141,12 +141,10 @@ export class Registry {
   }
 
   status(): LiveStatus {
-    return liveStatus(
-      this.paths.values(),
-      this.#sessions.values(),
-      this.runtime.clock,
-      this.#stopping === undefined ? undefined : { since: this.#drain.since, until: this.#drain.until ?? 0 },
-    );
+    return liveStatus(this.paths.values(), this.#sessions.values(), this.runtime.clock, {
+      stop: this.#stopping === undefined ? undefined : { since: this.#drain.since, until: this.#drain.until ?? 0 },
+      outage: this.runtime.store()?.outage,
+    });
   }
 
   /** @throws RangeError that lists the known names when there is none of this one. */

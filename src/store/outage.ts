@@ -1,6 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
+import type { StoreOutage } from '../policy/storeOutage.ts';
 
 /** What is wrong with a store, for people. */
 export interface Trouble {
@@ -32,6 +33,7 @@ export class Outage {
   readonly #since: number;
   #written = 0;
   #dropped = 0;
+  #trouble: Pick<Trouble, 'reason' | 'fix'> | undefined = undefined;
   /** What a new file was given, and what only the earlier one has; absent while the file is the same. */
   #replaced: { readonly carried: number; readonly left: number } | undefined = undefined;
 
@@ -42,8 +44,15 @@ export class Outage {
 
   begin({ reason, fix }: Pick<Trouble, 'reason' | 'fix'>): void {
     const { facts, logger } = this.#parts;
+    this.#trouble = { reason, fix };
     say(logger, 'warn', `The store is degraded, events wait in memory. ${reason}. Fix: ${fix}.`);
     facts.tell({ type: 'store.degraded', reason, fix });
+  }
+
+  /** As of now; undefined where nothing was wrong but the file. */
+  now(waiting: number): StoreOutage | undefined {
+    const forMs = Math.round(this.#parts.clock.now() - this.#since);
+    return this.#trouble && { ...this.#trouble, forMs, waiting, dropped: this.#dropped };
   }
 
   wrote(rows: number): void {

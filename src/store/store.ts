@@ -7,6 +7,7 @@ import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
 import type { FlightRecords } from './flights.ts';
 import type { CallStatisticsRecords } from './statistics.ts';
+import type { StoreOutage } from '../policy/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface Store {
   readonly path: string;
   /** Whether what is recorded now is not where it was asked to be: a promise made on it must say `durable: false`. */
   readonly degraded: boolean;
+  /** What is wrong with it; undefined while nothing is, and where no store of its kind is at all. */
+  readonly outage?: StoreOutage | undefined;
   /** Keeps a fact, if its type is stored; commits with the others of this event-loop turn. False when it is refused. */
   record(fact: Told<Fact>): boolean;
   /**

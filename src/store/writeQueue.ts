@@ -3,6 +3,7 @@ import { say } from '../policy/logger.ts';
 import { type Committer, nextBatch, type Write } from './committer.ts';
 import { FlushWaiters } from './flushWaiters.ts';
 import { type Carried, Outage, type OutageParts, type Trouble } from './outage.ts';
+import type { StoreOutage } from '../policy/storeOutage.ts';
 
 /** Most rows that wait in memory; one more is refused. */
 const maxQueued = 10_000;
@@ -48,6 +49,11 @@ export class WriteQueue<W extends Write> {
   /** False: rows are where they were asked to go, or soon will be. */
   get degraded(): boolean {
     return this.#outage !== undefined;
+  }
+
+  /** What is wrong; undefined while nothing is. */
+  get outage(): StoreOutage | undefined {
+    return this.#outage?.now(this.#queue.length);
   }
 
   /** Whether it was closed: nothing is committed any more. */

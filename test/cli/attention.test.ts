@@ -3,7 +3,7 @@ import { mattersOf, mattersOfRuntimes } from '../../src/cli/attention.ts';
 import type { IntegrationView } from '../../src/runtime/integrationView.ts';
 import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
 
-const dead = (name: string, pid: number): AskedRuntime<unknown> => ({
+const dead = (name: string, pid: number): AskedRuntime<never> => ({
   runtime: {
     ...{ id: `${pid}`, pid, processStart: '', startedAt: 0, renewedAt: 0, name, socket: undefined },
     liveness: 'dead',
@@ -64,5 +64,25 @@ describe('the circuit of a tool', () => {
     expect(matters.map(({ what }) => what)).toEqual([
       'bank: the circuit of its tool charge is held open by an operator',
     ]);
+  });
+});
+
+describe('a store that cannot be written', () => {
+  const store = { reason: 'gateway.sqlite: database or disk is full', fix: 'free space on its disk', forMs: 192_000 };
+  const asked = (more: { waiting: number; dropped: number }): AskedRuntime<{ store: typeof store & typeof more }> => ({
+    runtime: { ...dead('serve', 7).runtime, liveness: 'alive' },
+    answer: { store: { ...store, ...more } },
+    problem: undefined,
+  });
+
+  it('[O-2] is told with its gateway, its cause, since when, and what waits', () => {
+    expect(mattersOfRuntimes([asked({ waiting: 53, dropped: 0 })], now)).toEqual([
+      {
+        what: 'the store of serve (pid 7) has been degraded for 3m12s: gateway.sqlite: database or disk is full; 53 rows wait in its memory and end with it',
+        next: 'free space on its disk; do not restart it before',
+      },
+    ]);
+    const [full] = mattersOfRuntimes([asked({ waiting: 10_000, dropped: 1 })], now);
+    expect(full?.what).toMatch(/10000 rows wait in its memory and end with it, 1 more was dropped$/);
   });
 });

@@ -18,6 +18,7 @@ const families = metricsOf({
     },
   ],
   openAlerts: [{ integration: 'search', because: 'rate' }],
+  stores: { degraded: 0, waiting: 0 },
 });
 /** The labels of each series, by its name. */
 const labels = new Map(

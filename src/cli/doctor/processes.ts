@@ -5,6 +5,7 @@ import { judge, type ProcessWorld } from '../../actors/process/processWorld.ts';
 import { examineSockets } from '../../control/examineSockets.ts';
 import { readStatusAnswer } from '../../control/answers.ts';
 import { askRuntimes, remedyOf } from '../../runtime/askRuntimes.ts';
+import { withUnlisted } from '../../runtime/unlisted.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
 import { storePlace } from '../../store/paths.ts';
@@ -28,7 +29,7 @@ export const checkProcesses: Check = async (world) => {
   if (isUrl)
     found.push(...(await runtimeFindings(await (await import('./postgres.ts')).runtimesIn(path), seen, world)));
   if (examined?.state === 'readable') {
-    found.push(...(await runtimeFindings(examined.runtimes, seen, world)));
+    found.push(...(await runtimeFindings(await withUnlisted(examined.runtimes, path, world.now), seen, world)));
     found.push(...orphanFindings(examined.children, seen));
     found.push(...staleFindings(path, examined.runtimes, seen, world));
   }
@@ -44,7 +45,13 @@ async function runtimeFindings(
 ): Promise<readonly Finding[]> {
   const live = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness !== 'dead');
   const asked = await askRuntimes(live, { now: () => now }, 'status', readStatusAnswer);
-  return asked.map((each): Finding => {
+  const degraded = asked.flatMap(({ runtime, answer }): readonly Finding[] => {
+    if (answer?.store === undefined) return [];
+    const { reason, waiting, fix } = answer.store;
+    const summary = `${runtimeText(runtime, now)} cannot write its store: ${reason}; ${waiting} rows wait in its memory (${fix}; do not restart it before)`;
+    return [{ id: 'runtime.degraded', status: 'fail', summary }];
+  });
+  const findings = asked.map((each): Finding => {
     const { runtime, answer, problem, frozen } = each;
     const name = runtimeText(runtime, now);
     if (each.elsewhere !== undefined)
@@ -61,6 +68,7 @@ async function runtimeFindings(
     const fix = frozen === undefined ? `kill ${runtime.pid}` : remedyOf(frozen, runtime.pid);
     return { id: 'runtime.silent', status: 'fail', summary, fix };
   });
+  return [...findings, ...degraded];
 }
 
 function orphanFindings(children: readonly ChildRecord[], seen: ProcessWorld): readonly Finding[] {

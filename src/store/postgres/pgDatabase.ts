@@ -1,4 +1,5 @@
 import type { OutageParts } from '../outage.ts';
+import type { StoreOutage } from '../../policy/storeOutage.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import type { BatchRows } from './batch.ts';
 import { PgCommitter, type PgWrite } from './pgCommitter.ts';
@@ -27,6 +28,10 @@ export class PgDatabase {
   /** False: rows are where they were asked to go, or soon will be. */
   get degraded(): boolean {
     return this.#queue.degraded;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#queue.outage;
   }
 
   get closed(): boolean {

@@ -4,6 +4,7 @@ import type { Logger } from '../../policy/logger.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { EventQuery, EventRow } from '../events.ts';
+import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { Redactor } from '../redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
@@ -120,6 +121,10 @@ export class PostgresStore implements Store {
 
   get degraded(): boolean {
     return this.#database.degraded;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#database.outage;
   }
 
   record(fact: Told<Fact>): boolean {

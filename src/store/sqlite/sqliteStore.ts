@@ -5,6 +5,7 @@ import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { Redactor } from '../redact.ts';
+import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
@@ -106,6 +107,10 @@ class SqliteStore implements Store {
 
   get degraded(): boolean {
     return this.#file.degraded;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#file.outage;
   }
 
   record(fact: Told<Fact>): boolean {

@@ -1,4 +1,5 @@
 import type { OutageParts } from '../outage.ts';
+import type { StoreOutage } from '../../policy/storeOutage.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import type { Carrier } from './carriers.ts';
 import type { Connection } from './connection.ts';
@@ -32,6 +33,10 @@ export class StoreFile {
   /** False: rows are where they were asked to go, or soon will be. */
   get degraded(): boolean {
     return this.#queue.degraded;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#queue.outage;
   }
 
   /** How often the file in use has been found to be another one than before. */

@@ -107,7 +107,7 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     onTestFinished(down.breaker.of('charge').isolate());
     const { stdout } = await run('status');
     expect(stdout).toMatch(/^! down: the circuit of its tool charge is held open by an operator$/m);
-    expect(stdout).toMatch(/^down +closed, of 1 tool not /m);
+    expect(stdout).toMatch(/^down +closed, 1 tool refused /m);
     expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({
       integrations: [{ integration: 'down', live: [{ tools: [{ tool: 'charge', circuit: 'isolated' }] }] }, {}],
       attention: [{ what: 'down: the circuit of its tool charge is held open by an operator' }],

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { call } from '../startCli.ts';
+
+/** A gateway on a database that it cannot write from its start on: it is not even listed there. */
+async function startDegraded() {
+  vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+  const db = join(temporaryDirectory(), 'gateway.sqlite');
+  const before = createGateway({ store: db, logger: false, control: false });
+  await before.start();
+  await before.stop();
+  const holder = openDatabase(db);
+  holder.exec('BEGIN IMMEDIATE');
+  const gateway = createGateway({ store: db, logger: false });
+  gateway.integration('kb', {}, async () => 'tea');
+  await gateway.start();
+  onTestFinished(() => gateway.stop());
+  return { gateway, holder, run: (...words: string[]) => call([...words, '--db', db], { now: Date.now }) };
+}
+
+describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on', () => {
+  it('[L-5] [O-2] is shown as running, with what is wrong, what waits and what to do, until its store has recovered', async () => {
+    const { gateway, holder, run } = await startDegraded();
+    expect(gateway.store?.degraded).toBe(true);
+    const { stdout } = await run('status');
+    const said =
+      /^! the store of .* \(pid \d+\) has been degraded for \d+s: .*locked; \d+ rows wait in its memory and end with it\n {2}next: end or wait for the process that holds it; do not restart it before$/m;
+    expect(stdout).toMatch(said);
+    expect(stdout).toContain('Live: ');
+    expect(stdout).not.toContain('No gateway');
+    const data = JSON.parse((await run('status', '--json')).stdout) as { runtimes: unknown };
+    expect(data.runtimes).toMatchObject([
+      { pid: process.pid, answered: true, store: { waiting: expect.any(Number) as number } },
+    ]);
+    expect((await run('alerts')).stdout).toMatch(said);
+    expect((await run('status', '--tree')).stderr).toMatch(said);
+    expect((await run('metrics')).stdout).toMatch(/^unwedge_stores_degraded 1$/m);
+    expect(await run('restart', 'kb')).toMatchObject({ code: 0 });
+    holder.exec('ROLLBACK');
+    await expect.poll(() => gateway.store?.degraded, { timeout: 10_000 }).toBe(false);
+    expect((await run('status')).stdout).not.toContain('degraded');
+    expect((await run('metrics')).stdout).toMatch(/^unwedge_stores_degraded 0$/m);
+  }, 60_000);
+});
