@@ -33,6 +33,11 @@ function callText(integration: string, label: string | undefined): string {
   return `${label === undefined || label === integration ? 'A call' : `The call ${label}`} of ${integration}`;
 }
 
+/** By which `unwedge events` and `unwedge why` find it. */
+function whoseText(call: string, session: string | undefined): string {
+  return session === undefined ? call : `${call} of session ${session}`;
+}
+
 const endTexts = {
   quiet: 'it has been quiet',
   closed: 'its circuit closed',
@@ -63,13 +68,17 @@ const lines: Lines = {
       text: `The circuit of ${integration} ${what}, as another process has found${why}`,
     };
   },
-  'call.pending': ({ integration, label, waitsFor, elapsedMs, silentMs, rule, nextInMs }) => {
+  'call.pending': ({ integration, call, label, session, waitsFor, elapsedMs, silentMs, rule, nextInMs }) => {
     const silent =
       silentMs === undefined
         ? `waits for ${waitTexts[waitsFor]}`
         : `silent for ${formatDuration(Math.round(silentMs))}`;
     const about = `pending for ${formatDuration(Math.round(elapsedMs))}, ${silent}; ${rule} in ${formatDuration(Math.ceil(nextInMs))}`;
-    return { level: 'warn', subject: integration, text: `${callText(integration, label)} is ${about}` };
+    return {
+      level: 'warn',
+      subject: integration,
+      text: `${callText(integration, label)} (${whoseText(call, session)}) is ${about}`,
+    };
   },
   'call.failed': ({ integration, label, failure }) => {
     // A hook that failed and an item that did are told as that.

@@ -39,6 +39,18 @@ const lost: Fact = {
     message: 'ended',
   },
 };
+const pending = {
+  type: 'call.pending',
+  integration: 'kb',
+  call: 'desk-1-1',
+  label: 'search',
+  attempt: 1,
+  waitsFor: 'in_flight',
+  elapsedMs: 15_000,
+  silentMs: 15_000,
+  rule: 'idle_timeout',
+  nextInMs: 15_000,
+} as const;
 
 describe('what a host is told', () => {
   it.each<[string, Fact, string]>([
@@ -73,6 +85,16 @@ describe('what a host is told', () => {
       'of calls that are asked about',
       { ...resumed, waiting: 1, lostCalls: 2, openCalls: 3 },
       'warn The session desk goes on where an earlier process ended: it is asked what became of 3 calls, 1 message to deliver',
+    ],
+    [
+      'of a call that hangs: which it is, and of which session',
+      { ...pending, session: 'desk' },
+      'warn The call search of kb (desk-1-1 of session desk) is pending for 15s, silent for 15s; idle_timeout in 15s',
+    ],
+    [
+      'of a call that hangs and is of no session',
+      pending,
+      'warn The call search of kb (desk-1-1) is pending for 15s, silent for 15s; idle_timeout in 15s',
     ],
   ])('[O-11] [I-4] %s', (_, fact, line) => {
     expect(lineOf(fact)).toBe(line);
