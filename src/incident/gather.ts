@@ -223,8 +223,12 @@ function withoutInputs(metadata: EventRow['metadata']): EventRow['metadata'] {
 
 function missingIn(
   incident: Pick<Incident, 'integrations' | 'sessions' | 'events' | 'pid'>,
-  { found: { subject }, asked }: Parts,
+  parts: Pick<Parts, 'found' | 'asked' | 'events' | 'from' | 'until'>,
 ): readonly string[] {
+  const {
+    found: { subject },
+    asked,
+  } = parts;
   const { events, pid } = incident;
   const missing = incident.integrations.flatMap((integration) => {
     const { kept, records } = integration;
@@ -253,10 +257,26 @@ function missingIn(
   });
   const told = unrecorded(incident.integrations, events, pid).filter(({ by }) => !asked.includes(by));
   missing.push(...told.map(({ name, by }) => `What ${name} did in process ${by} is not in it: it wrote no record.`));
+  missing.push(...attemptsOf(subject, incident, parts));
   const hasSession = subject.kind !== 'session' || incident.sessions.length > 0;
   return hasSession
     ? missing
     : [...missing, `The limits of the session ${subject.id} are not on record: its turns cannot be played.`];
+}
+
+/** That a session has no attempt on record, where it may have made some: it called tools, or its process is not there to tell. */
+function attemptsOf(
+  { kind, id }: FoundSubject['subject'],
+  { integrations, pid }: Pick<Incident, 'integrations' | 'pid'>,
+  { asked, events, from, until }: Pick<Parts, 'asked' | 'events' | 'from' | 'until'>,
+): readonly string[] {
+  if (kind !== 'session' || integrations.length > 0) return [];
+  const own = events.filter(({ at, metadata }) => at >= from && at <= until && metadata['session'] === id);
+  const mayHave = own.some(({ type, metadata }) => type === 'resumed' || typeof metadata['integration'] === 'string');
+  if (!mayHave && pid !== undefined && asked.includes(pid)) return [];
+  return [
+    `No attempt of the session ${id} is on record: a process that was killed took with it what it had not written.`,
+  ];
 }
 
 /** Names them, as far as somebody reads it: an id is what events and the replay know a call by. */

@@ -13,6 +13,8 @@ export function overriddenPlans(
   overrides: readonly string[],
 ): readonly IntegrationPlan[] {
   if (overrides.length === 0) return plans;
+  // Where nothing can be played a mistyped option is still one.
+  if (plans.length === 0) resolvePolicy('replay', inputOf(overrides, resolvePolicy('replay', {})));
   const hasOwnRate = overrides.some((override) => override.startsWith('rate.'));
   return plans.map((plan) => {
     const of = (own: Partial<IntegrationPolicy>): IntegrationPolicy => {

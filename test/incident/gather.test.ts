@@ -72,6 +72,13 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
     expect(incident.events.map(({ type }) => type)).toEqual(kind === 'session' ? ['watchdog_fired'] : []);
   });
 
+  it('[O-16] says that attempts of a session are missing where its process wrote none', async () => {
+    const missing =
+      'No attempt of the session alice is on record: a process that was killed took with it what it had not written.';
+    expect((await gather('alice', [])).missing).toContain(missing);
+    expect((await gather('alice')).missing).not.toContain(missing);
+  });
+
   it('[O-16] names the nearest where nothing of that id is on record', async () => {
     await expect(gather('kb-13')).rejects.toThrow(
       'No session, call or integration "kb-13" is on record. Did you mean "kb-1',

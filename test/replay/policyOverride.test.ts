@@ -110,3 +110,10 @@ describe('another policy for a replay', () => {
     expect(refusal(['extends=none'])).toContain('none');
   });
 });
+
+describe('policies for an incident that holds no integration', () => {
+  it('[O-16] are refused all the same where they are none', () => {
+    expect(() => overriddenPlans([], ['nonsense=1'])).toThrow('nonsense');
+    expect(overriddenPlans([], ['retry.maxAttempts=5'])).toEqual([]);
+  });
+});
