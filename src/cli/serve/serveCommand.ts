@@ -1,6 +1,7 @@
 import { messageOf } from '../../policy/thrown.ts';
 import { type Serving, startServe } from '../../serve/serve.ts';
 import { isPostgresUrl, shownUrl } from '../../policy/postgresUrl.ts';
+import { StoreUnavailableError } from '../../store/storeOption.ts';
 import { databasePlace } from '../databasePath.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -35,6 +36,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
       if (io.isTTY) io.stderr.write(`unwedge: the address was used; for another browser: ${url}\n`);
     },
   }).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) throw new CommandError(noStoreText(error), { cause: error });
     const isOption = error instanceof TypeError || error instanceof RangeError;
     throw new CommandError(`${isOption ? `${sanitize(file)}: ` : 'It could not start: '}${messageOf(error)}`, {
       cause: error,
@@ -47,6 +49,11 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   });
   await serving.stop(args.drain ?? usualDrainMs);
   return 0;
+}
+
+/** What is served names its store in a file or on the command line: what code can say beside it does not help here. */
+function noStoreText({ reason, fix }: StoreUnavailableError): string {
+  return `It could not start: its store cannot be had: ${sanitize(reason)}. Fix: ${sanitize(fix)}. It is named by --db, by "store" of the configuration, or by UNWEDGE_DB`;
 }
 
 /** What people and programs need to begin. A token of this run alone is said once; one in a file is not said. */
