@@ -36,7 +36,10 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
     ...children.flatMap((child) => childWait(child, sources) ?? []),
     ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
   ];
-  const told = new Set(waits.filter(({ of }) => of === 'integration').map(({ name }) => name));
+  // A crash loop needs a person, though each restart is one that a rule makes: else its alert would come and go with each.
+  const told = new Set(
+    waits.filter(({ of, sign }) => of === 'integration' && sign !== 'crashed').map(({ name }) => name),
+  );
   const alerts = sources.alerts.filter(({ state, integration }) => state !== 'cleared' && !told.has(integration));
   return [...waits, ...alerts.map(alertWait)];
 }

@@ -122,6 +122,18 @@ describe('what waits', () => {
     expect(waits({ alerts: [alert], integrations: [open] }).map(({ sign }) => sign)).toEqual(['open']);
     expect(waits({ alerts: [{ ...alert, state: 'cleared' }] })).toEqual([]);
   });
+
+  it('[O-13] goes on telling the alert of a crash loop while a restart is due', () => {
+    const alert = {
+      ...{ key: 'a1', integration: 'browser', state: 'open' as const, raisedAt: at - 5000, failures: 0, crashes: 6 },
+      ...{ lastFailureAt: at, text: 'keeps crashing: it exited' },
+    };
+    const told = waits({ alerts: [alert], trees: [tree({ state: 'restarting', nextRestartInMs: 800 })] });
+    expect(told.map(({ sign, needsPerson }) => [sign, needsPerson])).toEqual([
+      ['crashed', false],
+      ['alert', true],
+    ]);
+  });
 });
 
 describe('a time that is measured anew at each look', () => {

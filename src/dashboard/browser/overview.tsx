@@ -4,20 +4,18 @@ import { Health } from './health.tsx';
 import { head } from './live.ts';
 import { counted } from './words.ts';
 import { now } from './live.ts';
-import { WaitList } from './waitList.tsx';
+import { headline, type WaitCounts } from './headline.ts';
+import { WaitList, waitsShown } from './waitList.tsx';
 import { tables } from './tables.ts';
 
 /** Does it need me? What a person has to do, what ends by itself, how well it works. */
 export function Overview() {
-  const waits = tables.waits.all.value;
-  const person = waits.filter(({ needsPerson }) => needsPerson);
-  const rules = waits.filter(({ needsPerson }) => !needsPerson);
   const isFrozen = tables.runtimes.all.value.some((each) => each.isFrozen === true);
   return (
     <>
       <div class="head">
         <div>
-          <h1 tabIndex={-1}>{headline(person.length, rules.length)}</h1>
+          <h1 tabIndex={-1}>{headline(countsOf(true), countsOf(false))}</h1>
           <Below />
         </div>
       </div>
@@ -53,9 +51,10 @@ export function Overview() {
   );
 }
 
-function headline(person: number, rules: number): string {
-  if (person > 0) return `${counted(person, 'thing needs', 'things need')} a person`;
-  return rules > 0 ? 'Nothing needs a person' : 'All is well';
+/** Of the same waits as the list has. */
+function countsOf(needsPerson: boolean): WaitCounts {
+  const { waiting, over } = waitsShown(needsPerson);
+  return { waiting: waiting.length, over: over.length };
 }
 
 /** Apart, for it changes each second. */

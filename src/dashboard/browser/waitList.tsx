@@ -28,15 +28,22 @@ interface WaitListProps {
   readonly none: string;
 }
 
-/** Waits of one kind, soonest first; those that have just ended stay where they were. */
-export function WaitList({ needsPerson, none }: WaitListProps) {
+/** The waits of one kind, and those that have just ended. */
+export function waitsShown(needsPerson: boolean): {
+  readonly waiting: readonly Wait[];
+  readonly over: readonly Wait[];
+} {
+  const isOfKind = (each: Wait): boolean => each.needsPerson === needsPerson;
   const over = [...ended.value.values()].filter(
     (each) => tables.waits.row(each.wait.key) === undefined && staysShown(each, now.value),
   );
-  const waits = [...tables.waits.all.value, ...over.map(({ wait }) => wait)].filter(
-    (each) => each.needsPerson === needsPerson,
-  );
-  const sorted = [...waits].sort(
+  return { waiting: tables.waits.all.value.filter(isOfKind), over: over.map(({ wait }) => wait).filter(isOfKind) };
+}
+
+/** Waits of one kind, soonest first; those that have just ended stay where they were. */
+export function WaitList({ needsPerson, none }: WaitListProps) {
+  const { waiting, over } = waitsShown(needsPerson);
+  const sorted = [...waiting, ...over].sort(
     (one, other) => (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) || (one.key < other.key ? -1 : 1),
   );
   const { keys, on } = useSteady(sorted.map(({ key }) => key));
