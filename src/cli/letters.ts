@@ -1,7 +1,7 @@
 import { BulkOrder } from '../runtime/bulkOrder.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
-import { nearest } from '../policy/nearest.ts';
+import { nearestId } from '../policy/nearest.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
@@ -66,7 +66,7 @@ async function refuseUnknown(session: string, db: string | undefined, io: Io): P
     records: await reader.session(session),
   }));
   if (records !== undefined) return;
-  const near = nearest(session, ids);
+  const near = nearestId(session, ids);
   const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
   throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
 }

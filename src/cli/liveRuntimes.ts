@@ -27,7 +27,7 @@ export function problemLines(asked: readonly AskedRuntime<unknown>[], now: numbe
     .filter(({ problem }) => problem !== undefined)
     .map((each) =>
       each.elsewhere === undefined
-        ? `${runtimeText(each.runtime, now)} does not answer: ${each.problem ?? ''}.\n`
+        ? `${runtimeText(each.runtime, now)} ${each.refused === true ? 'answers' : 'does not answer'}: ${each.problem ?? ''}.\n`
         : `${elsewhereText(each, now)}.\n`,
     )
     .join('');

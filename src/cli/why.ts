@@ -1,5 +1,5 @@
 import { readStatusAnswer, readWhyAnswer } from '../control/answers.ts';
-import { nearest } from '../policy/nearest.ts';
+import { nearestId } from '../policy/nearest.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -7,7 +7,7 @@ import type { RuntimeRow } from '../store/runtimes.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
-import { problemLines } from './liveRuntimes.ts';
+import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
@@ -55,7 +55,7 @@ export const why = defineCommand({
       return 0;
     }
     if (records === undefined) {
-      const near = nearest(session, ids);
+      const near = nearestId(session, ids);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
       if (await isIntegration(session, args.db, rows, io)) {
         throw new CommandError(
@@ -78,8 +78,14 @@ export const why = defineCommand({
       const isGone = frozen.length === 0 && !elsewhere && owner === undefined;
       io.stdout.write(recordsText(records, { now, policies, isGone, width: io.columns }));
       if (owner !== undefined) io.stdout.write(ownerText(session, owner, io.columns));
-      const others = asked.filter((each) => each.frozen === undefined);
+      const without = asked.filter(({ refused }) => refused === true);
+      const others = asked.filter((each) => each.frozen === undefined && each.refused !== true);
       io.stderr.write(problemLines(others, now));
+      io.stderr.write(
+        without
+          .map(({ runtime }) => `${runtimeText(runtime, now)} runs, and does not have it now: ${startText(session)}.\n`)
+          .join(''),
+      );
       const there = owner && `Ask on ${sanitize(owner.host)}`;
       const here = elsewhere ? 'No live gateway of this machine has it, ask on the others' : 'No live gateway has it';
       const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : (there ?? here);
@@ -88,6 +94,14 @@ export const why = defineCommand({
     return 0;
   },
 });
+
+/** What makes a session that is on record one of a live gateway again. */
+function startText(session: string): string {
+  const [, id] = /^serve:(.+)$/s.exec(session) ?? [];
+  return id === undefined
+    ? 'its program has it again by `gateway.session()`, or with its next message where the program adopts sessions'
+    : `its next message starts it there, such as \`POST /v1/sessions/${sanitize(id)}/messages\``;
+}
 
 function frozenData({ runtime, frozen, problem }: AskedRuntime<unknown>) {
   return { pid: runtime.pid, name: runtime.name, frozen, problem };

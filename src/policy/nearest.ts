@@ -15,6 +15,11 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
+/** The same of ids of sessions, which may have been given without what stands before the colon, such as `serve:`. */
+export function nearestId(id: string, known: readonly string[]): string | undefined {
+  return known.find((each) => each.endsWith(`:${id}`)) ?? nearest(id, known);
+}
+
 /** Optimal string alignment: insertions, deletions, substitutions, and neighbours that changed places. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

@@ -12,6 +12,8 @@ export interface AskedRuntime<T> {
   readonly answer: T | undefined;
   /** Why there is no answer, for people; of one that stands still also what ends that. */
   readonly problem: string | undefined;
+  /** It answered that it cannot answer this, as `problem` says. @defaultValue false */
+  readonly refused?: boolean | undefined;
   /** Its process is there and said nothing in time: it is stopped, or its event loop stands still. @defaultValue it answered, or is no more */
   readonly frozen?: Frozen | undefined;
   /** The machine on which it runs and takes orders. @defaultValue this one */
@@ -84,9 +86,14 @@ function judgeAnswer<T>(
   said: ControlAnswer,
   { liveness }: JudgedRuntime,
   read: (value: unknown) => T | undefined,
-): { readonly answer: T | undefined; readonly problem: string | undefined } {
+): Pick<AskedRuntime<T>, 'answer' | 'problem' | 'refused'> {
   const answer = said.ok ? read(said.value) : undefined;
   if (answer !== undefined) return { answer, problem: undefined };
   const unsure = liveness === 'unknown' ? 'whether it is alive cannot be told; ' : '';
-  return { answer, problem: unsure + (said.ok ? 'its answer is of another version' : sanitize(said.message)) };
+  const refused = !said.ok && said.reason === 'refused' ? ({ refused: true } as const) : undefined;
+  return {
+    answer,
+    problem: unsure + (said.ok ? 'its answer is of another version' : sanitize(said.message)),
+    ...refused,
+  };
 }

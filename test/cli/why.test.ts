@@ -1,8 +1,43 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { whyText } from '../../src/cli/whyText.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { failed, hasSqlite } from '../store/startStore.ts';
-import { databaseWith, runBuilt } from './startCli.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { call, databaseWith, runBuilt } from './startCli.ts';
 import { startKept } from './startKept.ts';
+
+/** A session of an earlier run on a database that a live gateway has, which does not have the session. */
+async function startWithout(session: string) {
+  vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+  const store = join(temporaryDirectory(), 'gateway.sqlite');
+  const before = createGateway({ store, logger: false });
+  const made = before.session(session, { onMessage: () => undefined });
+  await before.start();
+  const sent = await made.send({ kind: 'user' });
+  if (sent.accepted) await sent.processed;
+  await before.stop();
+  const gateway = createGateway({ store, logger: false });
+  await gateway.start();
+  onTestFinished(() => gateway.stop());
+  return (...words: string[]) => call([...words, '--db', store], { now: Date.now });
+}
+
+describe.skipIf(!hasSqlite)('unwedge why of a session that no live gateway has', () => {
+  it('[L-5] says that the gateway runs without it, and what starts it', async () => {
+    const { code, stderr } = await (await startWithout('serve:h1'))('why', 'serve:h1');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /\(pid \d+, started now\) runs, and does not have it now: its next message starts it there, such as `POST \/v1\/sessions\/h1\/messages`\.$/m,
+    );
+    expect(stderr).not.toContain('does not answer');
+  });
+
+  it('[L-5] suggests the session of `unwedge serve` for an id as HTTP takes it', async () => {
+    const { stderr } = await (await startWithout('serve:main'))('why', 'main');
+    expect(stderr).toContain('Did you mean "serve:main"?');
+  });
+});
 
 describe.skipIf(!hasSqlite)('unwedge why', () => {
   it('[L-5] [G-6] says what a live session waits for, and which rule ends it', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../src/policy/nearest.ts';
+import { nearest, nearestId } from '../../src/policy/nearest.ts';
 
 describe('the nearest known word', () => {
   it.each([
@@ -24,5 +24,13 @@ describe('the nearest known word', () => {
 
   it('[L-1] is the closest of several', () => {
     expect(nearest('rum', ['ran', 'run'])).toBe('run');
+  });
+});
+
+describe('the nearest id of a session', () => {
+  it('[L-5] is the one that has it behind a prefix, else the nearest word', () => {
+    expect(nearestId('main', ['serve:man', 'serve:main'])).toBe('serve:main');
+    expect(nearestId('serve:man', ['serve:main', 'serve:other'])).toBe('serve:main');
+    expect(nearestId('main', ['serve:domain'])).toBeUndefined();
   });
 });
