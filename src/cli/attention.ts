@@ -29,6 +29,8 @@ export interface Watched {
 /** More than these are told by their number. */
 const mostTold = 8;
 
+type Alert = OpenAlert | UnwatchedAlert;
+
 /** Something that needs attention, and the command to type. */
 export interface Matter {
   readonly what: string;
@@ -45,12 +47,13 @@ export function mattersOf(
   database: string | undefined,
 ): readonly Matter[] {
   const db = dbWords(database);
-  const alarmed = new Set([...alerts.open, ...alerts.unwatched].map(({ integration }) => integration));
+  const alertOf = new Map([...alerts.unwatched, ...alerts.open].map((alert) => [alert.integration, alert] as const));
+  const past = integrations.filter((view) => isPast(view, alertOf.get(view.integration), now));
   return [
     ...mattersOfRuntimes(runtimes, now, records),
     ...bySeverity(integrations)
-      .filter(({ integration, circuit }) => circuit !== 'closed' || alarmed.has(integration))
-      .map((view) => matterOf(view, alarmed.has(view.integration), now, db)),
+      .filter((view) => (view.circuit !== 'closed' || alertOf.has(view.integration)) && !past.includes(view))
+      .map((view) => matterOf(view, alertOf.get(view.integration), now, db)),
     ...integrations.flatMap((view) => mattersOfTools(view, db)),
     ...stuck.map(({ session, what }) => ({
       what: `session ${sanitize(session)} ${what}`,
@@ -58,7 +61,33 @@ export function mattersOf(
     })),
     ...sessions.filter(({ failedTurns24h }) => failedTurns24h > 0).map((session) => matterOfSession(session, db)),
     ...matterOfLetters(letters, db),
+    ...past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db)),
   ];
+}
+
+/** After so long without a failure an integration that is called is told as one that runs again, in ms. */
+const againMs = 30_000;
+
+/** Whether an alert of an integration is open for what is over: a live gateway calls it, and nothing has failed since. */
+function isPast({ circuit, live }: IntegrationView, alert: Alert | undefined, now: number): boolean {
+  return circuit === 'closed' && live.length > 0 && alert !== undefined && now - alert.lastFailureAt >= againMs;
+}
+
+/** Told last: what goes on is worth more than what is over. */
+function matterOfPast(view: IntegrationView, lastAt: number, now: number, db: string): Matter {
+  const name = sanitize(view.integration);
+  return {
+    what: `${name} runs again: its last failure was ${ago(lastAt, now)}; it ${oftenText(view)}`,
+    next: `unwedge events --integration ${shellWord(name)} --failed${db}`,
+  };
+}
+
+function oftenText({ failures10m, crashes10m }: IntegrationView): string {
+  const often = [
+    ...(failures10m > 0 || crashes10m === 0 ? [`failed ${counted(failures10m, 'time')}`] : []),
+    ...(crashes10m > 0 ? [`crashed ${counted(crashes10m, 'time')}`] : []),
+  ];
+  return `${often.join(' and ')} in 10 minutes`;
 }
 
 /** The matters as they lead what is shown; empty without any. */
@@ -140,16 +169,13 @@ function matterOfStore({ runtime, answer }: Watched['runtimes'][number]): readon
   return [{ what, next: `${sanitize(fix)}; do not restart it before` }];
 }
 
-function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: string): Matter {
-  const { integration, circuit, lastError, failures10m, crashes10m, live } = view;
+function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, db: string): Matter {
+  const { integration, circuit, lastError, live } = view;
   const name = sanitize(integration);
-  const cause =
-    lastError === undefined
-      ? ''
-      : `: ${lastError.kind === undefined ? '' : `${lastError.kind}: `}${sanitize(lastError.error)}`;
-  const often = isAlarmed
-    ? `failed ${counted(failures10m, 'time')} and crashed ${counted(crashes10m, 'time')} in 10 minutes`
-    : '';
+  // What the alert is about: the last error may be of a kind that does not count.
+  const last = circuit === 'closed' && alert !== undefined ? { ...alert, error: alert.message } : lastError;
+  const cause = last === undefined ? '' : `: ${last.kind === undefined ? '' : `${last.kind}: `}${sanitize(last.error)}`;
+  const often = alert === undefined ? '' : oftenText(view);
   const state = circuit === 'closed' ? often : stateText(view, now);
   const comeback = comebackOf(view);
   if (comeback?.ordered === true)

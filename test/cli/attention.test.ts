@@ -86,3 +86,41 @@ describe('a store that cannot be written', () => {
     expect(full?.what).toMatch(/10000 rows wait in its memory and end with it, 1 more was dropped$/);
   });
 });
+
+describe('an integration that failed', () => {
+  const alert = (integration: string, agoMs: number) => ({
+    ...{ id: integration, integration, because: 'crashes' as const, kind: 'crash' as const, message: 'it exited' },
+    ...{ failures: 0, crashes: 13, raisedAt: now - 600_000, lastFailureAt: now - agoMs },
+  });
+  const crashed = { crashes10m: 13, crashes24h: 13, lastError: { at: now, kind: 'permanent', error: '429' } };
+
+  it('[O-3] is told last once it runs again, with how long ago it failed, and before that with what its alert is about', () => {
+    const seen = (agoMs: number) =>
+      mattersOf(
+        {
+          ...nothing,
+          integrations: [view('kb', crashed), view('bank', { circuit: 'isolated' })],
+          alerts: { open: [alert('kb', agoMs)], unwatched: [] },
+          stuck: [{ session: 'agent:main', what: 'waits' }],
+        },
+        now,
+        undefined,
+      ).map(({ what }) => what);
+    expect(seen(29_999)).toEqual([
+      'bank is not called: somebody isolated it',
+      'kb crashed 13 times in 10 minutes: crash: it exited',
+      'session agent:main waits',
+    ]);
+    expect(seen(30_000)).toEqual([
+      'bank is not called: somebody isolated it',
+      'session agent:main waits',
+      'kb runs again: its last failure was 30s ago; it crashed 13 times in 10 minutes',
+    ]);
+  });
+
+  it('[O-3] does not run again where no live gateway has it', () => {
+    const integrations = [view('kb', { ...crashed, live: [] })];
+    const alerts = { open: [alert('kb', 300_000)], unwatched: [] };
+    expect(mattersOf({ ...nothing, integrations, alerts }, now, undefined)[0]?.what).toMatch(/^kb crashed 13 times/);
+  });
+});

@@ -165,6 +165,14 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     },
   );
 
+  it('[O-10] leaves out last what is not zero: in a crash loop that every call survives the crashes', async () => {
+    const crash = { type: 'integration.crashed', integration: 'fs', message: 'The server exited with code 3' } as const;
+    const db = await databaseWith(...[3, 2, 1].map((seconds) => ({ ...told(crash), at: now - seconds * 1000 })));
+    const shown = await call(['status', '--db', db], { isTTY: true, columns: 40, env: { NO_COLOR: '1' } });
+    expect(shown.stdout).toMatch(/^INTEGRATION +CIRCUIT +CRASHED 10M/m);
+    expect(shown.stdout).not.toContain('FAILED 10M');
+  });
+
   it('[O-3] counts failures for as long as alerts do, not a millisecond longer', async () => {
     const aged = (ms: number) => ({ ...failed(1), at: now - ms });
     const db = await databaseWith(aged(10 * 60_000), aged(10 * 60_000 - 1), aged(24 * 60 * 60_000));

@@ -109,14 +109,14 @@ describe('what needs attention', () => {
 
   it('[L-6] counts dead letters by their reason, and times in the right number', () => {
     const letters = [letter('poison'), letter('poison', 't'), letter('expired')];
-    const unwatched = [{ integration: 'kb' }] as never;
+    const unwatched = [{ integration: 'kb', kind: 'timeout', message: 'no answer' }] as never;
     const matters = mattersOf(
       { ...nothing, letters, integrations: [view('closed')], alerts: { open: [], unwatched } },
       0,
       undefined,
     );
     expect(matters.map(({ what }) => what)).toEqual([
-      'kb failed 1 time and crashed 2 times in 10 minutes',
+      'kb failed 1 time and crashed 2 times in 10 minutes: timeout: no answer',
       '3 dead letters of 2 sessions (2 poison, 1 expired)',
     ]);
   });
