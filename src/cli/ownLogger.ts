@@ -3,15 +3,16 @@ import type { Logger } from '../policy/logger.ts';
 /**
  * What a command says on stderr of what its runtime logs: warnings and errors, one line each. A store that is out of order is one line,
  * told when that is found; what it adds at its end, how many events it could not keep, is left out then.
+ * @param options - `info`: of a service also what has become well again.
  */
-export function createOwnLogger(say: (line: string) => void): Logger {
+export function createOwnLogger(say: (line: string) => void, { info = false } = {}): Logger {
   let saidDegraded = false;
   const tell = (line: string): void => {
     if (saidDegraded && line.startsWith('The store closed with ')) return;
     saidDegraded ||= line.startsWith('The store is degraded');
     say(line);
   };
-  return { debug: ignore, info: ignore, warn: tell, error: tell };
+  return { debug: ignore, info: info ? tell : ignore, warn: tell, error: tell };
 }
 
 function ignore(): void {}

@@ -16,7 +16,7 @@ export interface ToolOptions {
   readonly attemptMs?: Duration | undefined;
   /**
    * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of
-   * the session's watchdog.
+   * the session's watchdog. The limit without a sign of life stays: give the tool an `idleMs`, or an MCP server `whenAlive: 'wait'`.
    */
   readonly longRunningMs?: Duration | undefined;
   /** How it is found out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
@@ -31,7 +31,7 @@ export const toolKeys = {
   idleMs: duration({ usually: ofIntegration, help: 'Limit without a sign of life, for each attempt.' }),
   attemptMs: duration({ usually: ofIntegration, help: 'Limit on each attempt.' }),
   longRunningMs: duration({
-    help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of all others and of the watchdog.',
+    help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of those and of the watchdog. The limit without a sign of life stays: `idleMs`, or `whenAlive: "wait"` of an MCP server.',
   }),
   reconcile: reconcileKey,
 } satisfies KeysOf<ToolOptions>;

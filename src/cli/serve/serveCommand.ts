@@ -8,6 +8,7 @@ import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ListenToken, listenToken } from '../mcp/listenToken.ts';
 import { wholeConfig } from '../namedConfig.ts';
+import { formatDuration } from '../../policy/duration.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { listenPlace } from './listenPlace.ts';
@@ -26,7 +27,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const path = databasePlace(args.db ?? config.store, io.env);
   if (path === ':memory:')
     throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
-  const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
+  const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`), { info: true });
   for (const warning of warnings) logger.warn(`${file}: ${warning}`);
   const serving = await startServe({
     ...{ servers, agents, hooks, ...place, token: token?.value, maxSessions: args['max-sessions'] },
@@ -47,7 +48,9 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
     io.signal.addEventListener('abort', () => resolve(), { once: true });
     if (io.signal.aborted) resolve();
   });
-  await serving.stop(args.drain ?? usualDrainMs);
+  const drainMs = args.drain ?? usualDrainMs;
+  logger.info(`Stopping: what is under way has ${formatDuration(drainMs)} to end`);
+  await serving.stop(drainMs);
   return 0;
 }
 
