@@ -38,6 +38,9 @@ describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on
     expect((await run('alerts')).stdout).toMatch(said);
     expect((await run('status', '--tree')).stderr).toMatch(said);
     expect((await run('metrics')).stdout).toMatch(/^unwedge_stores_degraded 1$/m);
+    const doctor = await run('doctor');
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/cannot write its store:\s[^]*locked/);
     expect(await run('restart', 'kb')).toMatchObject({ code: 0 });
     holder.exec('ROLLBACK');
     await expect.poll(() => gateway.store?.degraded, { timeout: 10_000 }).toBe(false);
