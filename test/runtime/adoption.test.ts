@@ -100,7 +100,8 @@ describe('adoption', () => {
   it('[N-4] looks at once where it is told late what to make', async () => {
     const adopted: string[] = [];
     const store = { unowned: () => Promise.resolve(['a']) } as unknown as SessionStore;
-    const adoption = new Adoption({ clock: new SimulatedClock(), logger: undefined, has: () => false });
+    const surroundings = { clock: new SimulatedClock(), facts: new RecordedFacts(), logger: undefined };
+    const adoption = new Adoption({ ...surroundings, has: () => false });
     await adoption.start(store);
     adoption.by((session) => adopted.push(session) > 0);
     await Promise.resolve();
