@@ -51,7 +51,7 @@ export async function simulateStore({ seed, plant = {} }: SimulateStoreOptions):
   const chance = createChance(seededRandom(seed));
   const clock = new SimulatedClock();
   const server = new SimulatedServer(database, clock, chance);
-  const leases = watchLeases(database, server, clock);
+  const { changes: leases, unfenced } = watchLeases(database, server, clock);
   const journal: JournalEntry[] = [];
   const nodes: StoreNode[] = [];
   const sessions = Array.from({ length: chance.integer(1, 3) }, (_, index) => `s-${index}`);
@@ -120,7 +120,8 @@ export async function simulateStore({ seed, plant = {} }: SimulateStoreOptions):
       database,
       nodes.flatMap(({ answers }) => answers),
     )) ??
-    (await judge(database, journal, leases));
+    (await judge(database, journal, leases)) ??
+    unfenced[0];
   const counted = { ...server.faults, nodes: nodes.length, entries: journal.length, mails: sent.length };
   // Their timers are the simulation's: what is left of them ends with it.
   for (const node of alive()) node.kill();
@@ -177,9 +178,16 @@ async function judge(
   return violation && describeViolation(violation);
 }
 
+interface WatchedLeases {
+  readonly changes: readonly LeaseChange[];
+  /** Statements that were to fail under a lease that is another's, and did not. */
+  readonly unfenced: readonly string[];
+}
+
 /** Notes each change of an owner, with the times of the simulation. */
-function watchLeases(database: Pglite, server: SimulatedServer, clock: SimulatedClock): readonly LeaseChange[] {
+function watchLeases(database: Pglite, server: SimulatedServer, clock: SimulatedClock): WatchedLeases {
   const changes: LeaseChange[] = [];
+  const unfenced: string[] = [];
   type State = Map<string, { token: number; owner: string | null; until: number }>;
   let before: State = new Map();
   const read = async (): Promise<State> => {
@@ -193,7 +201,19 @@ function watchLeases(database: Pglite, server: SimulatedServer, clock: Simulated
       ]),
     );
   };
-  server.watch = async (name, when) => {
+  const checkFence = async (name: string, [first, second, third]: readonly unknown[]): Promise<void> => {
+    const [sessions, tokens] = name.endsWith('_one') ? [[third], [first]] : [first, second];
+    const { rows } = await database.query(
+      `SELECT w.key, w.token, l.token AS now FROM unnest($1::text[], $2::bigint[]) AS w (key, token)
+       LEFT JOIN unwedge.lease l ON l.key = w.key WHERE l.token IS DISTINCT FROM w.token`,
+      [sessions, tokens],
+    );
+    for (const { key, token, now } of rows) {
+      unfenced.push(`${name} wrote to ${String(key)} under token ${String(token)}, while its lease has ${String(now)}`);
+    }
+  };
+  server.watch = async (name, when, values) => {
+    if (when === 'after' && /_(one|many)$/.test(name)) await checkFence(name, values);
     if (name !== 'acquire_lease') return;
     if (when === 'before') {
       before = await read();
@@ -204,7 +224,7 @@ function watchLeases(database: Pglite, server: SimulatedServer, clock: Simulated
       if (was?.token !== now.token) changes.push({ session, ...now, at: clock.wallNow(), before: was });
     }
   };
-  return changes;
+  return { changes, unfenced };
 }
 
 async function emptying(database: Pglite): Promise<string> {

@@ -23,8 +23,8 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Told before and after statements of a name. */
-export type StatementWatch = (name: string, when: 'before' | 'after') => Promise<void>;
+/** Told before and after statements of a name, with their values; after those alone that did not fail. */
+export type StatementWatch = (name: string, when: 'before' | 'after', values: readonly unknown[]) => Promise<void>;
 
 /**
  * A PostgreSQL server for several processes of a simulation, in one real session: a transaction at a time, which one next and what goes wrong by
@@ -40,7 +40,7 @@ export class SimulatedServer {
   isCalm = false;
   watch: StatementWatch = () => Promise.resolve();
   /** What went wrong how often. */
-  readonly faults = { errors: 0, torn: 0, tornBeforeCommit: 0, tornAfterCommit: 0, hung: 0 };
+  readonly faults = { errors: 0, torn: 0, tornBeforeCommit: 0, tornAfterCommit: 0, hung: 0, late: 0 };
 
   constructor(database: Pglite, clock: SimulatedClock, chance: Chance) {
     this.#database = database;
@@ -86,17 +86,17 @@ export class SimulatedServer {
     const connection = this.#chance.pick(runnable);
     const [pending] = connection.queue;
     if (pending === undefined) return;
-    const { text } = pending.query;
-    const isCommit = text === 'COMMIT';
+    const isCommit = this.#commits(connection, pending.query);
     if (this.#happens(isCommit ? 0.03 : 0.004)) {
       this.faults[isCommit ? 'tornBeforeCommit' : 'torn']++;
       await this.tear(connection);
       return;
     }
-    if (this.#happens(0.004)) {
+    if (this.#happens(0.008)) {
       this.faults.hung++;
       connection.isHung = true;
       this.#awaitClient(connection);
+      if (this.#chance.happens(0.7)) this.#arriveLate(connection);
       return;
     }
     const answer = await this.#run(connection, pending.query);
@@ -109,9 +109,17 @@ export class SimulatedServer {
     if (this.#holder === connection && connection.queue.length === 0) this.#awaitClient(connection);
   }
 
-  /** The connections of a process are gone with it. */
+  /** The connections of a process are gone with it; what it has sent may reach the server later. */
   async leave(process: ClientProcess): Promise<void> {
-    for (const connection of this.#connections) if (connection.process === process) await this.tear(connection);
+    for (const connection of this.#connections) {
+      if (connection.process !== process) continue;
+      const isSent = connection.queue.length > 0 && this.#holder !== connection;
+      if (!isSent || this.#chance.happens(0.3)) await this.tear(connection);
+      else if (!connection.isHung) {
+        connection.isHung = true;
+        this.#arriveLate(connection);
+      }
+    }
   }
 
   async tear(connection: SimulatedConnection): Promise<void> {
@@ -127,6 +135,25 @@ export class SimulatedServer {
     });
   }
 
+  /** What was sent reaches the server after all, often when its client has given it up; no answer reaches the client. */
+  #arriveLate(connection: SimulatedConnection): void {
+    this.#clock.setTimeout(
+      () => {
+        if (connection.isBroken) return;
+        this.faults.late++;
+        connection.isHung = false;
+        connection.isDeaf = true;
+      },
+      this.#chance.span(1, 5_000),
+    );
+  }
+
+  /** Whether the statement ends a transaction that is kept: a COMMIT, or one that is a transaction by itself. */
+  #commits(connection: SimulatedConnection, query: PgQuery): boolean {
+    if (this.#holder === connection) return query.text === 'COMMIT';
+    return !isOver(query) && !query.text.startsWith('BEGIN');
+  }
+
   #happens(probability: number): boolean {
     return !this.isCalm && this.#chance.happens(probability);
   }
@@ -137,7 +164,8 @@ export class SimulatedServer {
       if (this.#holder !== connection && isOver(query)) return [];
       if (text.startsWith('BEGIN')) {
         this.#holder = connection;
-        await this.#database.exec(text);
+        // Its limits are of real time: on a loaded machine they would end the one session there is.
+        await this.#database.exec('BEGIN');
         return [];
       }
       if (isOver(query)) {
@@ -146,11 +174,11 @@ export class SimulatedServer {
         return [];
       }
       if (this.#happens(0.012)) await this.#fail();
-      await this.watch(name, 'before');
+      await this.watch(name, 'before', values ?? []);
       const written = connection.process.mutate(text).replaceAll('clock_timestamp()', () => this.#time());
       const rows =
         values === undefined ? await this.#script(written) : (await this.#database.query(written, values)).rows;
-      await this.watch(name, 'after');
+      await this.watch(name, 'after', values ?? []);
       return rows as readonly PgRow[];
     } catch (error) {
       return error as Error;
@@ -195,6 +223,8 @@ export class SimulatedConnection implements PgClient {
   readonly queue: Pending[] = [];
   /** Nothing passes any more, and nobody is told. */
   isHung = false;
+  /** What was sent is run, and nobody hears of it. */
+  isDeaf = false;
   isBroken = false;
   answered = 0;
   released: (destroy: boolean) => void = () => undefined;
@@ -237,6 +267,7 @@ export class SimulatedConnection implements PgClient {
   answer(given: readonly PgRow[] | Error): void {
     const pending = this.queue.shift();
     this.answered++;
+    if (this.isDeaf) return;
     this.process.deliver(() => {
       if (given instanceof Error) pending?.reject(given);
       else pending?.resolve(given);
@@ -318,7 +349,7 @@ abstract class SimulatedPool implements PgPool {
       taken.released = () => undefined;
       // What the client has closed the server notices when the transaction is over, or late.
       if (!destroy) this.#idle.push(taken);
-      else if (!taken.isHung) taken.break();
+      else if (!taken.isHung && !taken.isDeaf) taken.break();
       const next = this.#waiting.shift();
       if (next === undefined) this.#used--;
       else next(this.#take());

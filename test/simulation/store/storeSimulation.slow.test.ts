@@ -18,8 +18,8 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
 
   describe('find a planted bug:', () => {
     it('[N-4] a write without its fence', async () => {
-      const fence = 'WHERE l.token = w.token AND l.lease_id = w.lease_id FOR SHARE OF l';
-      const plant: Plant = { mutate: (text) => text.replace(fence, 'FOR SHARE OF l') };
+      const fence = /WHERE l\.token = [fw]\.token AND l\.lease_id = [fw]\.lease_id(?=.* FOR SHARE OF l)/;
+      const plant: Plant = { mutate: (text) => text.replace(fence, '') };
       expect(await firstViolation(60, plant)).toBeDefined();
     });
 
@@ -29,6 +29,11 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
           text.replaceAll('clock_timestamp()', () => `TIMESTAMPTZ '${new Date(wallNow).toISOString()}'`),
       };
       expect(await firstViolation(20, plant)).toMatch(/lease_by_database/);
+    });
+
+    it('[I-5] a batch of which not all rows are written, and that commits', async () => {
+      const plant: Plant = { mutate: (text) => text.replace(/HAVING \(CASE.*/, 'HAVING false') };
+      expect(await firstViolation(60, plant)).toBeDefined();
     });
 
     it('[I-5] an acknowledgement before the commit', async () => {
@@ -70,6 +75,7 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
           inserted.test(text)
             ? text
                 .replace(inserted, '$1 WHERE key IS NULL')
+                .replace('changed AS (SELECT FROM inserted)', 'changed AS (SELECT FROM h)')
                 .replace(/changed AS \([^]*(?=\s+SELECT w\.ord, h\.ord)/, 'changed AS (SELECT ord AS o FROM h)')
             : text,
       };
