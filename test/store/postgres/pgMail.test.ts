@@ -114,6 +114,19 @@ describe.skipIf(!hasPostgres)('mail', () => {
     expect(await ask('SELECT number, mail FROM uw.message')).toEqual([{ number: '1', mail: '1' }]);
   });
 
+  it('[N-3] [N-2] is not ended for its sender by who has lost the session', async () => {
+    const { open, ask } = await newSchema();
+    const [one, two] = [await open(), await open()];
+    const old = await claimed(one, 'a');
+    await mailOf(one, 'c').post(outgoing('1'));
+    await old.takeMail?.({ mail: 1, number: 1, joins: false });
+    await old.take(1, 1, 1, now);
+    await ask('UPDATE uw.lease SET owner = NULL');
+    await claimed(two, 'b');
+    expect(await old.finish(1, 'done', now, undefined, { ok: true, value: 'late' })).toBe('fenced');
+    expect(await ask('SELECT state, outcome FROM uw.mail')).toEqual([{ state: 'taken', outcome: null }]);
+  });
+
   describe('at a claim', () => {
     it('[N-3] all of it is taken, in order, behind what there is', async () => {
       const { open } = await newSchema();
