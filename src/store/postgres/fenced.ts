@@ -94,7 +94,7 @@ function inserted({ insert }: FencedInsert, returned: string): string {
  * The `changed` of an insert: the rows whose key came back from it. As a value of each row, for which the server hashes what came back; a join it
  * would make row by row, as it takes `h` for one row.
  */
-export function madeIn(from: string, key: string): string {
+function madeIn(from: string, key: string): string {
   const made = `(${key}) IN (SELECT ${key} FROM ${from})`;
   return `changed AS (SELECT ord AS o FROM (SELECT ord, ${made} AS made FROM h OFFSET 0) AS each WHERE made)`;
 }
