@@ -49,13 +49,16 @@ export class MemorySessions implements SessionStore {
 
   async recoverCalls({ fact, ...limits }: CallRecovery): Promise<readonly LostCall[]> {
     const recovered = await this.#transact(() => {
-      const lost = [...this.#scope.database.sessions.values()].flatMap((session) =>
-        settleLost(
+      const lost = [...this.#scope.database.sessions.values()].flatMap((session) => {
+        const calls = settleLost(
           session,
           limits,
           ({ runtime, rule }) => rule === undefined && runtime !== this.#runtime.id && !this.#lives(runtime),
-        ),
-      );
+        );
+        // Its runtime may only have stood still: what it then writes would be a second result.
+        if (calls.length > 0) session.fence++;
+        return calls;
+      });
       this.#record(limits.wallNow, lost.map(fact));
       return lost;
     });

@@ -58,7 +58,7 @@ const mostLost = 200;
 /** Entries of the history that are read with a claim where nobody says how many. */
 const usualHistory = 1_000;
 
-/** Pending calls whose runtime does not hold their session any more, for nobody else to answer meanwhile. */
+/** Pending calls of sessions that no node has, for nobody else to answer meanwhile. */
 const deadCalls: RowStatement = {
   name: 'dead_calls',
   text: `WITH ${rowsOf('runtime text, most integer')}
@@ -66,7 +66,7 @@ const deadCalls: RowStatement = {
       SELECT id, session, turn, integration, tool, input, effect, rule, idempotency_key, seq, started_at, state
       FROM uw.call c WHERE c.state = 'pending' AND c.rule IS NULL AND c.runtime <> w.runtime AND NOT EXISTS (
         SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
-        WHERE l.key = c.session AND l.owner = c.runtime AND n.expires_at > clock_timestamp())
+        WHERE l.key = c.session AND n.expires_at > clock_timestamp())
       ORDER BY c.session, c.seq LIMIT w.most FOR UPDATE SKIP LOCKED) c`,
 };
 
@@ -210,13 +210,18 @@ export class PgSessions implements SessionStore {
   /** In slices: a commit of very many would hold up the others. */
   async #recoverSome(batch: BatchRows, limits: CallRecovery): Promise<readonly LostCall[]> {
     const rows = await batch.row(deadCalls, 'dead calls', [this.#scope.runtime, mostLost]);
-    const lost = rows.map((row) => lostCall(toCallRow(row)));
-    const settling = [...new Set(lost.map(({ session }) => session))].map(async (session) => {
+    const found = rows.map((row) => lostCall(toCallRow(row)));
+    const settling = [...new Set(found.map(({ session }) => session))].map(async (session) => {
+      // For nobody. An owner that has only expired writes no second result then; what is being claimed or written is left to that.
+      const [lease] = await batch.row(acquireLease, session, [session, null, crypto.randomUUID()]);
+      if (lease?.['token'] === null || lease?.['token'] === undefined) return [];
       const [last] = await batch.row(lastNumbers, session, [session]);
-      const calls = lost.filter((call) => call.session === session);
+      const calls = found.filter((call) => call.session === session);
       await Promise.all(settled(batch, calls, Number(last?.['seq'] ?? 0), limits));
+      return calls;
     });
-    await Promise.all([...settling, this.#record(batch, limits.wallNow, lost.map(limits.fact))]);
+    const lost = (await Promise.all(settling)).flat();
+    await this.#record(batch, limits.wallNow, lost.map(limits.fact));
     return lost;
   }
 

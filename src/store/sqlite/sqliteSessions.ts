@@ -156,6 +156,9 @@ export class SqliteSessions implements SessionStore {
       )
       .all(owner, mostLost)
       .map((row) => settleLost(database, row, limits));
+    // It may only have stood still: what it then writes would be a second result.
+    const fence = database.prepare('UPDATE unwedge_sessions SET fence = fence + 1 WHERE id = ? AND owner = ?');
+    for (const session of new Set(settled.map((call) => call.session))) fence.run(session, owner);
     this.#record(database, schema, limits.wallNow, settled.map(limits.fact));
     return settled;
   }

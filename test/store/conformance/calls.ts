@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LostCall } from '../../../src/sessions/sessionStore.ts';
 import { type Engine, settled } from './engine.ts';
-import { call, calls, lost, now, own, start } from './owned.ts';
+import { call, calls, lost, message, now, own, start } from './owned.ts';
 
 /** What any engine has to do with the calls of a session. */
 export function keepsCalls(engineOf: Engine): void {
@@ -52,6 +52,21 @@ export function keepsCalls(engineOf: Engine): void {
       await engine.kill('a');
       expect(await settled(engine, other.recoverCalls(calls))).toMatchObject([{ call: 'c-1' }]);
       expect(await settled(engine, other.recoverCalls(calls))).toEqual([]);
+    });
+
+    it('[N-2] [M-11] [I-1] takes no second result of an owner that only stood still while its call was answered', async () => {
+      const engine = await start(engineOf);
+      const { ledger: old } = await own(engine, engine.runtime('a'));
+      await settled(engine, old.open(call('c-1', 1)));
+      await engine.kill('a');
+      const other = engine.runtime('b');
+      expect(await settled(engine, other.recoverCalls(calls))).toMatchObject([{ call: 'c-1' }]);
+      const result = { status: 'ok', value: 'too late', retries: 0 } as const;
+      expect(await settled(engine, old.settle('c-1', result, 2, now))).toBe('fenced');
+      expect(await settled(engine, old.post(message(1)))).toBe('fenced');
+      const { recovered } = await own(engine, other);
+      expect(recovered.waiting).toEqual([]);
+      expect(recovered.history.at(-1)).toMatchObject({ type: 'tool_result', result: lost });
     });
 
     it('[R-16] leaves calls with a rule to the owner who can ask it, with their whole input and their key', async () => {
