@@ -7,6 +7,9 @@ const leaseMs = 5 * renewEveryMs;
 /** For so long of our own time it must not have renewed either: after the machine slept, every row is old. In ms. */
 const watchMs = renewEveryMs + 10_000;
 
+/** Runs that are remembered: who is dead stays so, however many ask. */
+const mostWatched = 1000;
+
 /** Judges which runs of a database are alive, of those that own sessions. */
 export interface Owners {
   /** Takes the processes as they were at the monotonic time `at`, the wall time `seenAt`. */
@@ -32,7 +35,10 @@ export function createOwners(clock: Clock): Owners {
     const known = watched.get(id);
     if (known?.renewedAt === renewedAt) return known;
     const watching = { metAt: known?.metAt ?? now, unchangedSince: now, renewedAt };
+    watched.delete(id);
     watched.set(id, watching);
+    const [oldest] = watched.keys();
+    if (watched.size > mostWatched && oldest !== undefined) watched.delete(oldest);
     return watching;
   }
 
@@ -52,10 +58,6 @@ export function createOwners(clock: Clock): Owners {
       lookedAt = at;
       seenAt = wallAt;
     },
-    isAlive(run) {
-      const alive = lives(run);
-      if (!alive) watched.delete(run.id);
-      return alive;
-    },
+    isAlive: lives,
   };
 }

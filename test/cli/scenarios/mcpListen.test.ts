@@ -195,7 +195,11 @@ describe('GET /metrics of unwedge mcp --listen', () => {
   it('[O-12] needs none with --no-token, and takes GET alone', async () => {
     const mcp = await listen(['--no-token']);
     const headers = { accept: 'application/openmetrics-text' };
-    expect(parseOpenMetrics(await (await fetch(at(mcp.entry), { headers })).text())).toEqual({});
+    const served = await fetch(at(mcp.entry), { headers });
+    expect(Object.keys(parseOpenMetrics(await served.text()))).toEqual([
+      'unwedge_stores_degraded',
+      'unwedge_store_rows_waiting',
+    ]);
     const posted = await fetch(at(mcp.entry), { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });

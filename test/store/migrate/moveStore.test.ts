@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     const store = await schema.open();
     expect(await store.statistics.totals()).toMatchObject([{ integration: 'bank', succeeded: 4 }]);
     const same = await fileOfKilledGateway();
-    await expect(move(same, schema)).rejects.toThrow('Session s is in schema');
+    await expect(move(same, schema)).rejects.toThrow('Session s is in postgres://');
     expect(existsSync(same)).toBe(true);
     expect(await schema.ask('SELECT count(*)::int AS n FROM uw.message')).toEqual([{ n: 6 }]);
   });
