@@ -167,13 +167,15 @@ export class Intake {
   }
 
   #admit(message: Message, key: string | undefined): Promise<Acceptance> {
+    const inLine = this.#closed ? undefined : this.#mail?.inLine(() => this.#take(message, key));
+    return inLine ?? this.#take(message, key);
+  }
+
+  /** Takes a message whose turn it is: one that asked for its place in the line again would wait for those behind it. */
+  #take(message: Message, key: string | undefined): Promise<Acceptance> {
     const { id: session, mailbox, facts, clock, tracing } = this.#scope;
     const persistence = this.#persistence;
     if (this.#closed) return this.#refuse(message, 'stopped');
-    if (this.#mail !== undefined) {
-      const inLine = this.#mail.inLine(() => this.#admit(message, key));
-      if (inLine !== undefined) return inLine;
-    }
     if (persistence.held) return this.#sendElsewhere(message, key);
     persistence.goOn();
     const known = key === undefined ? undefined : persistence.known(key);
