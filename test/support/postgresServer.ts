@@ -89,6 +89,7 @@ export async function startPostgres(more: readonly string[]): Promise<PostgresSe
   keeper.unref();
   for (const stream of [keeper.stdin, keeper.stdout]) if (stream instanceof Socket) stream.unref();
   let databases = 0;
+  let crashed = Promise.resolve();
   return {
     port,
     async database() {
@@ -96,10 +97,14 @@ export async function startPostgres(more: readonly string[]): Promise<PostgresSe
       await query(`postgres://postgres@127.0.0.1:${port}/postgres`, `CREATE DATABASE ${name}`);
       return `postgres://postgres@127.0.0.1:${port}/${name}`;
     },
-    async crash() {
-      const again = up();
-      keeper.stdin.write('crash\n');
-      await again;
+    crash() {
+      // One at a time: a server that is ended before it was up has no end that could be told from a failure.
+      crashed = crashed.then(async () => {
+        const again = up();
+        keeper.stdin.write('crash\n');
+        await again;
+      });
+      return crashed;
     },
   };
 }
