@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { identify } from '../../../src/actors/process/processWorld.ts';
@@ -146,6 +146,54 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     });
     await store.flush();
     await expect(move(from, schema)).rejects.toThrow(`gw (pid ${process.pid}) uses ${from}: stop it first`);
+  });
+
+  it('[N-1] lets nobody write into the file meanwhile, and refuses it when a process came to it just before', async () => {
+    const [from, schema] = [await fileOfKilledGateway(), await newSchema()];
+    const writing = openDatabase(from);
+    const enter = () =>
+      writing
+        .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, NULL)')
+        .run('me', process.pid, identify(world, process.pid).start, Date.now(), Date.now(), 'gw');
+    const world = await seeWorld();
+    const refused: unknown[] = [];
+    const progressed = () => {
+      try {
+        enter();
+      } catch (error) {
+        refused.push(error);
+      }
+    };
+    await moveStore({ from, to: schema.url, dryRun: false, world, clock: systemClock, progressed });
+    expect(refused).not.toHaveLength(0);
+    expect(String(refused[0])).toContain('locked');
+    let looks = 0;
+    const clock = {
+      ...systemClock,
+      wallNow: () => {
+        // After the first look: as a gateway that is started then.
+        if (++looks === 2) enter();
+        return systemClock.wallNow();
+      },
+    };
+    await expect(move(from, schema, { world, clock })).rejects.toThrow(`gw (pid ${process.pid}) uses ${from}`);
+  });
+
+  it('[N-1] [I-5] brings an end that a run could only leave beside the file: its message is not processed again', async () => {
+    const [from, schema] = [await fileOfKilledGateway(), await newSchema()];
+    const end = { session: 's', fence: 1, number: 2, end: 'done', at: now, runtime: 'gone' };
+    writeFileSync(`${from}-left-gone`, JSON.stringify([end]));
+    expect(await move(from, schema)).toMatchObject({ messages: 1 });
+    expect(await schema.ask('SELECT state FROM uw.message WHERE number = 2')).toEqual([{ state: 'done' }]);
+  });
+
+  it('[N-1] keeps each of two files that had one name', async () => {
+    const schema = await newSchema();
+    const from = await fileOfKilledGateway();
+    await move(from, schema);
+    copyFileSync(await fileOfKilledGateway('other'), from);
+    expect(await move(from, schema)).toMatchObject({ kept: `${from}.moved-2` });
+    expect([existsSync(from), existsSync(`${from}.moved`), existsSync(`${from}.moved-2`)]).toEqual([false, true, true]);
   });
 
   it('[N-1] refuses a file of somebody else, a missing one and a wrong URL, and names a server that is not there without its password', async () => {
