@@ -31,9 +31,9 @@ export function checkCalls(
   if (given === undefined) return;
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const row of rows) checkRow(row, calls.get(row.id), isDrained !== false, refute);
-  for (const [id, { dispatched, settled }] of calls) {
-    // A call whose turn is over may have been forgotten with it.
-    if (!byId.has(id) && settled === undefined && dispatched !== undefined) {
+  for (const [id, { dispatched, settled, lost }] of calls) {
+    // A call whose turn is over may have been forgotten with it: it has a result, or the claim that found it without one has answered it.
+    if (!byId.has(id) && settled === undefined && lost === undefined && dispatched !== undefined) {
       refute('one_result', session, `call ${id} was made, and is gone`, [dispatched]);
     }
   }

@@ -208,6 +208,13 @@ describe('the history checker', () => {
     });
   });
 
+  it('[G-11] takes a call that is not there any more for forgotten only where its result was recorded, or a claim has answered it', () => {
+    const made = [claim('a', 1), call('dispatch', 'a', 1, 'c')];
+    expect(refuted([...made, claim('b', 2)], { calls: [] })).toEqual(['one_result 1']);
+    expect(refuted([...made, claim('b', 2, [], { pending: ['c'] })], { calls: [] })).toEqual([]);
+    expect(refuted([...made, call('settle', 'a', 1, 'c', 'yes')], { calls: [] })).toEqual([]);
+  });
+
   it('[G-11] finds a call without a result, with two, with another one, or that was made twice', () => {
     const made = [claim('a', 1), call('dispatch', 'a', 1, 'c')];
     const settled = [...made, call('settle', 'a', 1, 'c', 'yes')];
