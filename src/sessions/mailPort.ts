@@ -21,6 +21,8 @@ export class MailPort implements MailReceiver {
   #outbox: Outbox | undefined = undefined;
   /** Mails that are being taken. */
   readonly #taking = new Map<number, Promise<unknown>>();
+  /** Resolves when the mail that came last is in the mailbox, or is known not to be. */
+  #placed: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(mail: SessionMail, parts: MailPortParts) {
@@ -57,8 +59,9 @@ export class MailPort implements MailReceiver {
     for (const mail of mails) {
       if (this.#taking.has(mail.mail)) continue;
       if (mailbox.length + this.#taking.size >= mailbox.limit) return false;
-      const taken = this.#take(mail).then(() => this.#taking.delete(mail.mail));
+      const taken = this.#take(mail, this.#placed).then(() => this.#taking.delete(mail.mail));
       this.#taking.set(mail.mail, taken);
+      this.#placed = taken;
     }
     return true;
   }
@@ -69,14 +72,16 @@ export class MailPort implements MailReceiver {
     this.#outbox?.close();
   }
 
-  /** Makes a message of a mail. It is in the mailbox, and may be begun, when that is committed. Never rejects. */
-  async #take(mail: IncomingMail): Promise<void> {
+  /** Makes a message of a mail. It is in the mailbox, behind the mail before it, and may be begun, when that is committed. Never rejects. */
+  async #take(mail: IncomingMail, before: Promise<unknown>): Promise<void> {
     const { scope, persistence, nextNumber } = this.#parts;
     const { id: session, mailbox, clock } = scope;
     const { ledger } = persistence;
     const joins = mail.key !== undefined && persistence.known(mail.key) !== undefined;
     const number = joins ? 0 : nextNumber();
-    const kept = await persistence.takeMail(mail, number);
+    const taking = persistence.takeMail(mail, number);
+    await before;
+    const kept = await taking;
     // One that joins another is answered with it. One that is not begun here is begun by who has the session next.
     if (kept !== 'durable' || joins || this.#closed || persistence.ledger !== ledger) return;
     const name = { number, mail: mail.mail };

@@ -43,10 +43,9 @@ function start() {
   });
   const answer = async (kept: Kept): Promise<void> => {
     for (const taking of takings) taking.resolve(kept);
-    await Promise.all(takings.map(({ promise }) => promise));
-    await Promise.resolve();
+    await scope.clock.settle();
   };
-  return { port, persistence, added, takings, answer };
+  return { port, persistence, added, takings, answer, clock: scope.clock };
 }
 
 describe('the mail of a session', () => {
@@ -63,6 +62,16 @@ describe('the mail of a session', () => {
     port.receive(mails(1));
     await answer(kept);
     expect(added).toEqual([]);
+  });
+
+  it('[N-3] is in the mailbox in its order, whichever is heard of first: one with a key takes a moment longer', async () => {
+    const { port, added, takings, answer, clock } = start();
+    port.receive(mails(1, 2));
+    takings[1]?.resolve('durable');
+    await clock.settle();
+    expect(added).toEqual([]);
+    await answer('durable');
+    expect(added).toEqual(['s-x1', 's-x2']);
   });
 
   it('[N-3] is taken once, however often it is told of', () => {

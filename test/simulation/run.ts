@@ -3,9 +3,11 @@ import { simulatePayments } from './payments/simulatePayments.ts';
 import { report } from './report.ts';
 import type { Result } from './play.ts';
 import { simulate } from './simulate.ts';
+import type { StoreResult } from './store/runNodes.ts';
+import { simulateSessions } from './store/simulateSessions.ts';
 import { simulateStore } from './store/simulateStore.ts';
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments | --store] [--verbose]
+const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments | --store | --sessions] [--verbose]
 
 Runs integrations and sessions on simulated time with seeded faults, and checks the runtime's promises after every step.
 
@@ -13,6 +15,7 @@ Runs integrations and sessions on simulated time with seeded faults, and checks 
   --seed S     this seed alone; with --seeds, the first of them
   --payments   calls whose answers are lost, their reconcile rules, and a gateway that is killed, in place of all else
   --store      stores of several nodes on one simulated PostgreSQL, whose statements fail and whose connections tear, in place of all else
+  --sessions   sessions of several gateways on one such database, to which messages are sent everywhere, in place of all else
   --verbose    every line of the trace
 
 Exits 1 when a promise was not kept, 2 when an option is wrong.`;
@@ -32,7 +35,8 @@ async function run(words: string[]): Promise<number> {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
-  if (options.store) return runStores(first, count);
+  if (options.store) return runStores('--store', simulateStore, first, count);
+  if (options.sessions) return runStores('--sessions', simulateSessions, first, count);
   const failed: Result[] = [];
   let lines = 0;
   let simulatedMs = 0;
@@ -51,17 +55,22 @@ async function run(words: string[]): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-async function runStores(first: number, count: number): Promise<number> {
+async function runStores(
+  option: string,
+  run: (options: { readonly seed: number }) => Promise<StoreResult>,
+  first: number,
+  count: number,
+): Promise<number> {
   const failed: number[] = [];
   let statements = 0;
   let simulatedMs = 0;
   for (let seed = first; seed < first + count; seed++) {
-    const result = await simulateStore({ seed });
+    const result = await run({ seed });
     statements += result.statements;
     simulatedMs += result.simulatedMs;
     if (result.violation === undefined) continue;
     failed.push(seed);
-    process.stdout.write(`seed ${seed}: ${result.violation}\nreplay: npm run simulate -- --store --seed ${seed}\n\n`);
+    process.stdout.write(`seed ${seed}: ${result.violation}\nreplay: npm run simulate -- ${option} --seed ${seed}\n\n`);
   }
   const hours = (simulatedMs / 3_600_000).toFixed(1);
   process.stdout.write(`${count} seeds, ${hours} simulated hours, ${statements} statements: ${failed.length} failed\n`);
@@ -73,6 +82,7 @@ interface Options {
   readonly count: number;
   readonly payments: boolean;
   readonly store: boolean;
+  readonly sessions: boolean;
   readonly verbose: boolean;
   readonly help: boolean;
 }
@@ -85,6 +95,7 @@ function parse(args: string[]): Options {
       seed: { type: 'string' },
       payments: { type: 'boolean', default: false },
       store: { type: 'boolean', default: false },
+      sessions: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -92,8 +103,8 @@ function parse(args: string[]): Options {
   const first = values.seed === undefined ? 1 : integer('--seed', values.seed, 0);
   const count =
     values.seeds === undefined ? (values.seed === undefined ? 500 : 1) : integer('--seeds', values.seeds, 1);
-  const { payments, store, verbose, help } = values;
-  return { first, count, payments, store, verbose, help };
+  const { payments, store, sessions, verbose, help } = values;
+  return { first, count, payments, store, sessions, verbose, help };
 }
 
 function integer(name: string, text: string, min: number): number {

@@ -8,6 +8,8 @@ interface Call {
   settled: CallEntry | undefined;
   /** The claim that found it without one, and answers it. */
   lost: ClaimEntry | undefined;
+  /** Whether somebody settled it and did not hear whether that was recorded. */
+  mayBeSettled: boolean;
 }
 
 /** Each call is made under one fence, and has the one result that was recorded for it. */
@@ -18,7 +20,7 @@ export function checkCalls(
 ): void {
   const calls = new Map<string, Call>();
   const of = (id: string): Call => {
-    const known = calls.get(id) ?? { dispatched: undefined, settled: undefined, lost: undefined };
+    const known = calls.get(id) ?? { dispatched: undefined, settled: undefined, lost: undefined, mayBeSettled: false };
     calls.set(id, known);
     return known;
   };
@@ -26,16 +28,21 @@ export function checkCalls(
     for (const entry of entries) {
       if (entry === claim) for (const id of entry.pending ?? []) found(of(id), id, entry, refute);
       else if ('call' in entry && entry.unheard !== true) written(of(entry.call), entry, refute);
+      else if (entry.type === 'settle') of(entry.call).mayBeSettled = true;
     }
   }
   if (given === undefined) return;
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const row of rows) checkRow(row, calls.get(row.id), isDrained !== false, refute);
-  for (const [id, { dispatched, settled, lost }] of calls) {
-    // A call whose turn is over may have been forgotten with it: it has a result, or the claim that found it without one has answered it.
-    if (!byId.has(id) && settled === undefined && lost === undefined && dispatched !== undefined) {
-      refute('one_result', session, `call ${id} was made, and is gone`, [dispatched]);
-    }
+  const lastToken = Math.max(...incarnations.map(({ token }) => token));
+  // The oldest calls are forgotten first, when they are over: they have a result, or were another owner's.
+  let isOlderThere = false;
+  for (const [id, { dispatched, settled, lost, mayBeSettled }] of calls) {
+    const row = byId.get(id);
+    if (row !== undefined) isOlderThere ||= row.state === 'settled';
+    if (row !== undefined || dispatched === undefined) continue;
+    const isOver = settled !== undefined || lost !== undefined || mayBeSettled || dispatched.token < lastToken;
+    if (isOlderThere || !isOver) refute('one_result', session, `call ${id} was made, and is gone`, [dispatched]);
   }
 }
 

@@ -195,9 +195,15 @@ function checkRows(
       refute('nothing_doubled', session, says, [known.since, row]);
     }
   }
-  for (const [number, { since, end, mayHaveEnded }] of messages) {
-    // Of a message that is over the row may have been forgotten.
-    if (byNumber.has(number) || end !== undefined || mayHaveEnded) continue;
+  // The oldest without a key are forgotten first, when they are over: somebody brought them to their end, or the next owner did not find them.
+  let isOlderThere = false;
+  for (const number of [...messages.keys()].sort((one, other) => one - other)) {
+    const row = byNumber.get(number);
+    const message = messages.get(number);
+    if (row !== undefined) isOlderThere ||= row.key === null && isEnded(row.state);
+    if (row !== undefined || message === undefined) continue;
+    const { since, end, mayHaveEnded, missing } = message;
+    if (end !== undefined || mayHaveEnded || (missing !== undefined && !isOlderThere)) continue;
     refute('nothing_lost', session, `message ${number} was kept, and is gone`, [since]);
   }
 }

@@ -1,7 +1,7 @@
 import type { Pglite } from './pglite.ts';
 import type { SentMail } from './nodeMail.ts';
 
-interface MessageFound {
+export interface MessageFound {
   readonly session: string;
   readonly number: number;
   readonly key: string | undefined;
@@ -32,11 +32,7 @@ export async function judgeMail(
   sent: readonly SentMail[],
   told: ReadonlySet<string>,
 ): Promise<string | undefined> {
-  const { rows } = await database.query(
-    `SELECT session, number, key, state, body FROM unwedge.message
-     UNION ALL SELECT session, NULL, key, 'mail', body FROM unwedge.mail WHERE state = 'waiting' ORDER BY number NULLS LAST`,
-  );
-  const messages = rows.map(messageIn);
+  const messages = await messagesIn(database);
   const lasts = new Map<string, { readonly number: number; readonly mark: string }>();
   for (const each of sent) {
     const { mark, node, session, answer, ends, key } = each;
@@ -69,6 +65,15 @@ export async function judgeMail(
     if (message.state !== 'done') return `the sender of mail ${mark} was told of its end, and it is ${message.state}`;
   }
   return undefined;
+}
+
+/** Messages, and mail that is none yet, in the order of their numbers. */
+export async function messagesIn(database: Pglite): Promise<readonly MessageFound[]> {
+  const { rows } = await database.query(
+    `SELECT session, number, key, state, body FROM unwedge.message
+     UNION ALL SELECT session, NULL, key, 'mail', body FROM unwedge.mail WHERE state = 'waiting' ORDER BY number NULLS LAST`,
+  );
+  return rows.map(messageIn);
 }
 
 function messageIn(row: Readonly<Record<string, unknown>>): MessageFound {

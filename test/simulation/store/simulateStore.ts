@@ -1,36 +1,7 @@
-import { PgConnections } from '../../../src/store/postgres/pgConnections.ts';
-import { preparePgSchema } from '../../../src/store/postgres/pgSchema.ts';
-import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
-import {
-  checkHistory,
-  describeViolation,
-  type HistoryRows,
-  type JournalEntry,
-  type LeaseChange,
-  seededRandom,
-  SimulatedClock,
-} from '../../../src/testing/index.ts';
-import { digestOf, hearTokens } from '../../cluster/journal.ts';
-import { createChance } from '../chance.ts';
-import { isDrained, judgeMail } from './mailJudge.ts';
-import { type Pglite, startPglite } from './pglite.ts';
-import { type ClientProcess, SimulatedServer } from './simulatedServer.ts';
-import { type Answer, leaseMs, type Plant, StoreNode } from './storeNode.ts';
-
-const hourMs = 3_600_000;
-/** Until nothing waits any more, when nothing goes wrong any more. */
-const mostRounds = 400;
-/** Of the seeds, how many go on until nothing waits any more: that takes more than all before it. */
-const wholeShare = 0.06;
-
-/** What became of one seed. */
-export interface StoreResult {
-  readonly seed: number;
-  readonly violation: string | undefined;
-  readonly statements: number;
-  readonly simulatedMs: number;
-  readonly counted: Readonly<Record<string, number>>;
-}
+import { judgeMail } from './mailJudge.ts';
+import type { Pglite } from './pglite.ts';
+import { runNodes, type StoreResult } from './runNodes.ts';
+import { type Answer, type Plant, StoreNode } from './storeNode.ts';
 
 export interface SimulateStoreOptions {
   readonly seed: number;
@@ -38,100 +9,20 @@ export interface SimulateStoreOptions {
   readonly plant?: Plant | undefined;
 }
 
-let prepared: Promise<Pglite> | undefined;
-
 /**
  * Runs several stores on one simulated PostgreSQL through what one seed says, and compares what each write was answered with what is there in the
  * end: `durable` is in the database, `fenced` is not, `volatile` may be either. Mail goes between the nodes meanwhile; see {@link judgeMail}.
  */
-export async function simulateStore({ seed, plant = {} }: SimulateStoreOptions): Promise<StoreResult> {
-  prepared ??= prepare();
-  const database = await prepared;
-  await database.exec(await emptying(database));
-  const chance = createChance(seededRandom(seed));
-  const clock = new SimulatedClock();
-  const server = new SimulatedServer(database, clock, chance);
-  const { changes: leases, unfenced } = watchLeases(database, server, clock);
-  const journal: JournalEntry[] = [];
-  const nodes: StoreNode[] = [];
-  const sessions = Array.from({ length: chance.integer(1, 3) }, (_, index) => `s-${index}`);
-  const names = chance.integer(2, 4);
-  const start = (): void => {
-    const skewMs = chance.pick([0, hourMs, -hourMs]);
-    const name = `node-${nodes.length}`;
-    nodes.push(new StoreNode(name, server, clock, { chance, note: (entry) => journal.push(entry), skewMs, plant }));
-  };
-  for (let index = 0; index < names; index++) start();
-  const alive = (): readonly StoreNode[] => nodes.filter(({ isDead }) => !isDead);
-  let statements = 0;
-  const step = async (): Promise<void> => {
-    statements++;
-    await server.step();
-    await clock.settle();
-  };
-  server.isCalm = true;
-  while (server.isBusy || alive().some(({ pending }) => pending > 0)) await step();
-  server.isCalm = false;
-  const steps = chance.integer(200, 600);
-  for (let index = 0; index < steps; index++) {
-    const node = chance.pick(alive());
-    await chance.weighted<() => Promise<void> | void>([
-      [10, () => (node.isRunning ? node.act(sessions) : undefined)],
-      [30, step],
-      [3, () => clock.advance(chance.span(1, 200))],
-      [0.4, () => clock.advance(chance.span(leaseMs / 2, leaseMs * 3))],
-      [0.4, () => (node.isRunning ? node.freeze() : node.goOn())],
-      [
-        0.2,
-        async () => {
-          node.kill();
-          await server.leave(node);
-          start();
-        },
-      ],
-    ])();
-    await clock.settle();
-  }
-  server.isCalm = true;
-  for (const node of alive()) if (!node.isRunning) node.goOn();
-  for (const node of alive()) node.flush();
-  // All that is under way comes to its end, by its own limits at the latest.
-  for (let quiet = 0; quiet < 400 && alive().some(({ pending }) => pending > 0); quiet++) {
-    while (server.isBusy) await step();
-    await clock.advance(250);
-  }
-  while (server.isBusy) await step();
-  const late = unanswered(alive());
-  const living = alive().map(({ name }) => name);
-  const isQuiet = async (): Promise<boolean> => await isDrained(database, living);
-  const isWhole = late === undefined && chance.happens(wholeShare);
-  for (let rounds = 0; isWhole && rounds < mostRounds && !(await isQuiet()); rounds++) {
-    for (const node of alive()) node.drain(sessions);
-    await clock.settle();
-    while (server.isBusy) await step();
-    await clock.advance(200);
-  }
-  const sent = nodes.flatMap(({ mail }) => mail.sent);
-  const violation =
-    late ??
-    (!isWhole || (await isQuiet()) ? undefined : 'something waits, and nobody takes it') ??
-    (await judgeMail(database, sent, new Set(isWhole ? living : []))) ??
-    (await compare(
-      database,
-      nodes.flatMap(({ answers }) => answers),
-    )) ??
-    (await judge(database, journal, leases)) ??
-    unfenced[0];
-  const counted = { ...server.faults, nodes: nodes.length, entries: journal.length, mails: sent.length };
-  // Their timers are the simulation's: what is left of them ends with it.
-  for (const node of alive()) node.kill();
-  return { seed, violation, statements, simulatedMs: clock.now(), counted };
-}
-
-/** Every call of the boundary is answered, whatever becomes of the database. */
-function unanswered(nodes: readonly StoreNode[]): string | undefined {
-  const [node] = nodes.filter(({ pending }) => pending > 0);
-  return node && `${node.name} has ${node.pending} operations without an answer`;
+export function simulateStore({ seed, plant = {} }: SimulateStoreOptions): Promise<StoreResult> {
+  return runNodes({
+    seed,
+    make: (name, parts) => new StoreNode(name, { ...parts, plant }),
+    judge: async (database, nodes, told) => {
+      const sent = nodes.flatMap(({ mail }) => mail.sent);
+      const answers = nodes.flatMap((node) => node.answers);
+      return (await judgeMail(database, sent, told)) ?? (await compare(database, answers));
+    },
+  });
 }
 
 async function compare(database: Pglite, answers: readonly Answer[]): Promise<string | undefined> {
@@ -153,107 +44,4 @@ async function compare(database: Pglite, answers: readonly Answer[]): Promise<st
     if (times > 1) return `${what} ${mark} is there ${times} times`;
   }
   return undefined;
-}
-
-async function judge(
-  database: Pglite,
-  journal: readonly JournalEntry[],
-  leases: readonly LeaseChange[],
-): Promise<string | undefined> {
-  const { rows: messages } = await database.query(
-    'SELECT session, number, key, state, deliveries FROM unwedge.message',
-  );
-  const { rows: calls } = await database.query('SELECT id, session, state, result FROM unwedge.call');
-  const rows: HistoryRows = {
-    messages: messages.map((row) => ({ ...row, number: Number(row['number']) })) as never,
-    calls: calls.map((row) => ({
-      ...row,
-      result: typeof row['result'] === 'string' ? digestOf(row['result']) : null,
-    })) as never,
-    leases,
-    leaseMs,
-    isDrained: false,
-  };
-  const [violation] = checkHistory(journal, rows).violations;
-  return violation && describeViolation(violation);
-}
-
-interface WatchedLeases {
-  readonly changes: readonly LeaseChange[];
-  /** Statements that were to fail under a lease that is another's, and did not. */
-  readonly unfenced: readonly string[];
-}
-
-/** Notes each change of an owner, with the times of the simulation. */
-function watchLeases(database: Pglite, server: SimulatedServer, clock: SimulatedClock): WatchedLeases {
-  const changes: LeaseChange[] = [];
-  const unfenced: string[] = [];
-  type State = Map<string, { token: number; owner: string | null; until: number }>;
-  let before: State = new Map();
-  const read = async (): Promise<State> => {
-    const { rows } = await database.query(
-      'SELECT l.key, l.token, l.owner, extract(epoch FROM n.expires_at) * 1000 AS until FROM unwedge.lease l LEFT JOIN unwedge.node n ON n.id = l.owner',
-    );
-    return new Map(
-      rows.map(({ key, token, owner, until }) => [
-        String(key),
-        { token: Number(token), owner: typeof owner === 'string' ? owner : null, until: Number(until ?? 0) },
-      ]),
-    );
-  };
-  const checkFence = async (name: string, [first, second, third]: readonly unknown[]): Promise<void> => {
-    const [sessions, tokens] = name.endsWith('_one') ? [[third], [first]] : [first, second];
-    const { rows } = await database.query(
-      `SELECT w.key, w.token, l.token AS now FROM unnest($1::text[], $2::bigint[]) AS w (key, token)
-       LEFT JOIN unwedge.lease l ON l.key = w.key WHERE l.token IS DISTINCT FROM w.token`,
-      [sessions, tokens],
-    );
-    for (const { key, token, now } of rows) {
-      unfenced.push(`${name} wrote to ${String(key)} under token ${String(token)}, while its lease has ${String(now)}`);
-    }
-  };
-  server.watch = async (name, when, values) => {
-    if (when === 'after' && /_(one|many)$/.test(name)) await checkFence(name, values);
-    if (name !== 'acquire_lease') return;
-    if (when === 'before') {
-      before = await read();
-      return;
-    }
-    for (const [session, now] of await read()) {
-      const was = before.get(session) ?? null;
-      if (was?.token !== now.token) changes.push({ session, ...now, at: clock.wallNow(), before: was });
-    }
-  };
-  return { changes, unfenced };
-}
-
-async function emptying(database: Pglite): Promise<string> {
-  const { rows } = await database.query(
-    `SELECT tablename FROM pg_tables WHERE schemaname = 'unwedge' AND tablename <> 'schema_version'`,
-  );
-  return `ROLLBACK; TRUNCATE ${rows.map(({ tablename }) => `unwedge.${String(tablename)}`).join(', ')}`;
-}
-
-async function prepare(): Promise<Pglite> {
-  hearTokens();
-  const database = await startPglite();
-  const clock = new SimulatedClock();
-  const server = new SimulatedServer(database, clock, createChance(seededRandom(0)));
-  server.isCalm = true;
-  const process: ClientProcess = { name: 'first', deliver: (what) => what(), mutate: (text) => text };
-  const connections = new PgConnections(
-    server.module(process),
-    readTarget('postgres://nobody@localhost/simulation'),
-    1,
-  );
-  let isDone = false;
-  const done = preparePgSchema(connections).finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await server.step();
-    await clock.settle();
-  }
-  await done;
-  return database;
 }

@@ -1,17 +1,10 @@
-import type { Clock, Timer } from '../../../src/policy/clock.ts';
 import type { Kept, SessionStore } from '../../../src/sessions/sessionStore.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
-import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
-import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
-import type { SimulatedClock } from '../../../src/testing/index.ts';
-import { journalled, type Note } from '../../cluster/journal.ts';
+import { journalled } from '../../cluster/journal.ts';
 import type { Chance } from '../chance.ts';
 import { endOf } from './mailJudge.ts';
 import { NodeMail, type Receiving } from './nodeMail.ts';
-import type { ClientProcess, SimulatedServer } from './simulatedServer.ts';
-
-/** Of the leases of nodes. */
-export const leaseMs = 1_000;
+import type { NodeParts, SimulatedNode } from './runNodes.ts';
+import { type Mutate, SimulatedProcess } from './simulatedProcess.ts';
 
 /** What a node was told of a write that has a mark of its own. */
 export interface Answer {
@@ -32,7 +25,7 @@ interface Owned extends Receiving {
 
 /** A bug that is planted to see it found. */
 export interface Plant {
-  readonly mutate?: (text: string, process: { readonly wallNow: number }) => string;
+  readonly mutate?: Mutate;
   /** A post is acknowledged before it is committed. */
   readonly acknowledgesEarly?: boolean;
   /** A message that has ended is delivered once more. */
@@ -42,52 +35,31 @@ export interface Plant {
 }
 
 /** One node of the simulation: a store, and what a gateway does with it, at moments and in an order that chance chooses. */
-export class StoreNode implements ClientProcess {
-  readonly name: string;
+export class StoreNode extends SimulatedProcess implements SimulatedNode {
   readonly answers: Answer[] = [];
-  readonly store: PostgresStore;
   readonly mail: NodeMail;
+  readonly #ids: readonly string[];
   readonly #sessions: SessionStore;
   readonly #owned = new Map<string, Owned>();
   readonly #claiming = new Set<string>();
   readonly #chance: Chance;
-  readonly #clock: Clock;
   readonly #plant: Plant;
-  #state: 'runs' | 'frozen' | 'dead' = 'runs';
-  readonly #late: (() => void)[] = [];
-  /** Operations without an answer. */
   pending = 0;
   #marks = 0;
 
-  constructor(
-    name: string,
-    server: SimulatedServer,
-    base: SimulatedClock,
-    { chance, note, skewMs, plant }: { chance: Chance; note: Note; skewMs: number; plant: Plant },
-  ) {
-    this.name = name;
+  constructor(name: string, { note, plant, sessions: ids, ...parts }: NodeParts & { readonly plant: Plant }) {
+    super(name, { ...parts, mutate: plant.mutate });
+    const { chance } = parts;
     this.#chance = chance;
+    this.#ids = ids;
     this.#plant = plant;
-    this.#clock = this.#clockOf(base, skewMs);
-    const url = `postgres://nobody@localhost/simulation?leaseMs=${leaseMs}&direct=false`;
-    this.store = new PostgresStore(server.module(this), readTarget(url), {
-      url,
-      required: false,
-      runtimePid: undefined,
-      retention: undefined,
-      redact: createRedactor(),
-      clock: this.#clock,
-      random: () => chance.integer(0, 999_999) / 1_000_000,
-      facts: { tell: () => undefined, wants: () => false },
-      logger: undefined,
-    });
     const sessions = this.store.sessions({ id: name, isAlive: () => true });
     this.#sessions = journalled(sessions, name, (entry) => {
-      if (this.#state !== 'dead') note(entry);
+      if (!this.isDead) note(entry);
     });
     if (sessions.mail === undefined) throw new Error('The engine has no mail');
     this.mail = new NodeMail({
-      ...{ node: name, mail: sessions.mail, chance, wallNow: () => this.#clock.wallNow() },
+      ...{ node: name, mail: sessions.mail, chance, wallNow: () => this.clock.wallNow() },
       ask: (work) => this.#ask(work),
       isDead: () => this.isDead,
       joinsNone: plant.joinsNoMail === true,
@@ -95,44 +67,23 @@ export class StoreNode implements ClientProcess {
     this.#ask(() => this.store.open(false));
   }
 
-  get isRunning(): boolean {
-    return this.#state === 'runs';
+  get messages(): number {
+    return this.mail.sent.length;
   }
 
-  get isDead(): boolean {
-    return this.#state === 'dead';
-  }
-
-  mutate = (text: string): string => this.#plant.mutate?.(text, { wallNow: this.#clock.wallNow() }) ?? text;
-
-  deliver(what: () => void): void {
-    if (this.#state === 'runs') what();
-    else if (this.#state === 'frozen') this.#late.push(what);
-  }
-
-  kill(): void {
-    this.#state = 'dead';
+  override kill(): void {
+    super.kill();
     this.pending = 0;
   }
 
-  freeze(): void {
-    this.#state = 'frozen';
-  }
-
-  goOn(): void {
-    this.#state = 'runs';
-    for (const what of this.#late.splice(0)) what();
-  }
-
-  /** A few things that a gateway may do now. */
-  act(sessions: readonly string[]): void {
+  act(): void {
     const own = [...this.#owned.keys()];
     if (own.length === 0 || this.#chance.happens(0.15)) {
-      const session = this.#chance.pick(sessions);
+      const session = this.#chance.pick(this.#ids);
       if (!this.#owned.has(session)) this.#claim(session);
     }
     if (this.#chance.happens(0.3)) {
-      const session = this.#chance.pick(sessions);
+      const session = this.#chance.pick(this.#ids);
       if (!this.#owned.has(session)) this.mail.send(session, this.#mark());
     }
     if (this.#chance.happens(0.2)) this.mail.look();
@@ -154,10 +105,9 @@ export class StoreNode implements ClientProcess {
     this.#chance.weighted(choices)();
   }
 
-  /** Brings to its end what can be: nothing new is begun. */
-  drain(sessions: readonly string[]): void {
+  drain(): void {
     this.mail.look();
-    for (const session of sessions) {
+    for (const session of this.#ids) {
       const owned = this.#owned.get(session);
       const { taken, mailbox } = owned ?? {};
       if (owned === undefined) this.#claim(session);
@@ -168,7 +118,6 @@ export class StoreNode implements ClientProcess {
     }
   }
 
-  /** Gives everything to the database that waits for it. */
   flush(): void {
     this.#ask(() => this.store.flush());
   }
@@ -177,7 +126,7 @@ export class StoreNode implements ClientProcess {
     const limits = {
       maxDeliveries: 1_000_000,
       maxAgeMs: Number.MAX_SAFE_INTEGER,
-      wallNow: this.#clock.wallNow(),
+      wallNow: this.clock.wallNow(),
       answer: () => ({ status: 'error', error: 'lost', retries: 0, recoverable: false }) as const,
       facts: () => [],
     };
@@ -210,7 +159,7 @@ export class StoreNode implements ClientProcess {
     const number = ++owned.lastMessage;
     if (key !== undefined) owned.keys.set(key, number);
     this.#write(session, owned, { what: 'message', mark }, () =>
-      owned.ledger.post({ number, message: { kind: 'user', data: mark }, key, at: this.#clock.wallNow() }),
+      owned.ledger.post({ number, message: { kind: 'user', data: mark }, key, at: this.clock.wallNow() }),
     );
     if (this.#plant.acknowledgesEarly === true) {
       this.answers.push({ what: 'message', mark, kept: 'durable' });
@@ -226,7 +175,7 @@ export class StoreNode implements ClientProcess {
       session,
       owned,
       undefined,
-      () => owned.ledger.take(number, taken.turn, ++owned.lastSeq, this.#clock.wallNow()),
+      () => owned.ledger.take(number, taken.turn, ++owned.lastSeq, this.clock.wallNow()),
       () => {
         taken.isBegun = true;
       },
@@ -236,7 +185,7 @@ export class StoreNode implements ClientProcess {
   #open(session: string, owned: Owned, taken: NonNullable<Owned['taken']>): void {
     const call = `${session}-${taken.turn}-${++taken.made}`;
     const mark = this.#mark();
-    const at = this.#clock.wallNow();
+    const at = this.clock.wallNow();
     const row = { call, turn: taken.turn, integration: 'work', tool: 'step', input: mark, effect: undefined };
     this.#write(
       session,
@@ -252,7 +201,7 @@ export class StoreNode implements ClientProcess {
     const mark = this.#mark();
     const session = call.split('-').slice(0, -2).join('-');
     this.#write(session, owned, { what: 'result', mark }, () =>
-      owned.ledger.settle(call, { status: 'ok', value: mark, retries: 0 }, ++owned.lastSeq, this.#clock.wallNow()),
+      owned.ledger.settle(call, { status: 'ok', value: mark, retries: 0 }, ++owned.lastSeq, this.clock.wallNow()),
     );
   }
 
@@ -266,7 +215,7 @@ export class StoreNode implements ClientProcess {
     } else {
       const outcome = { ok: true, value: endOf(session, number) } as const;
       this.#write(session, owned, undefined, () =>
-        ledger.finish(number, 'done', this.#clock.wallNow(), undefined, outcome),
+        ledger.finish(number, 'done', this.clock.wallNow(), undefined, outcome),
       );
       if (this.#plant.deliversTwice === true && this.#chance.happens(0.1)) owned.mailbox.unshift(number);
     }
@@ -288,7 +237,7 @@ export class StoreNode implements ClientProcess {
     if (answer !== undefined) this.answers.push(answer);
     this.#ask(async () => {
       const kept = await write();
-      if (this.#state === 'dead') return;
+      if (this.isDead) return;
       if (answer !== undefined) answer.kept = kept;
       if (kept === 'fenced') this.#lost(session, owned);
       else if (!owned.isLeft) done();
@@ -309,16 +258,5 @@ export class StoreNode implements ClientProcess {
 
   #mark(): string {
     return `${this.name}/${++this.#marks}`;
-  }
-
-  #clockOf(base: SimulatedClock, skewMs: number): Clock {
-    const own = (callback: () => void) => () => this.deliver(callback);
-    return {
-      now: () => base.now(),
-      wallNow: () => base.wallNow() + skewMs,
-      setTimeout: (callback, delayMs, options): Timer => base.setTimeout(own(callback), delayMs, options),
-      clearTimeout: (timer) => base.clearTimeout(timer),
-      nextTurn: (callback) => base.nextTurn(own(callback)),
-    };
   }
 }

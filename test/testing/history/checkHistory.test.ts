@@ -166,6 +166,13 @@ describe('the history checker', () => {
       expect(refuted([sender('accepted', 'a', 'k')], { messages: [row(1, 'done', { key: 'k' })] })).toEqual([]);
     });
 
+    it('[I-5] takes a message that the next owner did not find for forgotten only where all that are older are forgotten too', () => {
+      const entries = [claim('a', 1), ...processed('a', 1, 1), message('post', 'a', 1, 2), claim('b', 2)];
+      expect(refuted(entries, { messages: [] })).toEqual([]);
+      expect(refuted(entries, { messages: [row(1, 'done')] })).toEqual(['nothing_lost 1']);
+      expect(refuted(entries, { messages: [row(1, 'done', { key: 'k' })] })).toEqual([]);
+    });
+
     it('[I-5] finds a message that never comes to its end', () => {
       const entries = [claim('a', 1), message('post', 'a', 1, 1)];
       expect(refuted(entries, { messages: [row(1, 'taken')] })).toEqual(['nothing_lost 2']);
@@ -208,11 +215,17 @@ describe('the history checker', () => {
     });
   });
 
-  it('[G-11] takes a call that is not there any more for forgotten only where its result was recorded, or a claim has answered it', () => {
+  it('[G-11] takes a call that is not there any more for forgotten only where it was over, and all that are older are forgotten too', () => {
     const made = [claim('a', 1), call('dispatch', 'a', 1, 'c')];
-    expect(refuted([...made, claim('b', 2)], { calls: [] })).toEqual(['one_result 1']);
+    expect(refuted(made, { calls: [] })).toEqual(['one_result 1']);
+    expect(refuted([...made, claim('b', 2)], { calls: [] })).toEqual([]);
     expect(refuted([...made, claim('b', 2, [], { pending: ['c'] })], { calls: [] })).toEqual([]);
     expect(refuted([...made, call('settle', 'a', 1, 'c', 'yes')], { calls: [] })).toEqual([]);
+    expect(refuted([...made, { ...call('settle', 'a', 1, 'c', 'yes'), unheard: true }], { calls: [] })).toEqual([]);
+    const older = [claim('a', 1), call('dispatch', 'a', 1, 'b'), call('settle', 'a', 1, 'b', 'yes'), ...made.slice(1)];
+    const kept = { id: 'b', session, state: 'settled', result: 'yes' };
+    expect(refuted([...older, call('settle', 'a', 1, 'c', 'yes')], { calls: [kept] })).toEqual(['one_result 1']);
+    expect(refuted([...older, claim('b', 2)], { calls: [kept] })).toEqual(['one_result 1']);
   });
 
   it('[G-11] finds a call without a result, with two, with another one, or that was made twice', () => {
