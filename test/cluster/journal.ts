@@ -73,7 +73,11 @@ function method(ledger: SessionLedger, name: string | symbol, fence: JournalFenc
       return mail.joins ? kept : message('post', mail.number, { isMail: true })(kept);
     },
     take: (number, ...more) => ledger.take(number, ...more).then(message('take', number)),
-    putBack: (number, begun) => ledger.putBack(number, begun).then(message('put_back', number, { begun })),
+    putBack: (number, begun) => {
+      // It ends a node's work on the message: the node may be gone before the answer comes.
+      note({ type: 'put_back', ...fence, message: number, begun, unheard: true });
+      return ledger.putBack(number, begun).then(message('put_back', number, { begun }));
+    },
     finish: (number, ...more) => ledger.finish(number, ...more).then(message('end', number)),
     open: (opened) => ledger.open(opened).then(call('dispatch', opened.call)),
     settle: (id, result, ...more) =>

@@ -1,3 +1,4 @@
+import { Deliveries } from './deliveries.ts';
 import type { ClaimEntry, HistoryRows, MessageEntry, MessageRow } from './journalEntry.ts';
 import { isEnded, type SessionHistory } from './sessionHistory.ts';
 import type { Refute } from './violation.ts';
@@ -14,8 +15,6 @@ interface Message {
   /** The claim that did not find it: somebody brought it to its end and was not heard, or it is lost. */
   missing: ClaimEntry | undefined;
   mayHaveEnded: boolean;
-  /** Deliveries that the database confirmed, and that began for all that is known. */
-  takes: number;
 }
 
 /**
@@ -31,11 +30,12 @@ export function checkMessages(history: SessionHistory, rows: HistoryRows, refute
       else if ('message' in entry) log.written(entry);
     }
   }
-  if (rows.messages !== undefined) checkRows(history, log.messages, rows.isDrained !== false, refute);
+  if (rows.messages !== undefined) checkRows(history, log, rows.isDrained !== false, refute);
 }
 
 class MessageLog {
   readonly messages = new Map<number, Message>();
+  readonly deliveries = new Deliveries();
   /** Those that wait, for all that is known. */
   readonly #open = new Set<number>();
   readonly #refute: Refute;
@@ -57,7 +57,7 @@ class MessageLog {
         const says = `message ${number} is found by an owner, and was not by the one before`;
         this.#refute('one_owner', session, says, [known.since, known.missing, claim]);
       }
-      const message = this.#begin(number, known?.since ?? claim, known?.takes, claim.token);
+      const message = this.#begin(number, known?.since ?? claim, claim.token);
       if (dead.has(number)) this.#end(number, message, claim);
     }
     for (const number of this.#open) {
@@ -71,6 +71,7 @@ class MessageLog {
   written(entry: MessageEntry): void {
     const { session, message: number, type, token } = entry;
     const known = this.messages.get(number);
+    if (type === 'put_back') this.deliveries.putBack(entry);
     if (entry.unheard === true) {
       if (known !== undefined) this.#unheard(entry, known);
       return;
@@ -88,10 +89,8 @@ class MessageLog {
       message.missing = undefined;
     }
     if (type === 'take') this.#take(entry, message);
-    else if (type === 'put_back') {
-      message.taken = undefined;
-      if (entry.begun === false) message.takes = Math.max(0, message.takes - 1);
-    } else this.#finish(entry, message);
+    else if (type === 'put_back') message.taken = undefined;
+    else this.#finish(entry, message);
   }
 
   /** It may have been made: nothing follows from it but that the node went on as if it was. */
@@ -106,7 +105,7 @@ class MessageLog {
 
   #take(entry: MessageEntry, message: Message): void {
     const { session, message: number, token } = entry;
-    message.takes++;
+    this.deliveries.taken(number);
     if (message.end !== undefined) {
       const says = `message ${number} was processed to its end, and is delivered again`;
       this.#refute('nothing_doubled', session, says, [message.end, entry]);
@@ -132,7 +131,7 @@ class MessageLog {
     this.#end(number, message, entry);
   }
 
-  #begin(number: number, since: Message['since'], takes = 0, foundBy?: number): Message {
+  #begin(number: number, since: Message['since'], foundBy?: number): Message {
     const message: Message = {
       since,
       isMail: since.type === 'post' && since.isMail === true,
@@ -141,7 +140,6 @@ class MessageLog {
       end: undefined,
       missing: undefined,
       mayHaveEnded: false,
-      takes,
     };
     this.messages.set(number, message);
     this.#open.add(number);
@@ -171,7 +169,7 @@ class MessageLog {
 
 function checkRows(
   { session, messages: rows }: SessionHistory,
-  messages: ReadonlyMap<number, Message>,
+  { messages, deliveries }: Pick<MessageLog, 'messages' | 'deliveries'>,
   isDrained: boolean,
   refute: Refute,
 ): void {
@@ -190,8 +188,9 @@ function checkRows(
     if (!isEnded(row.state) && (isDrained || known?.end !== undefined)) {
       refute('nothing_lost', session, `message ${row.number} has no end`, [known?.end ?? known?.since, row]);
     }
-    if (known !== undefined && known.takes > row.deliveries) {
-      const says = `message ${row.number} was delivered ${known.takes} times, and counted ${row.deliveries} times`;
+    const begun = deliveries.of(row.number);
+    if (known !== undefined && begun > row.deliveries) {
+      const says = `message ${row.number} was delivered ${begun} times, and counted ${row.deliveries} times`;
       refute('nothing_doubled', session, says, [known.since, row]);
     }
   }

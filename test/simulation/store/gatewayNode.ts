@@ -49,6 +49,7 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
   #starting = 1;
   #unanswered = 0;
   #order = 0;
+  readonly #opened: Promise<void>;
   hasStopped = false;
 
   constructor(name: string, { sessions: ids, note, ...parts }: GatewayNodeParts) {
@@ -75,11 +76,12 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
       adoption: { start: () => Promise.resolve(), look: () => Promise.resolve(), stop: () => undefined },
     });
     for (const session of this.#sessions) this.#kept.add(session);
+    this.#opened = store.open(false);
     void this.#start();
   }
 
   async #start(): Promise<void> {
-    await this.store.open(false);
+    await this.#opened;
     await this.#kept.start({ id: this.name, world: nobody, seenAt: this.clock.wallNow() });
     this.#starting = 0;
   }
@@ -110,6 +112,11 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
 
   get messages(): number {
     return this.sent.length;
+  }
+
+  /** Mail of which it has not heard that it is kept is owed to nobody: its row goes with time. */
+  get isOwed(): boolean {
+    return this.sent.some(({ answer, ends }) => answer?.accepted === true && ends.length === 0);
   }
 
   act(): void {
@@ -147,6 +154,8 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
     for (const session of this.#sessions) session.close();
     for (const actor of this.#actors) actor.stop();
     for (const session of this.#sessions) session.ended();
+    // A gateway does not close a store that it is opening.
+    await this.#opened;
     await this.store.flush();
     await this.store.close();
     this.hasStopped = true;

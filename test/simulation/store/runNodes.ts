@@ -40,6 +40,8 @@ export interface SimulatedNode extends SimulatedProcess {
   readonly messages: number;
   /** Whether it has ended of itself: another one takes its place. */
   readonly hasStopped?: boolean;
+  /** Whether it waits for the end of a message that it has sent. @defaultValue true */
+  readonly isOwed?: boolean;
   /** A few things that it may do now. */
   act(): void;
   /** Gives everything to the database that waits for it. */
@@ -136,8 +138,12 @@ export async function runNodes<N extends SimulatedNode>({
   }
   while (server.isBusy) await step();
   const late = unanswered(alive());
-  const living = alive().map(({ name }) => name);
-  const isQuiet = async (): Promise<boolean> => await isDrained(database, living);
+  // One that has stopped is told of nothing any more.
+  const living = (): readonly N[] => alive().filter(({ hasStopped }) => hasStopped !== true);
+  const isQuiet = async (): Promise<boolean> => {
+    const owed = living().filter(({ isOwed }) => isOwed !== false);
+    return await isDrained(database, namesOf(owed));
+  };
   const isWhole = late === undefined && chance.happens(wholeShare);
   for (let rounds = 0; isWhole && rounds < mostRounds && !(await isQuiet()); rounds++) {
     for (const node of alive()) node.drain();
@@ -148,7 +154,7 @@ export async function runNodes<N extends SimulatedNode>({
   const violation =
     late ??
     (!isWhole || (await isQuiet()) ? undefined : 'something waits, and nobody takes it') ??
-    (await judgeNodes(database, nodes, new Set(isWhole ? living : []))) ??
+    (await judgeNodes(database, nodes, new Set(isWhole ? namesOf(living()) : []))) ??
     (await judge(database, journal, leases)) ??
     unfenced[0];
   const counted = {
@@ -161,6 +167,8 @@ export async function runNodes<N extends SimulatedNode>({
   for (const node of alive()) node.kill();
   return { seed, violation, statements, simulatedMs: clock.now(), counted };
 }
+
+const namesOf = (nodes: readonly SimulatedNode[]): readonly string[] => nodes.map(({ name }) => name);
 
 /** Every call of the boundary is answered, whatever becomes of the database. */
 function unanswered(nodes: readonly SimulatedNode[]): string | undefined {

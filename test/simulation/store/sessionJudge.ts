@@ -1,5 +1,5 @@
 import type { SentMessage } from './gatewayNode.ts';
-import { type MessageFound, messagesIn } from './mailJudge.ts';
+import { messagesIn } from './mailJudge.ts';
 import type { Pglite } from './pglite.ts';
 
 /**
@@ -25,21 +25,29 @@ export async function judgeSessions(
       return `key ${key} of ${session} is that of two messages`;
     const message = own[0] ?? ofKey[0];
     if (!answer.accepted) {
-      const wrong = refused(answer.reason, own.length > 0, message);
+      // It may be that of one which was accepted without being kept.
+      const isKnown = message !== undefined || sent.some((other) => isVolatile(other, each));
+      const wrong = refused(answer.reason, own.length > 0, isKnown);
       if (wrong !== undefined) return `message ${mark} ${wrong}`;
       continue;
     }
     if (answer.durable && message === undefined) return `message ${mark} was acknowledged, and is nowhere`;
-    const wrongEnd = ends[0]?.ok === true && message !== undefined && ends[0].value !== message.mark;
-    if (wrongEnd) return `the sender of ${mark} was told of the end of another: ${JSON.stringify(ends[0])}`;
+    const [end] = ends;
+    // Of one that another node has brought to its end no more may be known than that.
+    const isOther = end?.ok === true && end.value !== undefined && message !== undefined && end.value !== message.mark;
+    if (isOther) return `the sender of ${mark} was told of the end of another: ${JSON.stringify(end)}`;
     if (told.has(node) && ends.length === 0) return `the sender of ${mark} never heard of its end`;
     if (answer.durable && own[0] !== undefined && own[0].state !== 'mail') placed.push({ each, number: own[0].number });
   }
   return disorder(placed);
 }
 
-function refused(reason: string, isThere: boolean, message: MessageFound | undefined): string | undefined {
-  if (reason === 'duplicate') return message === undefined ? 'is a duplicate of nothing' : undefined;
+function isVolatile({ session, key, answer }: SentMessage, of: SentMessage): boolean {
+  return session === of.session && key === of.key && answer?.accepted === true && !answer.durable;
+}
+
+function refused(reason: string, isThere: boolean, isKnown: boolean): string | undefined {
+  if (reason === 'duplicate') return isKnown ? undefined : 'is a duplicate of nothing';
   // Of one that is told so the commit may have come through.
   if (reason === 'unavailable') return undefined;
   return isThere ? `was refused as ${reason}, and is there` : undefined;

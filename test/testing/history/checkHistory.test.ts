@@ -209,6 +209,20 @@ describe('the history checker', () => {
       expect(refuted(cut(true), { messages: [row(1, 'done')] })).toEqual(['nothing_doubled 2']);
     });
 
+    it('[I-5] takes a delivery that an owner was putting back as it was killed for counted or not', () => {
+      const asked = message('put_back', 'a', 1, 1, { begun: false, unheard: true });
+      const [claimed, ...made] = [claim('a', 1), message('post', 'a', 1, 1), message('take', 'a', 1, 1)];
+      const heard = message('put_back', 'a', 1, 1, { begun: false });
+      for (const deliveries of [0, 1]) {
+        expect(
+          refuted([claimed, asked, ...made], { messages: [row(1, 'waiting', { deliveries })], isDrained: false }),
+        ).toEqual([]);
+      }
+      const again = [claim('b', 2, [1]), message('take', 'b', 2, 1), message('end', 'b', 2, 1)];
+      const both = [claimed, ...made, asked, heard, ...again];
+      expect(refuted(both, { messages: [row(1, 'done', { deliveries: 0 })] })).toEqual(['nothing_doubled 2']);
+    });
+
     it('[I-5] finds a key that two messages of a session have', () => {
       const rows = { messages: [row(1, 'done', { key: 'k' }), row(2, 'done', { key: 'k' })] };
       expect(refuted([], rows)).toEqual(['nothing_doubled 2']);
