@@ -145,6 +145,7 @@ export async function runNodes<N extends SimulatedNode>({
     return await isDrained(database, namesOf(owed));
   };
   const isWhole = late === undefined && chance.happens(wholeShare);
+  if (isWhole && living().length === 0) start();
   for (let rounds = 0; isWhole && rounds < mostRounds && !(await isQuiet()); rounds++) {
     for (const node of alive()) node.drain();
     await clock.settle();

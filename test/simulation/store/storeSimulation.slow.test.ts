@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { Plant } from './storeNode.ts';
+import type { StoreResult } from './runNodes.ts';
+import { simulateSessions } from './simulateSessions.ts';
 import { simulateStore } from './simulateStore.ts';
+import type { Mutate } from './simulatedProcess.ts';
 
 /** The first violation that seeds find, one after the other. */
-async function firstViolation(seeds: number, plant?: Plant): Promise<string | undefined> {
+async function firstOf(seeds: number, simulate: (seed: number) => Promise<StoreResult>): Promise<string | undefined> {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { violation } = await simulateStore({ seed, plant });
+    const { violation } = await simulate(seed);
     if (violation !== undefined) return `seed ${seed}: ${violation}`;
   }
   return undefined;
 }
+
+const firstViolation = (seeds: number, plant?: Plant): Promise<string | undefined> =>
+  firstOf(seeds, (seed) => simulateStore({ seed, plant }));
 
 describe('stores on a simulated database', { timeout: 600_000 }, () => {
   it('[N-2] [N-3] [N-4] [I-5] [G-11] answer each write as it is in the end, and mail as it is promised, over 500 seeds', async () => {
@@ -80,6 +86,35 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
             : text,
       };
       expect(await firstViolation(60, plant)).toMatch(/answered durable, and is there 0 times/);
+    });
+  });
+});
+
+describe('sessions of gateways on a simulated database', { timeout: 3_600_000 }, () => {
+  const firstSessionViolation = (seeds: number, mutate?: Mutate): Promise<string | undefined> =>
+    firstOf(seeds, (seed) => simulateSessions({ seed, mutate }));
+
+  it('[N-2] [N-3] [N-4] [G-11] take each message once, in order, wherever it is sent, over 500 seeds', async () => {
+    expect(await firstSessionViolation(500)).toBeUndefined();
+  });
+
+  describe('find a planted bug:', () => {
+    it('[N-3] mail that is taken the last first', async () => {
+      const bug: Mutate = (text) => text.replace('ORDER BY m.id LIMIT $3', 'ORDER BY m.id DESC LIMIT $3');
+      expect(await firstSessionViolation(200, bug)).toMatch(/stands before/);
+    });
+
+    it('[N-3] an end of which the sender never hears', async () => {
+      const bug: Mutate = (text) =>
+        text.replace("x.number = h.number AND x.state = 'taken' RETURNING", 'false RETURNING');
+      expect(await firstSessionViolation(200, bug)).toMatch(
+        /something waits, and nobody takes it|never heard of its end/,
+      );
+    });
+
+    it('[N-4] a write without its fence', async () => {
+      const fence = /WHERE l\.token = [fw]\.token AND l\.lease_id = [fw]\.lease_id(?=.* FOR SHARE OF l)/;
+      expect(await firstSessionViolation(200, (text) => text.replace(fence, ''))).toBeDefined();
     });
   });
 });
