@@ -1,4 +1,4 @@
-import { clean, columnsIn, type Group, type Row, type Taken } from './batch.ts';
+import { clean, columnsIn, type Group, type LeasedRow, type Taken } from './batch.ts';
 import { countAtOnce } from './batchNumber.ts';
 import { lockLeases } from './leaseStatements.ts';
 import type { Lease } from './leases.ts';
@@ -36,14 +36,19 @@ function whole({ statement, rows }: Group): Bound {
 
 function many({ statement, rows }: KeptGroup, count: BatchNumber | typeof partOfBatch): Bound {
   const leases = [...new Set(rows.map(({ lease }) => lease))];
-  const values = [...columnsIn(leases.map(fieldsOf)), ...columnsIn(rows.map(withSession)), ...count];
+  const sessions = rows.map(({ lease }) => clean(lease.session));
+  const values = [
+    ...columnsIn(leases.map(fieldsOf)),
+    sessions,
+    ...columnsIn(rows.map(({ values }) => values)),
+    ...count,
+  ];
   return { sql: statement.many, values };
 }
 
-/** Rows under their leases. */
 interface KeptGroup {
   readonly statement: FencedStatement;
-  readonly rows: readonly (Row & { readonly lease: Lease })[];
+  readonly rows: readonly LeasedRow[];
 }
 
 function isKept(group: Group | KeptGroup): group is KeptGroup {
@@ -52,8 +57,4 @@ function isKept(group: Group | KeptGroup): group is KeptGroup {
 
 function fieldsOf({ session, token, leaseId }: Lease) {
   return [session, token, leaseId] as const;
-}
-
-function withSession({ lease, values }: KeptGroup['rows'][number]) {
-  return [lease.session, ...values] as const;
 }

@@ -16,20 +16,19 @@ export interface BatchRows {
   /** Adds a row of which nobody asks what became of it. */
   add(statement: RowStatement, key: string, values: readonly Value[]): void;
   /** Adds a row under its lease. */
-  keep(statement: FencedStatement, lease: Lease, values: readonly Value[], keeper: Keeper): void;
+  keep(statement: FencedStatement, row: LeasedRow): void;
 }
 
-/** Is told what became of a row under its lease, before the commit. */
-export interface Keeper {
+/** A row that is written under a lease. */
+export interface LeasedRow {
+  readonly values: readonly Value[];
+  readonly lease: Lease;
+  /** Is told what became of it, before the commit. */
   kept(kept: Kept): void;
 }
 
-/** A row on its way. */
-export interface Row {
-  readonly values: readonly Value[];
-  /** Under which it is written, where its statement takes the lease beside the row. */
-  readonly lease?: Lease;
-  readonly keeper?: Keeper;
+/** A row on its way: one that a caller asks about, or one under its lease. */
+export interface Row extends Partial<Omit<LeasedRow, 'values'>>, Pick<LeasedRow, 'values'> {
   readonly resolve?: (rows: readonly PgRow[]) => void;
   readonly reject?: (error: unknown) => void;
 }
@@ -83,8 +82,8 @@ export class Batch implements BatchRows {
     this.#add(statement, key, { values });
   }
 
-  keep(statement: FencedStatement, lease: Lease, values: readonly Value[], keeper: Keeper): void {
-    this.#add(statement, lease.session, { values, lease, keeper });
+  keep(statement: FencedStatement, row: LeasedRow): void {
+    this.#add(statement, row.lease.session, row);
   }
 
   /** What waits to be sent, in the order in which it is; nothing waits then. */
@@ -130,10 +129,10 @@ async function sendGroup(transaction: Transaction, { statement, rows }: Group): 
     const answers: PgRow[][] = rows.map(() => []);
     const values = columnsIn(rows.map(allOf));
     for (const answer of await transaction.run(statement, values)) answers[Number(answer['ord']) - 1]?.push(answer);
-    for (const [index, { keeper, resolve }] of rows.entries()) {
+    for (const [index, row] of rows.entries()) {
       const answer = answers[index] ?? [];
-      keeper?.kept(keptIn(answer));
-      resolve?.(answer);
+      row.kept?.(keptIn(answer));
+      row.resolve?.(answer);
     }
   } catch (error) {
     for (const { reject } of rows) reject?.(error);

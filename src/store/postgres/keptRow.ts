@@ -1,5 +1,5 @@
 import type { Kept } from '../../sessions/sessionStore.ts';
-import type { BatchRows, Keeper } from './batch.ts';
+import type { BatchRows, LeasedRow } from './batch.ts';
 import type { Lease } from './leases.ts';
 import type { PgWrite } from './pgCommitter.ts';
 import type { FencedStatement, Value } from './rowStatement.ts';
@@ -8,13 +8,13 @@ import type { FencedStatement, Value } from './rowStatement.ts';
 export type WriteKind = 'begins' | 'toldNext';
 
 /** One row of a session's ledger on its way; there is one for each row, so it is one object. */
-export class KeptRow implements PgWrite, Keeper {
+export class KeptRow implements PgWrite, LeasedRow {
   readonly begins: boolean;
   readonly toldNext: boolean;
   readonly awaited = true;
+  readonly lease: Lease;
+  readonly values: readonly Value[];
   readonly #statement: FencedStatement;
-  readonly #lease: Lease;
-  readonly #values: readonly Value[];
   readonly #resolve: (kept: Kept) => void;
   /** Stays so for a row that the database refuses. */
   #kept: Kept = 'volatile';
@@ -30,14 +30,14 @@ export class KeptRow implements PgWrite, Keeper {
     this.begins = how === 'begins';
     this.toldNext = how === 'toldNext';
     this.#statement = statement;
-    this.#lease = lease;
-    this.#values = values;
+    this.lease = lease;
+    this.values = values;
     this.#resolve = resolve;
   }
 
   run(batch: BatchRows): void {
     this.#kept = 'volatile';
-    batch.keep(this.#statement, this.#lease, this.#values, this);
+    batch.keep(this.#statement, this);
   }
 
   kept(kept: Kept): void {

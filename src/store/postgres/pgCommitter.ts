@@ -101,7 +101,7 @@ export class PgCommitter implements Committer<PgWrite> {
   /** @returns false where nothing was written. @throws where nobody knows, or where it can be tried again like this. */
   async #sentAtOnce(writes: readonly PgWrite[], rows: Taken): Promise<boolean> {
     const made = (): void => {
-      for (const group of rows.groups) for (const { keeper } of group.rows) keeper?.kept('durable');
+      for (const group of rows.groups) for (const row of group.rows) row.kept?.('durable');
     };
     const count = [this.#writer, this.#number] as const;
     const alone = aloneIn(rows, count);
