@@ -4,7 +4,7 @@ import { hasPostgres } from '../support/postgresServer.ts';
 
 describe.skipIf(!hasPostgres)('gateways on one PostgreSQL that are killed, frozen and cut off under load', () => {
   it('[N-2] [N-4] [I-5] [G-11] lose nothing they acknowledged, double nothing, and take over within 15 s, by the history checker', async () => {
-    const report = await killCluster({ times: 3, seed: 21 });
+    const report = await killCluster({ times: 1, seed: 21 });
     expect(report).toMatchObject({ violations: [] });
     for (const counted of ['accepted', 'processed', 'calls', 'claims'] as const) {
       expect(report[counted]).toBeGreaterThan(0);
