@@ -5,9 +5,10 @@ import type { Result } from './play.ts';
 import { simulate } from './simulate.ts';
 import type { StoreResult } from './store/runNodes.ts';
 import { simulateSessions } from './store/simulateSessions.ts';
+import { simulateShared } from './store/simulateShared.ts';
 import { simulateStore } from './store/simulateStore.ts';
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments | --store | --sessions] [--verbose]
+const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments | --store | --sessions | --shared] [--verbose]
 
 Runs integrations and sessions on simulated time with seeded faults, and checks the runtime's promises after every step.
 
@@ -16,6 +17,7 @@ Runs integrations and sessions on simulated time with seeded faults, and checks 
   --payments   calls whose answers are lost, their reconcile rules, and a gateway that is killed, in place of all else
   --store      stores of several nodes on one simulated PostgreSQL, whose statements fail and whose connections tear, in place of all else
   --sessions   sessions of several gateways on one such database, to which messages are sent everywhere, in place of all else
+  --shared     breakers, rate limits, alerts and events of several nodes on one such database, in place of all else
   --verbose    every line of the trace
 
 Exits 1 when a promise was not kept, 2 when an option is wrong.`;
@@ -36,6 +38,7 @@ async function run(words: string[]): Promise<number> {
     return 0;
   }
   if (options.store) return runStores('--store', simulateStore, first, count);
+  if (options.shared) return runStores('--shared', simulateShared, first, count);
   if (options.sessions) return runStores('--sessions', simulateSessions, first, count);
   const failed: Result[] = [];
   let lines = 0;
@@ -83,6 +86,7 @@ interface Options {
   readonly payments: boolean;
   readonly store: boolean;
   readonly sessions: boolean;
+  readonly shared: boolean;
   readonly verbose: boolean;
   readonly help: boolean;
 }
@@ -96,6 +100,7 @@ function parse(args: string[]): Options {
       payments: { type: 'boolean', default: false },
       store: { type: 'boolean', default: false },
       sessions: { type: 'boolean', default: false },
+      shared: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -103,8 +108,8 @@ function parse(args: string[]): Options {
   const first = values.seed === undefined ? 1 : integer('--seed', values.seed, 0);
   const count =
     values.seeds === undefined ? (values.seed === undefined ? 500 : 1) : integer('--seeds', values.seeds, 1);
-  const { payments, store, sessions, verbose, help } = values;
-  return { first, count, payments, store, sessions, verbose, help };
+  const { payments, store, sessions, shared, verbose, help } = values;
+  return { first, count, payments, store, sessions, shared, verbose, help };
 }
 
 function integer(name: string, text: string, min: number): number {

@@ -81,18 +81,22 @@ export class PgRates implements RateStates, SharedRows {
     this.#changed = new Set([...this.#buckets].flatMap(([name, { notes }]) => (notes.size > 0 ? [name] : [])));
   }
 
-  /** What is changed here brings back what others have taken when it is written. */
-  take(rows: readonly PgRow[]): 'done' {
+  /** What is changed here brings back what others had taken when it was written; they may have taken more since. */
+  take(rows: readonly PgRow[]): 'done' | 'again' {
+    let isPartial = false;
     for (const row of rows) {
       const name = String(row['name']);
-      if (this.#changed.has(name)) continue;
+      if (this.#changed.has(name)) {
+        isPartial = true;
+        continue;
+      }
       this.#buckets.set(name, {
         levels: levelsIn(String(row['levels'])) ?? {},
         at: Number(row['at']),
         notes: new Set(),
       });
     }
-    return 'done';
+    return isPartial ? 'again' : 'done';
   }
 
   #forget(wallNow: number): void {

@@ -115,8 +115,8 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
   }
 
   /** Mail of which it has not heard that it is kept is owed to nobody: its row goes with time. */
-  get isOwed(): boolean {
-    return this.sent.some(({ answer, ends }) => answer?.accepted === true && ends.length === 0);
+  get isDone(): boolean {
+    return this.sent.every(({ answer, ends }) => answer?.accepted !== true || ends.length > 0);
   }
 
   act(): void {

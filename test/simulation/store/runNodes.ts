@@ -40,8 +40,8 @@ export interface SimulatedNode extends SimulatedProcess {
   readonly messages: number;
   /** Whether it has ended of itself: another one takes its place. */
   readonly hasStopped?: boolean;
-  /** Whether it waits for the end of a message that it has sent. @defaultValue true */
-  readonly isOwed?: boolean;
+  /** Whether all is done that it waits for. @defaultValue when all of its mail has ended */
+  readonly isDone?: boolean;
   /** A few things that it may do now. */
   act(): void;
   /** Gives everything to the database that waits for it. */
@@ -58,6 +58,8 @@ export interface NodeParts extends Omit<SimulatedProcessParts, 'mutate'> {
 export interface RunNodesOptions<N extends SimulatedNode> {
   readonly seed: number;
   readonly make: (name: string, parts: NodeParts) => N;
+  /** How often each goes on when nothing waits any more, before all is judged. @defaultValue few seeds go on until then */
+  readonly roundsMore?: number;
   /** The first promise that was broken. @param told - nodes that have heard of every end: nothing waits any more. */
   readonly judge: (database: Pglite, nodes: readonly N[], told: ReadonlySet<string>) => Promise<string | undefined>;
 }
@@ -71,6 +73,7 @@ let prepared: Promise<Pglite> | undefined;
 export async function runNodes<N extends SimulatedNode>({
   seed,
   make,
+  roundsMore = 0,
   judge: judgeNodes,
 }: RunNodesOptions<N>): Promise<StoreResult> {
   prepared ??= prepare();
@@ -141,12 +144,15 @@ export async function runNodes<N extends SimulatedNode>({
   // One that has stopped is told of nothing any more.
   const living = (): readonly N[] => alive().filter(({ hasStopped }) => hasStopped !== true);
   const isQuiet = async (): Promise<boolean> => {
-    const owed = living().filter(({ isOwed }) => isOwed !== false);
+    if (living().some(({ isDone }) => isDone === false)) return false;
+    const owed = living().filter(({ isDone }) => isDone === undefined);
     return await isDrained(database, namesOf(owed));
   };
-  const isWhole = late === undefined && chance.happens(wholeShare);
+  const isWhole = late === undefined && (roundsMore > 0 || chance.happens(wholeShare));
   if (isWhole && living().length === 0) start();
-  for (let rounds = 0; isWhole && rounds < mostRounds && !(await isQuiet()); rounds++) {
+  for (let rounds = 0, quiet = 0; isWhole && rounds < mostRounds; rounds++) {
+    quiet = (await isQuiet()) ? quiet + 1 : 0;
+    if (quiet > roundsMore) break;
     for (const node of alive()) node.drain();
     await clock.settle();
     while (server.isBusy) await step();
