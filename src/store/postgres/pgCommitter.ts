@@ -5,7 +5,7 @@ import { Batch, type BatchRows, type Taken } from './batch.ts';
 import { countBatch } from './batchNumber.ts';
 import type { PgConnections, Transaction } from './pgConnections.ts';
 import { preparePgSchema } from './pgSchema.ts';
-import { diagnosePg, isAnswer, type PgTrouble } from './pgTrouble.ts';
+import { diagnosePg, hasNoTables, isAnswer, type PgTrouble } from './pgTrouble.ts';
 
 /**
  * Longest texts that go at once. Of some hundred million the driver could not make one, and would send the rest of the transaction with its commit all
@@ -86,6 +86,8 @@ export class PgCommitter implements Committer<PgWrite> {
   }
 
   diagnose(error: unknown): PgTrouble {
+    // Somebody has dropped them: what is written next makes them again.
+    if (hasNoTables(error)) this.#isReady = false;
     return diagnosePg(error, this.#path);
   }
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { PgClient, PgModule, PgPool, PgRow } from './pgDriver.ts';
 import type { PgTarget } from './pgTarget.ts';
-import { isAnswer } from './pgTrouble.ts';
+import { isOfStatement, ReadOnlyServerError } from './pgTrouble.ts';
 import { inSchema } from './schemaText.ts';
 
 /** What one statement may take on the server, and what may be waited for its answer, in ms. */
@@ -63,6 +63,8 @@ export class PgConnections {
       query_timeout: answerMs,
       allowExitOnIdle: true,
       stream: () => this.#socket(),
+      verify: (client: PgClient, done: (error?: Error) => void) =>
+        void canWrite(client).then((can) => done(can ? undefined : new ReadOnlyServerError()), done),
     });
     // A connection that dies while nobody uses it is replaced by the next; without a listener it would end the process.
     this.#pool.on('error', noop);
@@ -142,7 +144,7 @@ export class PgConnections {
     try {
       return await work(client);
     } catch (error) {
-      isUsable = isAnswer(error) && (mends === undefined || (await mends(client)));
+      isUsable = isOfStatement(error) && (mends === undefined || (await mends(client)));
       throw error;
     } finally {
       client.release(!isUsable);
@@ -167,6 +169,13 @@ export class PgConnections {
   #written(text: string): string {
     return inSchema(text, this.#target.schema);
   }
+}
+
+/** A name may lead to a standby while servers change their parts: what is asked there is refused, or old. */
+async function canWrite(client: PgClient): Promise<boolean> {
+  const text = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads`;
+  const [row] = (await client.query({ text })).rows;
+  return row?.['reads'] !== true;
 }
 
 async function hasRolledBack(client: PgClient): Promise<boolean> {

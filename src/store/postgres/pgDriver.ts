@@ -9,6 +9,8 @@ export interface PgQuery {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
+  /** What may be waited for its answer, in ms. @defaultValue that of its client */
+  readonly query_timeout?: number | undefined;
 }
 
 /** What is used of a client of `pg`. */

@@ -20,9 +20,9 @@ export async function openPgReader(url: string, load = importPg): Promise<StoreR
   const target = readTarget(url);
   const { shown } = target;
   const reads = await connected(target, load);
-  const ask: Ask = async (text, values) => {
+  const ask: Ask = async (text, values, size) => {
     try {
-      return await reads.ask(text, values);
+      return await reads.ask(text, values, size);
     } catch (error) {
       throw readable(error, target);
     }
@@ -56,13 +56,13 @@ async function connected(target: PgTarget, load: typeof importPg): Promise<PgRea
 
 /** @returns by what the schema is known from one that is made anew under its name. @throws an Error where there is nothing to read. */
 async function look(ask: Ask, { shown, schema }: PgTarget): Promise<string> {
-  const [here] = await ask(schemaHere.text);
+  const [here] = await ask(schemaHere.text, [], 'small');
   if (here?.['known'] !== true) {
     throw new Error(
       `${shown} has no tables of unwedge in schema ${schema}: no gateway has used it yet. One with this database as its \`store\` makes them`,
     );
   }
-  const [found] = await ask(schemaVersion.text);
+  const [found] = await ask(schemaVersion.text, [], 'small');
   const version = Number(found?.['version'] ?? 0);
   if (version > knownVersion + 1) throw readable(new NewerPgSchemaError(version, knownVersion), { shown });
   if (version < knownVersion) {
@@ -70,7 +70,7 @@ async function look(ask: Ask, { shown, schema }: PgTarget): Promise<string> {
       `${shown}: the schema has version ${version}, this version of unwedge reads ${knownVersion}. Fix: start a gateway of this version on it, which brings it up to date`,
     );
   }
-  const [row] = await ask(`SELECT 'uw.event'::regclass::oid AS id`);
+  const [row] = await ask(`SELECT 'uw.event'::regclass::oid AS id`, [], 'small');
   return `${shown} ${schema} ${String(row?.['id'])}`;
 }
 

@@ -1,4 +1,4 @@
-import type { PgClient, PgModule, PgPool, PgRow } from '../pgDriver.ts';
+import type { PgClient, PgModule, PgPool, PgQuery, PgRow } from '../pgDriver.ts';
 import type { PgTarget } from '../pgTarget.ts';
 import { inSchema } from '../schemaText.ts';
 
@@ -10,10 +10,17 @@ const connectMs = 5_000;
 const idleMs = 5_000;
 const mostConnections = 3;
 
-const begin = `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
+/** What is waited for a lock, and for the answer to a question that is small, in ms. */
+const lockMs = 3_000;
+const smallMs = 5_000;
 
-/** Asks the database one question. In its text `uw.` and `uw_schema` stand for our schema. @throws what the server says. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly PgRow[]>;
+const begin = `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
+
+/**
+ * Asks the database one question. In its text `uw.` and `uw_schema` stand for our schema.
+ * @param size - how long its answer may take: of `small` ones 5 s, else 25 s. @throws what the server says.
+ */
+export type Ask = (text: string, values?: readonly unknown[], size?: 'small') => Promise<readonly PgRow[]>;
 
 /** Connections that only read: each question is a transaction that cannot write. They do not hold the process. */
 export class PgReads {
@@ -39,11 +46,12 @@ export class PgReads {
   }
 
   /** See {@link Ask}. */
-  readonly ask: Ask = async (text, values = []) => {
+  readonly ask: Ask = async (text, values = [], size) => {
     const client = await this.#pool.connect();
     let isUsable = false;
     try {
-      const rows = await answered(client, { text: inSchema(text, this.#schema), values });
+      const limit = size === undefined ? {} : { query_timeout: smallMs };
+      const rows = await answered(client, { text: inSchema(text, this.#schema), values }, limit);
       isUsable = true;
       return rows;
     } finally {
@@ -57,11 +65,15 @@ export class PgReads {
 }
 
 /** The three are sent together; each is waited for, so that no rejection is left. */
-async function answered(client: PgClient, query: Parameters<PgClient['query']>[0]): Promise<readonly PgRow[]> {
+async function answered(
+  client: PgClient,
+  query: PgQuery,
+  limit: Pick<PgQuery, 'query_timeout'>,
+): Promise<readonly PgRow[]> {
   const [begun, asked, ended] = await Promise.allSettled([
-    client.query({ text: begin }),
-    client.query(query),
-    client.query({ text: 'COMMIT' }),
+    client.query({ text: begin, ...limit }),
+    client.query({ ...query, ...limit }),
+    client.query({ text: 'COMMIT', ...limit }),
   ]);
   for (const each of [begun, asked, ended]) if (each.status === 'rejected') throw each.reason;
   return asked.status === 'fulfilled' ? asked.value.rows : [];
