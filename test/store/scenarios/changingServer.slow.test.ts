@@ -8,7 +8,7 @@ import { RecordedFacts } from '../../support/facts.ts';
 import { connectTo, hasPostgres, postgresServer, query } from '../../support/postgresServer.ts';
 import { failed } from '../startStore.ts';
 import { newSchema } from '../startPostgres.ts';
-import { asked, claimed, message } from './claimedSession.ts';
+import { asked, claimed, message } from '../postgres/claimedSession.ts';
 
 const degraded = (facts: RecordedFacts) => facts.all.filter(({ type }) => type === 'store.degraded');
 
