@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { findDriver } from './sqlite/driver.ts';
+import { findDriver, type NoDriver } from './sqlite/driver.ts';
 
 /** What reads and writes databases here, or why nothing does and the fix. */
 export type DriverDescription =
@@ -11,7 +11,7 @@ export type DriverDescription =
       /** Of SQLite. */
       readonly sqlite: string;
     }
-  | { readonly ok: false; readonly reason: string; readonly fix: string };
+  | NoDriver;
 
 /** Looks for the SQLite driver as a store does, and asks it who it is. Never rejects. */
 export async function describeDriver(find: typeof findDriver = findDriver): Promise<DriverDescription> {

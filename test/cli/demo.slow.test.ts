@@ -17,7 +17,9 @@ const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 /** What a tour has to say on stderr: where there is no SQLite, the one line that says so and names the fix. */
 const expectedStderr: unknown = hasSqlite
   ? ''
-  : expect.stringMatching(/^unwedge: Nothing is stored: .+\. Fix: run `npm rebuild better-sqlite3` .+\.\n$/);
+  : expect.stringMatching(
+      /^unwedge: Nothing is stored: .+\. Fix: run `npm (?:rebuild|install) better-sqlite3` .+\.\n$/,
+    );
 
 /** Newer versions of Node keep what they have compiled among the temporary files. */
 const noCache = { NODE_DISABLE_COMPILE_CACHE: '1' };

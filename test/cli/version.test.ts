@@ -19,7 +19,8 @@ describe('unwedge version', () => {
   });
 
   it('[L-7] [E-2] tells why there is no SQLite driver, and the fix', async () => {
-    const missing = { ok: false, reason: 'no SQLite driver works', fix: 'run `npm rebuild better-sqlite3`' } as const;
+    const command = 'npm rebuild better-sqlite3';
+    const missing = { ok: false, reason: 'no SQLite driver works', fix: `run \`${command}\``, command } as const;
     expect(await describeDriver(async () => missing)).toEqual(missing);
   });
 });

@@ -115,7 +115,7 @@ function onNode(version) {
     packages: { node: version },
     works: true,
     run: async (place) => {
-      // Before Node 22.5 there is no SQLite but that of better-sqlite3, whose binary its install script makes.
+      // Before Node 22.13 there is no SQLite but that of better-sqlite3, whose binary its install script makes.
       const cwd = await place.app(version.startsWith('20') ? 'built' : 'npm');
       await program(place, cwd);
       const common = await place.start(nodeOf(place), ['program.cjs'], { cwd });

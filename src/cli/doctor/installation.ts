@@ -80,12 +80,11 @@ async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
   }
   const directory = packageAround(program)?.directory;
   const where = directory === undefined ? '' : `cd ${shellWord(projectOf(directory))} && `;
-  const isThere = !/Cannot find (?:package|module)/.test(driver.reason);
   return {
     id: 'sqlite',
     status: 'fail',
     summary: `${driver.reason}; Node 22.13 and newer bring one`,
-    fix: `${where}npm ${isThere ? 'rebuild' : 'install'} better-sqlite3`,
+    fix: `${where}${driver.command}`,
   };
 }
 

@@ -6,24 +6,38 @@ import { messageOf } from '../../policy/thrown.ts';
 /** better-sqlite3 first: it runs on every Node; `node:sqlite` where its binary could not be installed. */
 export const driverLoaders: readonly DriverLoader[] = [loadBetterSqlite3, loadNodeSqlite];
 
-export type DriverSearch =
-  | { readonly ok: true; readonly driver: Driver }
-  | { readonly ok: false; readonly reason: string; readonly fix: string };
+export type DriverSearch = { readonly ok: true; readonly driver: Driver } | NoDriver;
+
+/** Why there is none, and what to do, one line each. */
+export interface NoDriver {
+  readonly ok: false;
+  readonly reason: string;
+  /** All that helps, in prose. */
+  readonly fix: string;
+  /** The command of it, for the directory of the project. */
+  readonly command: string;
+}
 
 /** The first driver that works, or why there is none and the fix, one line each. Never throws. */
 export async function findDriver(loaders: readonly DriverLoader[] = driverLoaders): Promise<DriverSearch> {
   const reasons: string[] = [];
+  let isAbsent = false;
   for (const load of loaders) {
     try {
       return { ok: true, driver: await load() };
     } catch (error) {
       reasons.push(firstSentence(error));
+      // npm drops an optional package that it cannot build: there is nothing to rebuild then.
+      isAbsent ||= /Cannot find (?:package|module)/.test(messageOf(error));
     }
   }
+  const command = `npm ${isAbsent ? 'install' : 'rebuild'} better-sqlite3`;
+  const hint = isAbsent ? 'it needs a prebuilt binary or a compiler' : 'with pnpm `pnpm approve-builds`';
   return {
     ok: false,
     reason: `no SQLite driver works (${reasons.join('; ')})`,
-    fix: 'run `npm rebuild better-sqlite3` (with pnpm `pnpm approve-builds`), or use Node 22.13 or newer',
+    fix: `run \`${command}\` (${hint}), or use Node 22.13 or newer`,
+    command,
   };
 }
 

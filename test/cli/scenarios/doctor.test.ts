@@ -19,9 +19,9 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect(everyFile(home)).toEqual(before);
   });
 
-  it('[E-2] finds a SQLite driver that is not there, in the package that runs', () => {
+  it('[E-2] finds a SQLite driver that is not there, in the package that runs, and other commands name the same fix', () => {
     if (process.getBuiltinModule('node:sqlite' as 'node:fs') !== undefined) return;
-    const { home, doctor } = startPatient();
+    const { home, usual, doctor } = startPatient();
     const modules = join(home, 'project', 'node_modules');
     mkdirSync(join(modules, 'unwedge'), { recursive: true });
     for (const name of ['dist', 'package.json'])
@@ -30,12 +30,19 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
       if (name !== 'better-sqlite3' && name !== 'unwedge')
         symlinkSync(join(root, 'node_modules', name), join(modules, name));
     }
-    const { code, find } = doctor([], {}, join(modules, 'unwedge', 'dist', 'cli', 'main.js'));
+    const program = join(modules, 'unwedge', 'dist', 'cli', 'main.js');
+    const { code, find } = doctor([], {}, program);
     expect(code).toBe(1);
     expect(find('sqlite')).toMatchObject({
       status: 'fail',
       fix: `cd ${join(home, 'project')} && npm install better-sqlite3`,
     });
+    for (const command of ['status', 'events', 'report', 'version']) {
+      const { stdout, stderr } = spawnSync(process.execPath, [program, command], { env: usual, encoding: 'utf8' });
+      expect(stdout + stderr).toContain(
+        'run `npm install better-sqlite3` (it needs a prebuilt binary or a compiler), or use Node 22.13 or newer',
+      );
+    }
   });
 
   it('[E-2] finds misspelt variables, also where their beginning is', () => {

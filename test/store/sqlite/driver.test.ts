@@ -12,6 +12,10 @@ import { failed, hasSqlite, startStore, temporaryDirectory } from '../startStore
 const broken = async (): Promise<Driver> => {
   throw new Error('better-sqlite3: Could not locate the bindings file. Tried:\n → /a\n → /b');
 };
+/** As npm leaves it where the optional package could not be built. */
+const dropped = async (): Promise<Driver> => {
+  throw new Error("better-sqlite3: Cannot find module 'better-sqlite3/package.json'\nRequire stack:\n- /a.js");
+};
 const absent = () => loadNodeSqlite(() => undefined);
 
 /** The shape of `node:sqlite`, over better-sqlite3, for a Node without it. */
@@ -84,6 +88,14 @@ describe('the search for a driver', () => {
       ok: false,
       reason: `no SQLite driver works (better-sqlite3: Could not locate the bindings file; node:sqlite: not in Node ${process.versions.node})`,
       fix: 'run `npm rebuild better-sqlite3` (with pnpm `pnpm approve-builds`), or use Node 22.13 or newer',
+      command: 'npm rebuild better-sqlite3',
+    });
+  });
+
+  it('[E-2] [L-6] has a package installed that is not there, which cannot be rebuilt', async () => {
+    expect(await findDriver([dropped, absent])).toMatchObject({
+      fix: 'run `npm install better-sqlite3` (it needs a prebuilt binary or a compiler), or use Node 22.13 or newer',
+      command: 'npm install better-sqlite3',
     });
   });
 
