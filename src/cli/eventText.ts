@@ -19,7 +19,7 @@ export function eventTable(rows: readonly EventRow[], running: ReadonlySet<numbe
     { title: 'TIME' },
     { title: 'EVENT' },
     { title: 'OF', hasIds: true },
-    { title: 'WHAT', stacks: true },
+    { title: 'WHAT', stacks: true, mostLines },
   ];
   return renderTable(
     columns,
@@ -30,6 +30,9 @@ export function eventTable(rows: readonly EventRow[], running: ReadonlySet<numbe
     io.columns,
   );
 }
+
+/** The end of an event says whether to try again, and how it ended: it is folded rather than cut. */
+const mostLines = 8;
 
 /** Narrower terminals have no room for a date and milliseconds. */
 const narrowColumns = 80;
@@ -53,12 +56,12 @@ export function eventLine(event: EventRow, io: Io, origins: Origins): string {
   if (left >= leastWhat) {
     const start = [padded(time, timeWidth), padded(type, typeWidth), padded(subject, subjectWidth)].join('  ');
     if (textWidth(what) <= left) return `${start}  ${what}`.trimEnd() + '\n';
-    return lines([start, ...textBelow(what, io.columns)]);
+    return lines([start, ...textBelow(what, io.columns, mostLines)]);
   }
   const shown =
     typeof time === 'object' && io.columns < narrowColumns ? { ...time, text: shortTime(event.at, false) } : time;
   const start = [padded(shown, 0), padded(type, typeWidth), padded(subject, 0)].join('  ');
-  return lines([start, ...textBelow(what, io.columns)]);
+  return lines([start, ...textBelow(what, io.columns, mostLines)]);
 }
 
 const lines = (parts: readonly string[]): string => parts.map((part) => `${part.trimEnd()}\n`).join('');
@@ -97,8 +100,13 @@ export type Origins = (subject: string, event: EventRow) => string;
  */
 export function createOrigins(rows: readonly EventRow[], running: ReadonlySet<number>): Origins {
   const known = new Map<string, { readonly pids: Set<number>; last: number; isShared: boolean }>();
-  const note = (subject: string, { metadata: { runtime_pid: pid } }: EventRow): number | undefined => {
+  const noted = new WeakSet<EventRow>();
+  const note = (subject: string, event: EventRow): number | undefined => {
+    const pid = event.metadata['runtime_pid'];
     if (typeof pid !== 'number') return undefined;
+    // Once each: one that is shown is no turn that its process takes.
+    if (noted.has(event)) return pid;
+    noted.add(event);
     const name = known.get(subject) ?? { pids: new Set<number>(), last: pid, isShared: false };
     known.set(subject, name);
     const takesTurns = name.last !== pid && name.pids.has(pid);

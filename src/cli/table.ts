@@ -21,6 +21,10 @@ export interface Column {
    * left out for it. @defaultValue false
    */
   readonly stacks?: boolean | 'first' | undefined;
+  /** What stands before its text below a row, where its heading is not seen. @defaultValue nothing */
+  readonly belowTitle?: string | undefined;
+  /** On how many lines its text is folded below a row at most; what is more is cut. @defaultValue 2 */
+  readonly mostLines?: number | undefined;
 }
 
 /** Text, or text with the paint it gets after it was fitted. */
@@ -36,8 +40,8 @@ const usefulName = 24;
 const usefulBeside = 48;
 /** Before what stands below a row. */
 const indent = '  ';
-/** How many lines each text has there at most. */
-const mostBelow = 2;
+/** How many lines each text has there at most, unless its column says otherwise. */
+const usualLines = 2;
 
 /**
  * An aligned table that fits `width` columns: those with the highest ranks are left out, the widest are cut, and what stacks goes below its row,
@@ -79,19 +83,32 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** A text below its row. An id is whole there too, and a name keeps its end. */
-function stacked(text: string, { hasIds, hasNames }: Column, width: number): readonly string[] {
+function stacked(text: string, column: Column, width: number): readonly string[] {
+  const { hasIds, hasNames, belowTitle = '', mostLines } = column;
   if (text === '') return [];
   if (hasIds === true) return [indent + text];
   if (hasNames === true) return [indent + fitName(text, Math.max(leastWidth, width - indent.length))];
-  return textBelow(text, width);
+  return textBelow(belowTitle + text, width, mostLines);
 }
 
-/** A text below a line that has no room for it, on two lines at most. */
-export function textBelow(text: string, width: number): readonly string[] {
+/** A text below a line that has no room for it. @param mostLines - on which it is folded. @defaultValue 2 */
+export function textBelow(text: string, width: number, mostLines = usualLines): readonly string[] {
   const room = Math.max(leastWidth, width - indent.length);
-  const lines = wrapWords(text, room);
-  const kept = [...lines.slice(0, mostBelow - 1), lines.slice(mostBelow - 1).join(' ')];
+  const lines = wrapWords(text, room).flatMap((line) => pieces(line, room));
+  const kept = [...lines.slice(0, mostLines - 1), lines.slice(mostLines - 1).join(' ')];
   return kept.filter((line) => line !== '').map((line) => indent + fitText(line, room));
+}
+
+/** A line as it is where it fits, and else its one long word in pieces that do. */
+function pieces(line: string, room: number): readonly string[] {
+  if (textWidth(line) <= room) return [line];
+  const all = [''];
+  for (const char of line) {
+    const piece = all.pop() ?? '';
+    if (textWidth(piece + char) <= room) all.push(piece + char);
+    else all.push(piece, char);
+  }
+  return all;
 }
 
 /** How wide each column is, 0 for one that is not there, and which stand below their row. */

@@ -83,14 +83,16 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     other.record(failed(2));
     other.record(failed(3, { integration: 'fs' }));
     await other.flush();
+    store.record(failed(4));
+    await store.flush();
     const { stdout } = await call(['events', '--db', path]);
-    expect(stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb@7', 'kb@8', 'fs']);
+    expect(stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb@7', 'kb@8', 'fs', 'kb@7']);
     expect(stdout).not.toContain('runtime_pid');
     const alone = await call(['events', '--limit', '2', '--db', path]);
-    expect(alone.stderr).toBe('The last 2 of 3 events; --limit N shows more.\n');
-    expect((await call(['events', '--limit', '3', '--db', path])).stderr).toBe('');
+    expect(alone.stderr).toBe('The last 2 of 4 events; --limit N shows more.\n');
+    expect((await call(['events', '--limit', '4', '--db', path])).stderr).toBe('');
     expect((await call(['events', '--limit', '2', '--json', '--db', path])).stderr).toBe('');
-    expect(alone.stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb', 'fs']);
+    expect(alone.stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['fs', 'kb']);
   });
 
   it('[L-2] uses colours on a terminal, unless NO_COLOR is set', async () => {
@@ -108,6 +110,29 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     const { db } = await startWithEvents();
     const { stdout } = await call(['events', '--db', db], { columns: 70 });
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(70);
+  });
+
+  it.each([60, 80, 120])('[L-6] folds an event in %i columns: its end says whether to try again', async (columns) => {
+    const message = `CLI exceeded timeout (2s) and was terminated; Claude said last: ${'it waits for its API, '.repeat(9)}it said`;
+    const { failure } = failed(1);
+    const db = await databaseWith(failed(1, { failure: { ...failure, message, retryable: false, status: 529 } }));
+    const signal = AbortSignal.abort();
+    for (const words of [['events'], ['events', '--follow']]) {
+      const { stdout } = await call([...words, '--db', db], { columns, signal });
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(message);
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain('retryable=false status=529');
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('[L-5] does not take one run after the other for several at a time', async () => {
+    const { store, path, clock } = await startStore({ runtimePid: 7 });
+    store.record(failed(1));
+    await store.close();
+    const { store: next } = await startStore({ path, clock, runtimePid: 8 });
+    next.record(failed(2));
+    await next.close();
+    expect((await call(['events', '--db', path])).stdout.match(/\bkb\S*/g)).toEqual(['kb', 'kb']);
   });
 
   it('[L-1] says on stderr that nothing matches, with the nearest name there is', async () => {

@@ -64,6 +64,27 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect(narrow.stdout).toContain('timeout 7');
   });
 
+  it.each([60, 80, 120])(
+    '[O-10] [L-6] keeps the figures in %i columns, and folds the kinds of failures',
+    async (columns) => {
+      const failed = { overloaded: 3, timeout: 1, auth: 1, circuit_open: 1, rate_limit: 4, transient: 2, crash: 1 };
+      const job = { integration: 'nightly-report', succeeded: 6, failed, took: took(120, 6) };
+      const db = await databaseWithFigures(job, { ...search, failed: {} });
+      const { stdout } = await call(['report', '--db', db], { isTTY: true, columns, env: { NO_COLOR: '1' } });
+      const [heading = '', ...lines] = stdout.trimEnd().split('\n').slice(2);
+      expect(heading).toMatch(/^INTEGRATION +CALLS +SUCCESS +P50 +P95\b/);
+      expect(lines[0]).toMatch(/^nightly-report +19 +31\.5 % +1[12]\dms +1[12]\dms/);
+      expect(lines.at(-1)).toMatch(/^search +1192 +100 % +1[12]\dms +1[12]\dms/);
+      expect(
+        lines
+          .slice(1, -1)
+          .map((line) => line.trim())
+          .join(' '),
+      ).toBe('failed: rate_limit 4, overloaded 3, transient 2, timeout 1, auth 1, circuit_open 1, crash 1');
+      for (const line of [heading, ...lines]) expect(line.length).toBeLessThanOrEqual(columns);
+    },
+  );
+
   it('[O-10] is from the beginning of a minute: a call of this minute is in it, however short the time', async () => {
     const db = await databaseWithFigures({ succeeded: 7, minute: now });
     for (const since of ['1ms', '1s', '59s']) {

@@ -119,6 +119,30 @@ describe('a table', () => {
     );
   });
 
+  it('[L-6] says what a text below its row is, and folds it on as many lines as its column has', () => {
+    const columns = [
+      { title: 'NAME', hasNames: true },
+      { title: 'COUNT', align: 'right' as const, rank: 1 },
+      { title: 'FAILED', stacks: 'first' as const, belowTitle: 'failed: ', mostLines: 3 },
+    ];
+    const table = (failed: string) =>
+      renderTable(columns, [['kb', '3', failed]], 20)
+        .split('\n')
+        .slice(1, -1);
+    expect(table('timeout 7, transient 2, auth 1')).toEqual([
+      'kb        3',
+      '  failed: timeout 7,',
+      '  transient 2, auth',
+      '  1',
+    ]);
+    expect(table('timeout 7, transient 2, auth 1, crash 1, protocol 1').at(-1)).toBe('  1, crash 1, proto…');
+    expect(table(`at /a/${'b'.repeat(24)}`).slice(1)).toEqual([
+      '  failed: at',
+      `  /a/${'b'.repeat(15)}`,
+      `  ${'b'.repeat(9)}`,
+    ]);
+  });
+
   it('[L-2] lets no escape of a child through, only its own paint', () => {
     const paint = (text: string) => `<${text}>`;
     const rows = [[{ text: 'k\u001b[2Jb', paint }, '\u001b[31m1', 'a\nb']];
