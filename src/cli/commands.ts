@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
-import { unknown } from './errors.ts';
+import { unknown, UsageError } from './errors.ts';
+import { quoted } from './sanitize.ts';
 
 interface Entry {
   readonly summary: string;
@@ -134,9 +135,21 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
 };
 
-/** @throws UsageError that names the nearest known command. */
+/** Words of other tools, by the command that does it here: none is spelt like it. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ['log', 'events'],
+  ['logs', 'events'],
+  ['ps', 'status'],
+  ['list', 'status'],
+  ['ls', 'status'],
+]);
+
+/** @throws UsageError that names the command that may have been meant. */
 export async function loadCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const meant = synonyms.get(name);
+  if (entry === undefined && meant !== undefined)
+    throw new UsageError(`Unknown command ${quoted(name)}; did you mean ${meant}?`);
   if (entry === undefined) throw unknown('command', name, Object.keys(commands), 'unwedge --help');
   return entry.load();
 }

@@ -39,6 +39,8 @@ describe('the built command line', () => {
   it.each([
     ['a command', ['evnts'], '"evnts"; did you mean events?'],
     ['a command nothing is near to', ['xyzzyx'], '"xyzzyx"; see `unwedge --help`'],
+    ['a word of other tools', ['logs'], '"logs"; did you mean events?'],
+    ['another word of theirs', ['ps'], '"ps"; did you mean status?'],
     ['a topic of help', ['help', 'stats'], '"stats"; did you mean status?'],
     ['an option', ['events', '--sinec=5m'], '"--sinec"; did you mean --since?'],
     ['an option with one dash', ['events', '-since', '5m'], '"-since"; did you mean --since?'],
