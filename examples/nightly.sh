@@ -1,12 +1,11 @@
 #!/bin/sh
-# nightly.sh: a report by an agent, once a day. Beside it: prompt.txt, and unwedge by `npm install`. docs/guides/cron.md explains it.
-set -u
+# nightly.sh: a report by an agent, once a day. Beside it lie prompt.txt and node_modules; docs/guides/cron.md has its lines of the crontab.
 umask 077
 cd "$(dirname "$0")" || exit 125
 report=report-$(date +%F).jsonl
 [ -e "$report" ] && exit 0
 
-# One at a time: the lock is free when this script and unwedge have ended, however they end.
+# One at a time. The lock is free again when all of this has ended, however.
 exec 9>nightly.lock
 flock -n -E 75 9 || exit $?
 
@@ -15,10 +14,10 @@ flock -n -E 75 9 || exit $?
   -- claude -p --output-format stream-json --verbose >"$report.part" 2>>nightly.log
 code=$?
 
-# What is printed here cron sends by mail.
+# What is printed here cron sends by mail. 75 means: try again later. The next hour does.
 case $code in
   0) mv "$report.part" "$report" ;;
-  75) ;; # try again later: the next hour does
+  75) ;;
   *) echo "nightly-report: exit $code" && tail -n 5 nightly.log ;;
 esac
 exit "$code"

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -34,8 +34,9 @@ const blocksOf = (page: string): readonly Block[] =>
 
 const isProgram = ({ language }: Block): boolean => language === 'ts' || language === 'js';
 
-/** The file that a block is, as its first line says: `// server.mjs`, `# backup.sh`. */
-const nameOf = ({ code }: Block): string | undefined => /^(?:\/\/|#) ([\w.-]+\.(?:mjs|ts|json|sh))\n/.exec(code)?.[1];
+/** The file that a block is, as its first line says: `// server.mjs`, `# backup.sh`; of a script the line below `#!`. */
+const nameOf = ({ code }: Block): string | undefined =>
+  /^(?:#!.*\n)?(?:\/\/|#) ([\w.-]+\.(?:mjs|ts|json|sh))(?:: .*)?\n/.exec(code)?.[1];
 
 const withoutTypes = (code: string): string => transformSync('program.ts', code, { lang: 'ts' }).code;
 
@@ -73,8 +74,9 @@ function deskOf(page: string): Desk {
   const cwd = temporaryDirectory();
   const bin = join(cwd, '.bin');
   const installed = join(cwd, 'node_modules');
-  for (const directory of [bin, installed]) mkdirSync(directory);
+  for (const directory of [bin, installed, join(installed, '.bin')]) mkdirSync(directory);
   symlinkSync(root, join(installed, 'unwedge'));
+  symlinkSync(main, join(installed, '.bin', 'unwedge'));
   for (const name of readdirSync(join(root, 'node_modules')))
     if (!name.startsWith('.')) symlinkSync(join(root, 'node_modules', name), join(installed, name));
   const program = (name: string, ...lines: readonly string[]): void => {
@@ -144,7 +146,8 @@ describe.each(pages)('docs/guides/%s', (page) => {
   );
 
   it('[U-6] shows at least one program that is run', () => {
-    expect(shown.filter(isProgram).length).toBeGreaterThan(0);
+    const isWhatItIsAbout = page === 'cron.md' ? ({ language }: Block) => language === 'sh' : isProgram;
+    expect(shown.filter(isWhatItIsAbout).length).toBeGreaterThan(0);
   });
 
   it('[U-6] names commands and options that there are', async () => {
@@ -189,6 +192,40 @@ describe('docs/guides/runbook.md', () => {
     database.exec(blocksOf('runbook.md').find(({ language }) => language === 'sql')?.code ?? '');
     database.close();
     expect(readFileSync(store).includes('Rosa-7391')).toBe(false);
+  });
+});
+
+describe('docs/guides/cron.md', () => {
+  const blocks = blocksOf('cron.md');
+
+  it('[U-6] shows examples/nightly.sh as it is, and scripts that the shell understands', async () => {
+    const [example] = blocks;
+    expect(example?.code).toBe(readFileSync(join(root, 'examples/nightly.sh'), 'utf8'));
+    for (const { code } of blocks.filter((each) => each.language === 'sh'))
+      expect(await execa('bash', ['-n'], { input: code })).toMatchObject({ stderr: '' });
+  });
+
+  it('[U-6] has the lines of a crontab for the scripts that it shows', () => {
+    const scripts = blocks.map(nameOf).filter((name) => name !== undefined);
+    const lines =
+      blocks
+        .find(({ language }) => language === 'crontab')
+        ?.code.trimEnd()
+        .split('\n') ?? [];
+    const jobs = lines.filter((line) => !/^[A-Z]+=\S+$/.test(line));
+    expect(jobs.map((line) => /^\d+ \d+(?:-\d+)? \* \* \* \/srv\/reports\/(\S+)$/.exec(line)?.[1])).toEqual(scripts);
+  });
+
+  it('[U-6] has commands that show what is on record of a night', async () => {
+    const desk = deskOf('cron.md');
+    for (const block of blocks.filter(({ output }) => output !== undefined)) await outputOf(block, desk);
+    const looks = blocks.find(({ code }) => code.includes('unwedge status'));
+    const said = looks === undefined ? '' : await outputOf(looks, desk);
+    expect(said).toMatch(/^nightly-report +closed +100 %/m);
+    expect(said).toMatch(/^INTEGRATION +CALLS .*\nnightly-report +1 +100 %/m);
+    expect(statSync(join(desk.cwd, '.state/unwedge')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(desk.cwd, '.state/unwedge/unwedge.sqlite')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(desk.cwd, 'nightly.log')).mode & 0o777).toBe(0o600);
   });
 });
 
