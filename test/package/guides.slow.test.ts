@@ -6,7 +6,10 @@ import { execa } from 'execa';
 import { transformSync } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { createClaude } from '../../src/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
+import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
+import { fakeClaude } from '../support/fakeClaude.ts';
 import { faultyServer } from '../support/faultyServer.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -226,6 +229,63 @@ describe('docs/guides/cron.md', () => {
     expect(statSync(join(desk.cwd, '.state/unwedge')).mode & 0o777).toBe(0o700);
     expect(statSync(join(desk.cwd, '.state/unwedge/unwedge.sqlite')).mode & 0o777).toBe(0o600);
     expect(statSync(join(desk.cwd, 'nightly.log')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('docs/guides/claude-script.md', () => {
+  /** The rows of the table: `errorType`, the kinds behind it, whether to ask again. */
+  const rows = [
+    ...read('claude-script.md').matchAll(/^\| (.+) \| (`.+`.*) \| (later.*|not as it is|when .*|in a minute) \|$/gm),
+  ].map(([, type = '', kinds = '', again = '']) => ({
+    type: type.replaceAll('`', ''),
+    kinds: [...kinds.replaceAll(/\([^)]*\)/g, '').matchAll(/`(\w+)`/g)].map(([, kind]) => kind as FailureKind),
+    again,
+  }));
+
+  it('[C-1] has every kind of failure, and says later of those that are retryable', () => {
+    const { watchdog: _, ...kinds } = failureKinds;
+    expect(rows.flatMap((row) => row.kinds).sort()).toEqual(Object.keys(kinds).sort());
+    const refusals: readonly FailureKind[] = ['circuit_open', 'too_many_requests', 'unavailable'];
+    for (const row of rows)
+      for (const kind of row.kinds.filter((each) => each !== 'quota'))
+        expect([kind, /later|minute/.test(row.again)]).toEqual([
+          kind,
+          failureKinds[kind].retried || refusals.includes(kind),
+        ]);
+  });
+
+  it.each([
+    ['rate_limit', 429, 'API Error: 429 slow down'],
+    ['rate_limit', 529, 'API Error: 529 Overloaded'],
+    ['auth', 401, 'Invalid API key'],
+    ['unknown', 503, 'API Error: 503 Service Unavailable'],
+    ['unknown', 400, 'API Error: 400 invalid_request_error'],
+  ])('[C-1] [C-5] %s is what a script is told of HTTP %i', async (errorType, status, error) => {
+    const logDir = temporaryDirectory();
+    const { command, args, env } = fakeClaude({ status, error });
+    const claude = createClaude({ command, args, env, logDir, retry: { maxRetries: 1 } });
+    expect(await claude.invokeClaude('hi')).toMatchObject({ success: false, errorType });
+    await claude.stop();
+    const log = readFileSync(join(logDir, 'claude_invocations.jsonl'), 'utf8').trimEnd().split('\n');
+    const isRepeated = status !== 401 && status !== 400;
+    expect(log.map((line) => (JSON.parse(line) as { status: string }).status)).toEqual(
+      isRepeated ? ['error', 'exhausted'] : ['error'],
+    );
+  });
+});
+
+describe('docs/guides/claude-and-codex.md', () => {
+  it('[U-4] [U-6] has a session whose second message goes on in the conversation of the first', async () => {
+    const { cwd, env } = deskOf('claude-and-codex.md');
+    const shown = blocksOf('claude-and-codex.md').find(({ code }) => code.includes('gateway.session('));
+    const notes = join(cwd, 'notes.jsonl');
+    if (shown !== undefined) await outputOf(shown, { cwd, env: { ...env, FAKE_AGENT: notes } });
+    const starts = readFileSync(notes, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { pid?: number; args?: readonly string[] })
+      .filter(({ args }) => args !== undefined);
+    expect(starts.map(({ args }) => args?.[args.indexOf('--resume') + 1]?.startsWith('s-'))).toEqual([false, true]);
   });
 });
 
