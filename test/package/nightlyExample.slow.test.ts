@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { fakeClaude, type FakeRun } from '../support/fakeClaude.ts';
+import { fakeClaude, type FakeRun, rateLimited } from '../support/fakeClaude.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const example = fileURLToPath(new URL('../../examples/nightly.sh', import.meta.url));
@@ -44,7 +44,7 @@ function makeReports(...script: readonly FakeRun[]) {
     execa('/bin/sh', ['-c', `${before}${home}/nightly.sh`], { cwd: '/', env, extendEnv: false, reject: false });
   const files = (): readonly string[] => readdirSync(home).filter((name) => /^report-|^npx-was/.test(name));
   const read = (name: string): string => readFileSync(join(home, name), 'utf8');
-  return { home, fake, nightly, files, read };
+  return { home, env, fake, nightly, files, read };
 }
 
 describe('examples/nightly.sh', () => {
@@ -97,4 +97,20 @@ describe('examples/nightly.sh', () => {
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
     expect(files()).toEqual([expect.stringMatching(/\.jsonl$/)]);
   });
+});
+
+it.each([
+  ['stream-json --verbose', 2, 0],
+  ['json', 1, 75],
+])('[R-12] [U-6] a 429 of Claude is repeated as README says: %s', async (format, runs, exitCode) => {
+  const { fake, home, env } = makeReports(rateLimited, { text: 'All is well.' });
+  const words = ['run', '--attempts', '2', '--prompt-file', 'prompt.txt', '--', 'claude', '-p', '--output-format'];
+  const ended = await execa(main, [...words, ...format.split(' ')], {
+    cwd: home,
+    env,
+    extendEnv: false,
+    reject: false,
+  });
+  expect(ended.exitCode).toBe(exitCode);
+  expect(fake.runs()).toHaveLength(runs);
 });
