@@ -80,6 +80,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
         name,
         about: { type: 'function' },
         policy,
+        shares: 'circuit_of_nodes',
         operation,
         streamed: refusedStream(operation, runtime.clock),
         toolOf,

@@ -56,9 +56,10 @@ export type IntegrationParts<I, O> = Pick<
     /**
      * What it shares with integrations of its name in other processes on the store: `nothing`, where its server or command is its own; the
      * `probe` of an open circuit; or the `circuit`, where all call one server: then what one of them finds out holds for all within a
-     * second. @defaultValue 'probe'
+     * second. `circuit_of_nodes`: the circuit where the store is that of several machines, as they are made of the same code; else the probe.
+     * @defaultValue 'probe'
      */
-    readonly shares?: 'nothing' | 'probe' | 'circuit' | undefined;
+    readonly shares?: 'nothing' | 'probe' | 'circuit' | 'circuit_of_nodes' | undefined;
     /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
     readonly startsDown?: (() => boolean) | undefined;
   };
@@ -112,7 +113,8 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     onStart(ref) {
       const known = { open: kept.restored(), pausedUntil: kept.pausedUntil() };
       path.attach(ref as IntegrationRef, { ...known, down: parts.startsDown?.() === true });
-      if (shares === 'circuit') runtime.sharedBreakers.follow(name, (now) => path.adopt(kept.heard(now)));
+      const isOfAll = shares === 'circuit' || (shares === 'circuit_of_nodes' && runtime.store()?.kind === 'postgres');
+      if (isOfAll) runtime.sharedBreakers.follow(name, (now) => path.adopt(kept.heard(now)));
     },
   });
   runtime.enter(path, { serves: parts.serves, onRestart: parts.onRestart });
