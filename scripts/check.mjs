@@ -1,4 +1,4 @@
-// Everything that can be said about the code without running it: one line a step, all steps, exit 1 when one failed.
+// Everything that is quick to say about a change: one line a step, all steps, exit 1 when one failed. `--skip NAME` leaves a step out.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,10 +7,19 @@ import { dirname, join } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { fileURLToPath } from 'node:url';
 
-const { values } = parseArgs({ options: { report: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { report: { type: 'string' }, skip: { type: 'string', multiple: true, default: [] } },
+});
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
-const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
+
+/** What compares pages, tables, examples and names with the code. A change elsewhere often asks for one there, and no other step says so. */
+const pageTests = [
+  'test/package',
+  'test/config/scenarios',
+  'test/serve/scenarios/page.test.ts',
+  'test/cli/machines.test.ts',
+];
 
 /** Name and what runs; each gives its exit code and output. */
 const steps = [
@@ -20,17 +29,22 @@ const steps = [
   ['dash', () => tool('typescript', 'tsc', '-p', 'src/dashboard/browser')],
   ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
   ['format', () => tool('@biomejs/biome', 'biome', 'format')],
+  ['docs', () => tool('vitest', 'vitest', 'run', ...pageTests)],
   ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],
   ['attw', () => packed((tarball) => tool('@arethetypeswrong/cli', 'attw', tarball, '--profile', 'esm-only'))],
   ['knip', () => tool('knip', 'knip', '--no-progress')],
   ['bench', compareSpeed],
 ];
 
+const unknown = values.skip.filter((name) => !steps.some(([step]) => step === name));
+if (unknown.length > 0) throw new RangeError(`Unknown step ${unknown.join(', ')}`);
+
+const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
 /** Where the package is, once it is packed. */
 let tarball;
 const results = [];
 try {
-  for (const [name, run] of steps) results.push(report(name, run));
+  for (const [name, run] of steps) if (!values.skip.includes(name)) results.push(report(name, run));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import quick from '../../vitest.config.ts';
 import slow from '../../vitest.slow.config.ts';
 
-const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const root = new URL('../../', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, root), 'utf8');
 
 describe('the tests', () => {
   it('[U-9] are each run by one of two commands: the slow ones have one of their own', () => {
@@ -22,5 +23,21 @@ describe('the tests', () => {
     expect(limits.map(([name]) => name)).toEqual(['test', 'test:slow']);
     for (const [name, minutes] of limits) expect(minutes, `the limit of ${name} in minutes`).toBeLessThan(44);
     expect(run).toContain('left=$((44 * 60 - SECONDS))');
+  });
+
+  it('[U-9] that bring a page up to date are run by the check, which CI has do without what `npm test` ran', () => {
+    const check = read('scripts/check.mjs');
+    const [, list = ''] = /^const pageTests = \[([^\]]*)\]/m.exec(check) ?? [];
+    const paths = [...list.matchAll(/'([^']+)'/g)].map(([, path = '']) => path);
+    expect(paths).toContain('test/package');
+    expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+    const updating = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
+      .map((name) => `test/${name}`)
+      .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+      .filter((name) => /\.toMatchFileSnapshot\(/.test(read(name)));
+    expect(updating.length).toBeGreaterThan(1);
+    expect(updating.filter((name) => !paths.some((path) => name.startsWith(path)))).toEqual([]);
+    expect(read('.ci/run')).toMatch(/npm run check -- --skip docs /);
+    expect(check).toContain("  ['docs', ");
   });
 });
