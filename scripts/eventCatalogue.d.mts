@@ -1,3 +1,5 @@
+import type { PageTable } from './pageTable.mjs';
+
 export interface CatalogueEntry {
   readonly name: string;
   /** When it fires; empty where the types do not say. */
@@ -9,10 +11,4 @@ export interface CatalogueEntry {
 
 export function readCatalogue(): CatalogueEntry[];
 export function catalogueTable(): string;
-export function cataloguePage(): {
-  readonly text: string;
-  readonly is: string;
-  readonly shouldBe: string;
-  readonly from: number;
-  readonly to: number;
-};
+export function cataloguePage(): PageTable;

@@ -1,11 +1,14 @@
 // The table of events in docs/observability.md, from the types: prints it, or with --write puts it into the page.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { tableIn } from './pageTable.mjs';
 
 const root = new URL('..', import.meta.url);
-const page = new URL('docs/observability.md', root);
-const begin = '<!-- events: node scripts/eventCatalogue.mjs --write -->\n';
-const end = '<!-- end of events -->\n';
+const place = {
+  page: 'docs/observability.md',
+  begin: '<!-- events: node scripts/eventCatalogue.mjs --write -->\n',
+  end: '<!-- end of events -->\n',
+};
 
 /** Every event of the catalogue: its name, when it fires, its fields, and what it is stored as. */
 export function readCatalogue() {
@@ -48,12 +51,9 @@ export function catalogueTable() {
   return ['| event | when | fields | on record as |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
-/** The page, with the table as it is in it and as it should be. */
+/** The page's table, as it is and as it should be. */
 export function cataloguePage() {
-  const text = readFileSync(page, 'utf8');
-  const from = text.indexOf(begin) + begin.length;
-  const to = text.indexOf(end);
-  return { text, is: text.slice(from, to), shouldBe: catalogueTable(), from, to };
+  return tableIn(place, catalogueTable());
 }
 
 function sharedFields(shared, name) {
@@ -97,8 +97,6 @@ function recordOf(records, name) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv.includes('--write')) {
-    const { text, shouldBe, from, to } = cataloguePage();
-    writeFileSync(page, text.slice(0, from) + shouldBe + text.slice(to));
-  } else console.log(catalogueTable());
+  if (process.argv.includes('--write')) cataloguePage().write();
+  else console.log(catalogueTable());
 }

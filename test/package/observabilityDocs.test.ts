@@ -5,6 +5,7 @@ import { cataloguePage, readCatalogue } from '../../scripts/eventCatalogue.mjs';
 import { commands } from '../../src/cli/commands.ts';
 import { factTypes } from '../../src/policy/factTypes.ts';
 import { storedTypes } from '../../src/store/record.ts';
+import { differingRows } from '../support/differingRows.ts';
 
 const root = new URL('../..', import.meta.url);
 const text = readFileSync(new URL('docs/observability.md', root), 'utf8');
@@ -12,8 +13,7 @@ const snippets = [...text.matchAll(/^```js\n([\s\S]*?)^```\n\n```text\n([\s\S]*?
 
 describe('docs/observability.md', () => {
   it('[O-4] has the table of events that the types make; else: node scripts/eventCatalogue.mjs --write', () => {
-    const { is, shouldBe } = cataloguePage();
-    expect(is).toBe(shouldBe);
+    expect(differingRows(cataloguePage())).toEqual([]);
   });
 
   it('[O-4] lists every event, with its fields, when it fires and what it is stored as', () => {
