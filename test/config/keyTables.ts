@@ -1,8 +1,17 @@
 import { durationText } from '../../src/policy/durationText.ts';
 import { anyName, type ConfigKey, configKeys, defaultOf, isSwitch, unitOf } from '../../src/config/keys.ts';
-import { expectedOf, type KeyData } from '../../src/policy/optionKeys.ts';
+import { expectedOf, type KeyData, type Keys } from '../../src/policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
+
+/** The table of the options of a function, for its page. */
+export function optionTable(keys: Keys): string {
+  const rows = Object.entries<KeyData>(keys).map(([name, key]) => {
+    const usually = key.required === true ? 'required' : key.usually;
+    return { path: [name], key: { ...key, usually }, variable: undefined };
+  });
+  return keyTable(rows, false);
+}
 
 /** The tables of docs/configuration.md, by the names of their markers. */
 export function keyTables(): Readonly<Record<string, string>> {
@@ -76,7 +85,7 @@ function boundsOf(key: KeyData): string {
     case 'choice':
       return key.choices.map(code).join(', ');
     case 'text':
-      return 'not empty';
+      return key.expected?.replace(/^an? /, '') ?? 'not empty';
     case 'duration':
       return `${key.zero ? '0 or more' : 'above 0'}${key.infinite ? ', or `"infinity"`' : ''}`;
     case 'number':

@@ -32,8 +32,9 @@ describe.each([
     expect(snippets.length).toBeGreaterThan(0);
   });
 
-  it('is at most 250 lines long', () => {
-    expect(read(page).split('\n').length).toBeLessThanOrEqual(250);
+  it('is at most 250 lines long, without the tables that are made', () => {
+    const text = read(page).replace(/^<!-- ([\w. ]+):.*-->\n[\s\S]*?<!-- end of \1 -->\n/gm, '');
+    expect(text.split('\n').length).toBeLessThanOrEqual(250);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
 import { withoutFetchLimits } from '../../streams/fetchLimits.ts';
-import type { CheckedHttp } from './httpOptions.ts';
+import { type CheckedHttp, mostRedirects } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
 import { dropBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../store/requestSecrets.ts';
@@ -15,9 +15,6 @@ export interface Sending {
   readonly options: Pick<CheckedHttp, 'fetch' | 'redirect'>;
   readonly clock: Clock;
 }
-
-/** As many redirects are followed in a row. */
-const mostRedirects = 10;
 
 /**
  * Sends a request; the answer comes with its headers, its body unread. Redirects are followed within the origin.
