@@ -1,14 +1,15 @@
 import type { Fault } from '../demo/fault.ts';
 import { mcpCommand } from '../demo/mcpCommand.ts';
 import type { FaultReport, TourReport } from '../demo/report.ts';
-import { outcomeLine, tableHeadings, tableRow } from '../demo/table.ts';
 import { watchdogMs } from '../demo/watchdogFault.ts';
 import { formatDuration } from '../policy/duration.ts';
-import { fitText } from '../policy/textWidth.ts';
+import { textWidth } from '../policy/textWidth.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
+import { demoColumns, demoRow, outcomeLine } from './demoTable.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle } from './style.ts';
-import { type Cell, type Column, renderTable } from './table.ts';
+import { type Cell, renderTable, textBelow } from './table.ts';
 
 /** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
 export interface DemoScreen {
@@ -21,17 +22,24 @@ export interface DemoScreen {
 /** Width of what is not printed on a terminal. */
 const usualWidth = 100;
 const nameWidth = 12;
+/** Before what belongs to the line above. */
+const indent = '    ';
 
-const columns: readonly Column[] = tableHeadings.map((title) => ({
-  title,
-  align: title === 'TOOK' ? 'right' : 'left',
-}));
+const plain = (text: string): string => text;
 
 export function createDemoScreen(io: Io): DemoScreen {
   const { bold, green, red } = createStyle(io);
   const width = Number.isFinite(io.columns) ? io.columns : usualWidth;
   const print = (line = ''): void => void io.stdout.write(`${line}\n`);
-  const detail = (name: string, text: string): void => print(`  ${name.padEnd(nameWidth)}${sanitize(text)}`);
+  /** Text after a start, in as many lines as it needs. */
+  const hang = (start: string, text: string, paint = plain): void => {
+    for (const [index, line] of wrapWords(sanitize(text), width - start.length).entries())
+      print((index === 0 ? start : ' '.repeat(start.length)) + paint(line));
+  };
+  const startOf = (name: string): string => `  ${name.padEnd(nameWidth)}`;
+  const detail = (name: string, text: string): void => hang(startOf(name), text);
+  /** What can be copied stays on one line. */
+  const copied = (name: string, text: string): void => print(startOf(name) + sanitize(text));
 
   return {
     begin(faults) {
@@ -45,34 +53,40 @@ export function createDemoScreen(io: Io): DemoScreen {
 
     fault(report) {
       const mark = report.ok ? green('✓') : red('✗');
-      const start = `${report.fault.padEnd(nameWidth)}  ${formatDuration(report.elapsedMs).padStart(5)}  `;
-      print(`  ${mark} ${start}${fitText(sanitize(outcomeLine(report)), width - start.length - 4)}`);
-      for (const problem of report.problems) print(`      ${red(sanitize(problem))}`);
+      const { text, cause } = outcomeLine(report);
+      const took = formatDuration(report.elapsedMs).padStart(5);
+      const start = `${report.fault.padEnd(nameWidth)}  ${took}  ${text}`;
+      const beside = report.got.status === 'ok' ? ', ' : ': ';
+      const whole = cause === undefined ? start : `${start}${beside}${sanitize(cause)}`;
+      const fits = textWidth(whole) + indent.length <= width;
+      print(`  ${mark} ${fits ? whole : start}`);
+      // The cause is what one looks for: it is moved before it is cut.
+      if (!fits) for (const line of textBelow(sanitize(cause ?? ''), width - indent.length)) print(indent + line);
+      for (const each of report.problems) hang(`${indent}  `, each, red);
     },
 
     end(report, kept) {
       print();
-      io.stdout.write(renderTable(columns, report.faults.map(paintedRow), width));
+      io.stdout.write(renderTable(demoColumns, report.faults.map(row), width));
       print();
-      print(report.ok ? green(verdict(report)) : red(verdict(report)));
+      hang('', verdict(report), report.ok ? green : red);
       const { ok, sessions, messages, processes, store, problems } = report;
       detail('sessions', `${sessions}${ok ? ', each answered its last message' : ''}`);
       const during = `${messages.duringRetries} of them sent during a retry`;
       detail('heartbeats', `${messages.heartbeats}${ok ? ', processed in order' : ''}, ${during}`);
       detail('processes', `${processes.started} started, ${processes.left.length || 'none'} left`);
-      for (const problem of problems) print(`  ${red(sanitize(problem))}`);
+      for (const each of problems) hang('  ', each, red);
       print();
       if (kept) {
-        detail('recorded in', store.path);
-        detail('next', `npx unwedge events --failed --db ${store.path}`);
+        copied('recorded in', store.path);
+        copied('next', `npx unwedge events --failed --db ${store.path}`);
       } else if (store.kind === 'memory') detail('recorded in', 'memory, which is gone');
-      else detail('next', 'npx unwedge demo --keep leaves what was recorded, for npx unwedge events');
+      else detail('next', 'npx unwedge demo --keep keeps the records for npx unwedge events');
     },
   };
 
-  function paintedRow(report: FaultReport): Cell[] {
-    const [name = '', ...cells] = tableRow(report);
-    return [{ text: name, paint: report.ok ? green : red }, ...cells];
+  function row(report: FaultReport): readonly Cell[] {
+    return demoRow(report, report.ok ? green : red);
   }
 }
 
