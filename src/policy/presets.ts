@@ -41,7 +41,10 @@ export const defaultPolicy: IntegrationPolicy = frozen({
   repeatWaitMs: seconds(20),
 });
 
-/** The presets of docs/requirements.md, section 3. Every limit is finite; where the table has none, that of `sdk` holds. */
+/**
+ * The presets of docs/requirements.md, section 3, and `hook`, whose limit is that of H-1. Every limit is finite; where the table of the requirements has
+ * none, that of `sdk` holds, but for the idle limit of `workflow`.
+ */
 export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
   mcp: { ...defaultPolicy, limits: { idleMs: seconds(30), attemptMs: minutes(5), overallMs: minutes(6) } },
   sdk: defaultPolicy,

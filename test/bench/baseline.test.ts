@@ -9,6 +9,14 @@ const path = 'bench/baseline.json';
 const parse = (text: string) => parseBaseline(path, text);
 
 describe('the recorded baseline', () => {
+  it('is as large as docs/performance.md says, with the peers and without', () => {
+    const page = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+    const peers = ['opossum', 'cockatiel'];
+    const without = guards.filter(({ over }) => !peers.includes(over.subject));
+    expect(page).toContain(`The guard compares ${guards.length} of the ratios `);
+    expect(page).toContain(`peers the ${without.length} ratios against `);
+  });
+
   it('is read as it was written, to three digits', () => {
     const text = formatBaseline({ node: 'v20.19.0', ratios: { 'calls: x': 0.123456, 'open: y': 12.3456 } });
     expect(parse(text)).toEqual({ node: 'v20.19.0', ratios: { 'calls: x': 0.123, 'open: y': 12.3 } });

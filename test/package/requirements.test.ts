@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
 import { judgeRequirements, parseRequirements, parseTitles } from '../../scripts/requirementList.mjs';
 
 describe('the requirements', () => {
@@ -27,6 +28,29 @@ describe('the deviations', () => {
     expect(marked.length).toBeGreaterThan(0);
     const told = read('deviations.md').filter((line) => /^(#|\|)/.test(line));
     expect(marked.filter((id) => !told.some((line) => line.includes(id)))).toEqual([]);
+  });
+});
+
+describe('the lists of names', () => {
+  const read = (page: string) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
+  const told = (id: string): string =>
+    [read('docs/requirements.md'), read('docs/deviations.md')]
+      .flatMap((page) => page.split('\n').filter((line) => line.startsWith(`| ${id} |`)))
+      .join('\n');
+
+  it('have every entry, as required or with the reason', () => {
+    const { exports } = JSON.parse(read('package.json')) as { readonly exports: Readonly<Record<string, unknown>> };
+    const entries = Object.keys(exports).filter((name) => name.startsWith('./') && !name.endsWith('.json'));
+    expect(entries.filter((name) => !told('U-8').includes(`${name.slice(1)}\``))).toEqual([]);
+  });
+
+  it('have every command, as required or with the reason', () => {
+    const elsewhere = /`unwedge ([a-z-]+)/g;
+    const named = new Set([
+      ...[...told('L-1').matchAll(/`([a-z-]+)`/g)].map(([, name]) => name),
+      ...[...read('docs/requirements.md').matchAll(elsewhere)].map(([, name]) => name),
+    ]);
+    expect(Object.keys(commands).filter((name) => !named.has(name))).toEqual([]);
   });
 });
 

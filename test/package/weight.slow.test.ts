@@ -25,19 +25,6 @@ beforeAll(async () => {
 });
 
 describe('what a user installs', () => {
-  it('[U-10] is at most 45 packages with ours, without optional ones', () => {
-    const { packages } = JSON.parse(read('package-lock.json')) as {
-      packages: Readonly<Record<string, Partial<Record<'dev' | 'optional' | 'devOptional' | 'peer', true>>>>;
-    };
-    const installed = Object.values(packages).filter(
-      ({ dev, optional, devOptional, peer }) =>
-        dev !== true && optional !== true && devOptional !== true && peer !== true,
-    );
-    // The first is the project itself.
-    expect(installed.length).toBeGreaterThan(5);
-    expect(installed.length).toBeLessThanOrEqual(45);
-  });
-
   it('[U-10] is a package of at most 1 MB', () => {
     expect(packed.size).toBeLessThanOrEqual(1_000_000);
   });
