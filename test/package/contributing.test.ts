@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('CONTRIBUTING.md', root), 'utf8');
+const there = (path: string): boolean => existsSync(new URL(path, root));
+
+describe('CONTRIBUTING.md', () => {
+  it('names files that are there', () => {
+    const linked = [...page.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path = '']) => path);
+    // Options and patterns (`*`, capitals that stand for a name) are no paths.
+    const quoted = [...page.matchAll(/(?<![\w/.])(?:src|test|docs|scripts|bench|plugins)\/[\w./-]*\w/g)].map(
+      ([path]) => path,
+    );
+    const paths = [...linked, ...quoted].filter((path) => !/[A-Z]{4,}/.test(path) || path.includes('.'));
+    expect(linked.length).toBeGreaterThan(20);
+    expect(quoted).toContain('test/calls/callPath.test.ts');
+    expect(paths.filter((path) => !/^https?:/.test(path) && !there(path))).toEqual([]);
+  });
+
+  it('names every kind of simulation, and every script that is run by name', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const named = (name: string): boolean => new RegExp(`\`npm (run )?${name}[ \`]`).test(page);
+    const inner = ['build', 'start', 'test', 'prepack'];
+    expect(Object.keys(scripts).filter((name) => !inner.includes(name) && !named(name))).toEqual([]);
+    const usage = readFileSync(new URL('test/simulation/run.ts', root), 'utf8');
+    const [, kinds = ''] = /\[(--\w+(?: \| --\w+)+)\]/.exec(usage) ?? [];
+    expect(kinds.split(' | ').filter((kind) => !page.includes(`npm run simulate -- ${kind} `))).toEqual([]);
+  });
+});
