@@ -4,13 +4,35 @@ import { expectedOf, type KeyData, type Keys } from '../../src/policy/optionKeys
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
 
-/** The table of the options of a function, for its page. */
-export function optionTable(keys: Keys): string {
+/** The table of the options of a function, for its page. @param type - the source of the interface, whose comments say what each is. */
+export function optionTable(keys: Keys, type: string): string {
+  const told = commentsOf(type);
   const rows = Object.entries<KeyData>(keys).map(([name, key]) => {
-    const usually = key.required === true ? 'required' : key.usually;
-    return { path: [name], key: { ...key, usually }, variable: undefined };
+    const { help, usually } = told.get(name) ?? {};
+    return {
+      path: [name],
+      key: { ...key, help, usually: key.required === true ? 'required' : usually },
+      variable: undefined,
+    };
   });
   return keyTable(rows, false);
+}
+
+/** What the comments of an interface say of its members, and of their defaults. */
+function commentsOf(
+  type: string,
+): ReadonlyMap<string, { readonly help: string; readonly usually?: string | undefined }> {
+  const members = type.matchAll(/^ {2}\/\*\*([^]*?)\*\/\n {2}readonly (\w+)\??:/gm);
+  return new Map(
+    [...members].map(([, comment = '', name = '']) => {
+      const words = comment
+        .replace(/\n\s*\*/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim();
+      const [help = '', usually] = words.split(' @defaultValue ');
+      return [name, { help, usually }];
+    }),
+  );
 }
 
 /** The tables of docs/configuration.md, by the names of their markers. */

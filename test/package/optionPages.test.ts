@@ -1,36 +1,50 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { remoteServerKeys } from '../../src/actors/mcp/http/remoteOptions.ts';
-import { httpKeys } from '../../src/integrations/http/httpOptions.ts';
+import { httpKeys, mostRedirects } from '../../src/integrations/http/httpOptions.ts';
 import type { Keys } from '../../src/policy/optionKeys.ts';
 import { presets } from '../../src/policy/presets.ts';
 import { optionTable } from '../config/keyTables.ts';
 
+const readFile = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (page: string): string => readFile(`docs/${page}`);
+
+/** The text of an interface. */
+const typeIn = (path: string, name: string): string =>
+  new RegExp(`^export interface ${name}\\b[^]*?^\\}`, 'm').exec(readFile(`src/${path}`))?.[0] ?? '';
+
+const httpType = typeIn('integrations/http/httpOptions.ts', 'HttpOptions');
+const remoteType = typeIn('actors/mcp/http/remoteOptions.ts', 'RemoteServerOptions');
+
 /** The pages that show the options of one function as a table. */
-const pages: readonly (readonly [page: string, table: string, keys: Keys])[] = [
-  ['http-apis.md', 'options of gateway.http', httpKeys],
-  ['remote-mcp.md', 'options of a remote server', remoteServerKeys],
+const pages: readonly (readonly [page: string, table: string, keys: Keys, type: string])[] = [
+  ['http-apis.md', 'options of gateway.http', httpKeys, httpType],
+  ['remote-mcp.md', 'options of a remote server', remoteServerKeys, remoteType],
 ];
 
-const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
-
-describe.each(pages)('docs/%s', (page, name, keys) => {
+describe.each(pages)('docs/%s', (page, name, keys, type) => {
   it('[R-17] has the table of its options; else: vitest run test/package/optionPages.test.ts --update', async () => {
     const text = read(page);
     const begin = `<!-- ${name}: vitest run test/package/optionPages.test.ts --update -->\n`;
     const from = text.indexOf(begin);
     const to = text.indexOf(`<!-- end of ${name} -->`, from);
     expect([from, to]).not.toContain(-1);
-    const shouldBe = `${text.slice(0, from)}${begin}\n${optionTable(keys)}\n${text.slice(to)}`;
+    const shouldBe = `${text.slice(0, from)}${begin}\n${optionTable(keys, type)}\n${text.slice(to)}`;
     await expect(shouldBe).toMatchFileSnapshot(`../../docs/${page}`);
   });
 
   it('[R-17] says of each option what it is', () => {
-    expect(Object.entries(keys).flatMap(([key, { help }]) => (help?.endsWith('.') === true ? [] : [key]))).toEqual([]);
+    const rows = optionTable(keys, type).trimEnd().split('\n').slice(2);
+    expect(rows).toHaveLength(Object.keys(keys).length);
+    expect(rows.filter((row) => !row.endsWith('. |'))).toEqual([]);
   });
 });
 
 describe('docs/http-apis.md', () => {
+  it('[R-14] says how many redirects are followed', () => {
+    expect(read('http-apis.md')).toContain(`at most ${mostRedirects} in a row`);
+  });
+
   it('[R-17] says the limits that its preset has', () => {
     const { idleMs, attemptMs, overallMs } = presets.sdk.limits;
     expect(read('http-apis.md')).toContain(

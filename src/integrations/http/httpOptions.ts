@@ -101,59 +101,28 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
 /** How many redirects in a row are followed. */
 export const mostRedirects = 10;
 
-/** The options of an HTTP API; the table of docs/http-apis.md is made of it. */
+/** The options of an HTTP API; the table of docs/http-apis.md is made of it and of the type. */
 export const httpKeys = {
   baseUrl: text({
     required: true,
     secret: true,
     form: isAddress,
     expected: 'an address with http or https, without user name and password',
-    help: 'Where its paths begin: `https://api.example/v1`. No call leaves it; its query goes with every call.',
   }),
-  headers: {
-    ...headersKey,
-    usually: 'none',
-    help: 'Sent with every call; a header of the call takes the place of its own.',
-  },
-  policy: { ...policyKey, usually: 'preset `sdk`', help: 'Its limits, retries and circuit breaker.' },
-  effect: choice(effects, {
-    usually: 'not said',
-    help: 'What calls may do to the world whose method does not say.',
+  headers: headersKey,
+  policy: policyKey,
+  effect: choice(effects),
+  reconcile: reconcileKey,
+  parse: choice(['json', 'text', 'bytes', 'response'], { default: 'json' }),
+  maxBodyBytes: integer({ unit: 'bytes', default: 10_000_000 }),
+  events: eventsKey,
+  contentIdleMs: duration(),
+  redirect: choice(['follow', 'error', 'manual'], { default: 'follow' }),
+  fetch: callback<typeof fetch>(),
+  rate: section({
+    ...rateOptionKeys<HttpRequest>(),
+    spent: callback<(answer: never) => number | Costs | undefined>({ codeOnly: true }),
   }),
-  reconcile: { ...reconcileKey, usually: 'nobody asks' },
-  parse: choice(['json', 'text', 'bytes', 'response'], {
-    default: 'json',
-    help: 'What the body of an answer becomes.',
-  }),
-  maxBodyBytes: integer({
-    unit: 'bytes',
-    default: 10_000_000,
-    help: 'Longest body of an answer; of a stream, its longest event or line.',
-  }),
-  events: {
-    ...eventsKey,
-    usually: 'those of the Anthropic and OpenAI APIs',
-    help: 'What the events of its streams mean; `{}` for nothing.',
-  },
-  contentIdleMs: duration({
-    usually: 'none',
-    help: 'Longest wait for a chunk of a stream while its server gives nothing but signs of life.',
-  }),
-  redirect: choice(['follow', 'error', 'manual'], {
-    default: 'follow',
-    help: `Whether redirects are followed: within the origin of \`baseUrl\` only, at most ${mostRedirects} in a row. With \`error\` one is a failure, with \`manual\` the answer.`,
-  }),
-  fetch: callback<typeof fetch>({
-    usually: 'the global one, without its own limits',
-    help: 'What is called in its place; its own timeouts are then its own.',
-  }),
-  rate: section(
-    {
-      ...rateOptionKeys<HttpRequest>(),
-      spent: callback<(answer: never) => number | Costs | undefined>({ codeOnly: true }),
-    },
-    { usually: 'what answers tell', help: 'Its rate limits: requests, tokens or other costs in a window.' },
-  ),
 } satisfies KeysOf<HttpOptions<HttpParse>>;
 
 /** {@link HttpOptions}, checked but for the policy, which is left to the one who resolves it. */

@@ -45,16 +45,15 @@ function isOwn(auth: unknown): auth is RemoteAuth {
   return typeof auth === 'object' && auth !== null && 'token' in auth;
 }
 
-/** The options of a remote MCP server; the table of docs/remote-mcp.md is made of it. */
+/** The options of a remote MCP server; the table of docs/remote-mcp.md is made of it and of the type. */
 export const remoteServerKeys = {
   url: text({
     required: true,
     secret: true,
     form: isAddress,
     expected: 'an address with http or https, without user name and password',
-    help: 'Its endpoint.',
   }),
-  headers: { ...headersKey, usually: 'none', help: 'Sent with every request.' },
+  headers: headersKey,
   auth: either<RemoteAuth | Values<typeof signInKeys>>(
     [
       having<RemoteAuth>('an object with token()', ['token'], { optional: ['refused'] }),
@@ -62,24 +61,12 @@ export const remoteServerKeys = {
     ],
     (value) => (isOwn(value) ? 0 : 1),
     'an object',
-    {
-      usually: 'none',
-      help: 'Where its tokens come from: a sign-in, the credentials of a program, or two functions ([Tokens](#tokens)).',
-    },
   ),
-  transport: choice(['auto', 'http', 'sse'], {
-    default: 'auto',
-    help: 'Streamable HTTP, or the older transport with two endpoints; `auto` is the second where a server refuses the first.',
-  }),
-  handshakeMs: duration({ default: 10_000, help: 'Limit on connecting, up to the end of the handshake.' }),
-  closeMs: duration({ default: 2000, help: 'How long the server may take to take leave of a session.' }),
-  pingMs: duration({ default: 5000, help: 'How long a server under suspicion may take to answer a ping.' }),
-  maxMessageBytes: integer({
-    min: 1024,
-    default: 64 * 1024 * 1024,
-    unit: 'bytes',
-    help: 'Longest message taken from the server.',
-  }),
+  transport: choice(['auto', 'http', 'sse'], { default: 'auto' }),
+  handshakeMs: duration({ default: 10_000 }),
+  closeMs: duration({ default: 2000 }),
+  pingMs: duration({ default: 5000 }),
+  maxMessageBytes: integer({ min: 1024, default: 64 * 1024 * 1024, unit: 'bytes' }),
 } satisfies KeysOf<RemoteServerOptions>;
 
 /** {@link RemoteServerOptions}, checked, with the defaults filled in. */
