@@ -1,3 +1,4 @@
+import { integrationOfRun } from '../runtime/diedRuns.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import { formatDuration, formatSeconds } from '../policy/duration.ts';
 import { shellWord } from '../policy/shellWord.ts';
@@ -132,12 +133,17 @@ function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records']
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
   const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
   const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}${leftText(records)}`;
-  const isProxy = dead.every(({ runtime }) => /^unwedge (?:mcp|run|agent|api) /.test(runtime.name));
+  return [{ what, next: nextOfDead(dead.map(({ runtime }) => runtime.name)) }];
+}
+
+function nextOfDead(names: readonly string[]): string {
+  if (names.every((name) => integrationOfRun(name) !== undefined))
+    return 'nothing: the next `unwedge run` or gateway records its end as a failure';
   // Some clients (Codex) end their servers so.
-  const next = isProxy
+  const areProxies = names.every((name) => /^unwedge (?:mcp|run|agent|api) /.test(name));
+  return areProxies
     ? 'nothing, where its client ended it: it kept nothing that waits'
     : 'start the gateway: it takes up what is left';
-  return [{ what, next }];
 }
 
 function leftText(records: Watched['records']): string {

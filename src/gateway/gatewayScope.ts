@@ -3,7 +3,7 @@ import { createInspection, type Inspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
 import { Adoption } from '../runtime/adoption.ts';
 import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
-import { seeRuns } from '../runtime/liveRuntime.ts';
+import { seeRuns } from '../runtime/seeRuns.ts';
 import { Registry } from '../runtime/registry.ts';
 import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';

@@ -21,6 +21,7 @@ export class LateStore {
   readonly #tuning: StoreTuning;
   readonly #bus: Bus;
   readonly #children: ChildRegistry;
+  readonly #takeOffDied: () => Promise<void>;
   readonly #early: Told<Fact>[] = [];
   #opening: Promise<void> | undefined = undefined;
   #store: Store | undefined = undefined;
@@ -31,7 +32,15 @@ export class LateStore {
   #isEnding = false;
   #isClosed = false;
 
-  constructor(options: CheckedGatewayOptions, tuning: StoreTuning, bus: Bus, children: ChildRegistry) {
+  /** @param takeOffDied - has the runtimes taken off that are entered and have died. Must not reject. */
+  constructor(
+    options: CheckedGatewayOptions,
+    tuning: StoreTuning,
+    bus: Bus,
+    children: ChildRegistry,
+    takeOffDied: () => Promise<void>,
+  ) {
+    this.#takeOffDied = takeOffDied;
     this.#options = options;
     this.#tuning = tuning;
     this.#bus = bus;
@@ -61,14 +70,14 @@ export class LateStore {
     return this.#opening;
   }
 
-  /** Ends the children of runtimes that have died. It goes on behind; nothing that starts meanwhile is taken for one of them. */
+  /** Ends the children of runtimes that have died, and records their end. It goes on behind; nothing that starts meanwhile is taken for one of them. */
   reap(): void {
     const store = this.#store;
     if (store === undefined || this.#reapChildren === undefined || this.#isEnding) return;
     const records = store.children;
     const { clock, logger } = this.#options;
     const more = this.#reapChildren({ records, clock, facts: this.#bus, logger });
-    this.#reaping = Promise.all([this.#reaping, more]).then(() => undefined);
+    this.#reaping = Promise.all([this.#reaping, more, this.#takeOffDied()]).then(() => undefined);
   }
 
   /** The runtime stops: nothing new is begun with the store, which still takes records. */

@@ -1,7 +1,6 @@
 import { type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
 import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { CallPath } from '../calls/callPath.ts';
@@ -9,10 +8,12 @@ import type { LiveSelf, LiveStatus } from '../control/answers.ts';
 import type { ControlServer } from '../control/server.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { socketPath } from '../control/socketPath.ts';
+import { seeRuns } from './seeRuns.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { say } from '../policy/logger.ts';
 import { checkName } from '../policy/options.ts';
+import { takeOffDied } from './diedRuns.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from '../sessions/session.ts';
@@ -28,19 +29,17 @@ export interface LiveRuntime {
   stop(): void;
 }
 
-/** How long a walk over the process table may take, in ms; after that the row does not say when this process started. */
-const worldLimitMs = 5000;
-
 /**
  * @param methods - what the socket answers.
  * @param name - how it is shown. @defaultValue that of the program
  */
 export function createLiveRuntime(
-  { clock, bus, store: storeOf }: Pick<Runtime, 'clock' | 'bus' | 'store'>,
+  runtime: Pick<Runtime, 'clock' | 'bus' | 'statistics' | 'store'>,
   { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
   methods: Methods,
   name = basename(process.argv[1] ?? process.execPath),
 ): LiveRuntime {
+  const { clock, bus, store: storeOf } = runtime;
   const id = crypto.randomUUID();
   const startedAt = Math.round(clock.wallNow());
   let stopped = false;
@@ -56,10 +55,10 @@ export function createLiveRuntime(
       const world = store?.persistent === false ? unseen : await seeRuns(clock, (await store?.runtimes.pids()) ?? []);
       if (stopped || world === unseen) return { id, world, seenAt };
       const { start: processStart } = identify(world, process.pid);
-      const now = Math.round(clock.wallNow());
-      const row = { id, pid: process.pid, processStart, startedAt: now, renewedAt: now, name, socket };
+      const renewedAt = Math.round(clock.wallNow());
+      const row = { id, pid: process.pid, processStart, startedAt, renewedAt, name, socket };
       renew(row);
-      await storeOf()?.runtimes.removeDead(world, now);
+      await takeOffDied(runtime, world);
       return { id, world, seenAt };
     },
     stop() {
@@ -112,23 +111,6 @@ export function createLiveRuntime(
 }
 
 const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
-
-/**
- * The processes that runs of the database are of, and our own. Without any when the system takes too long to say.
- * @param pids - of the runs.
- */
-export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessWorld> {
-  const now = seeNow(pids);
-  if (now !== undefined) return Promise.resolve(now);
-  return new Promise((resolve) => {
-    const nothing = { entries: [], boot: '', namespace: '' };
-    const timer = clock.setTimeout(() => resolve(nothing), worldLimitMs, { ref: true });
-    void seeWorld().then((world) => {
-      clock.clearTimeout(timer);
-      resolve(world);
-    });
-  });
-}
 
 /** What `status` answers for these integrations and sessions. */
 export function liveStatus(

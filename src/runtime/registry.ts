@@ -34,6 +34,13 @@ export interface Shown {
   readonly methods?: Methods | undefined;
 }
 
+/** A registry as it is made known. */
+export interface LiveEntry {
+  open(): Promise<LiveRun>;
+  /** At once, for a process that cannot wait for the stop; that does it too. */
+  close(): void;
+}
+
 interface Entry extends PathRole {
   readonly path: RegisteredPath;
 }
@@ -210,7 +217,7 @@ export class Registry {
   }
 
   /** Makes it known to commands of other processes, once the store is open. The answers are without secrets. Never rejects. */
-  show({ name, methods }: Shown = {}): { open(): Promise<LiveRun> } {
+  show({ name, methods }: Shown = {}): LiveEntry {
     const { redactAnswer } = this.#options;
     const usual: Methods = {
       tree: () => redactAnswer(this.tree()),
@@ -231,6 +238,7 @@ export class Registry {
         if (!this.stopped) this.runtime.flights.keepPolicies();
         return run;
       },
+      close: () => live.stop(),
     };
   }
 

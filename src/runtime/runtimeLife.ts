@@ -10,6 +10,8 @@ import type { ChildSpec } from '../supervisor/childSpec.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { createBus } from '../telemetry/bus.ts';
 import { StoredRates } from './rateKeeper.ts';
+import { seeRuns } from './seeRuns.ts';
+import { takeOffDied } from './diedRuns.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
 import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -62,7 +64,7 @@ export class RuntimeLife {
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     this.#children = children;
-    this.#store = new LateStore(options, tuning, bus, children);
+    this.#store = new LateStore(options, tuning, bus, children, () => this.#takeOffDied());
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
     this.parts = {
       ...given,
@@ -137,6 +139,13 @@ export class RuntimeLife {
     });
     stopped(this.#stop(steps));
     return this.#stopping;
+  }
+
+  async #takeOffDied(): Promise<void> {
+    const pids = (await this.store?.runtimes.pids()) ?? [];
+    if (pids.length === 0) return;
+    const { clock, bus, statistics } = this.parts;
+    await takeOffDied({ clock, bus, statistics, store: () => this.store }, await seeRuns(clock, pids));
   }
 
   async #stop({ first, ended, recordsEarly = false }: StopSteps): Promise<void> {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Fact } from '../policy/facts.ts';
 import { judge, type Liveness, type ProcessWorld } from '../actors/process/processWorld.ts';
 
 /** How often a live run renews its row, in ms. */
@@ -47,8 +48,16 @@ export interface Runtimes {
   leave(id: string): void;
   /** The processes of the runs that are entered; none while the store is out of order. */
   pids(): Promise<readonly number[]>;
-  /** Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does; resolves when they are found. */
-  removeDead(world: ProcessWorld, wallNow: number): Promise<void>;
+  /**
+   * Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does.
+   * @param fact - what is to be recorded of one that died, with the commit that takes it off. @defaultValue nothing
+   * @returns those that died and that this call took off: of several that look at once each is given to one.
+   */
+  removeDead(
+    world: ProcessWorld,
+    wallNow: number,
+    fact?: (run: RuntimeRow) => Fact | undefined,
+  ): Promise<readonly RuntimeRow[]>;
 }
 
 /**

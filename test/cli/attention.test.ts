@@ -23,6 +23,12 @@ describe('a process that is gone', () => {
     expect(matter?.what).toContain('unwedge mcp kb (pid 8) is gone');
     expect(matter?.next).toBe('nothing, where its client ended it: it kept nothing that waits');
   });
+
+  it('[L-5] [I-4] is a run, whose end the next one records', () => {
+    const [matter] = mattersOfRuntimes([dead('unwedge run nightly', 8)], 60_000);
+    expect(matter?.what).toContain('unwedge run nightly (pid 8) is gone');
+    expect(matter?.next).toBe('nothing: the next `unwedge run` or gateway records its end as a failure');
+  });
 });
 
 const now = 3_600_000;

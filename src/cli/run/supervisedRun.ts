@@ -7,13 +7,12 @@ import { CallableIntegration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
 import { timeoutText } from '../../machines/subprocessExit.ts';
-import type { Clock, Timer } from '../../policy/clock.ts';
+import type { Clock } from '../../policy/clock.ts';
 import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
-import type { RegisterChild } from '../../policy/childRecord.ts';
 import { Registry } from '../../runtime/registry.ts';
-import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
+import { canBeKept } from '../../store/unopened.ts';
 import { databasePath } from '../databasePath.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import { runProcess } from '../../integrations/subprocess/subprocessRun.ts';
@@ -26,11 +25,10 @@ import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
+import { RunStore } from './runStore.ts';
 
 /** Time between the signal that asks the command to end and SIGKILL, in ms. */
 const graceMs = 5000;
-/** A run that lasts so long is entered in the store, for the next start to find what it left, in ms. */
-const lastingMs = 1000;
 /** How long the store may be waited for while another process writes, in ms. */
 const lockWaitMs = 1000;
 
@@ -79,6 +77,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   runtime.secrets.learn(env);
   const telemetry = await given.telemetry(registry);
   const trace = circuitTrace(path, plan.name);
+  const runStore = new RunStore(registry, path, plan);
   const agent = agentCommand(plan.command, plan.args, plan.agent);
   const calledAs = nameOfCommand(plan.command, agent);
   let notRepeated: string | undefined;
@@ -103,12 +102,11 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
       attempts = context.attempt;
       try {
         const process = inputOf(plan, prepared.input, given.outputOf(context.attempt), context, clock);
-        const register = registerLater(registry, plan);
         exit = await runProcess(
           runtime,
           {
             id: `process:${plan.name}:${context.attempt}`,
-            input: { ...process, calledAs, register },
+            input: { ...process, calledAs, register: runStore.register },
             graceMs,
             tellsLife: prepared.tellsLife,
           },
@@ -127,14 +125,17 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
     },
   });
   // A second signal ends this process at once; the lease of a probe would be held to its end.
-  const giveBack = (): void => call.stop();
+  const giveBack = (): void => {
+    call.stop();
+    runStore.cut();
+  };
   process.once('exit', giveBack);
   bus.on('call.retried', given.onRetry);
   bus.on('breaker.opened', given.onBreaker);
   bus.on('breaker.closed', given.onBreaker);
 
   const startedAt = clock.now();
-  await registry.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
+  await runStore.start(trace);
   const outcome = await telemetry.within(() => new CallableIntegration(call).call(request, { signal }));
   const elapsedMs = clock.now() - startedAt;
   // Opening it says what is wrong with a store that was asked for.
@@ -186,27 +187,6 @@ function touchUntil(busy: Promise<void>, { touch }: AttemptContext, clock: Clock
     clock.clearTimeout(timer);
     touch();
   });
-}
-
-/** Has a child that lives on entered in the store; most are gone before that is worth opening a database. */
-function registerLater(registry: Registry, { policy }: RunPlan): RegisterChild {
-  const { clock, register } = registry.runtime;
-  // Before the first limit may pass: the failure has to be counted then.
-  const waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
-  return (about) => {
-    const registered = register?.(about);
-    let timer: Timer | undefined;
-    return {
-      started(pid) {
-        registered?.started(pid);
-        timer = clock.setTimeout(() => void registry.openStore(), waitMs);
-      },
-      ended() {
-        clock.clearTimeout(timer);
-        registered?.ended();
-      },
-    };
-  };
 }
 
 const lifecycle: ReadonlySet<string> = new Set(['child.started', 'child.stopped', 'process.started']);

@@ -6,7 +6,7 @@ import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } fr
 import type { OutageParts, Trouble } from '../outage.ts';
 import { storedEvent } from '../record.ts';
 import type { Redactor } from '../redact.ts';
-import { judgeRuntimes, type RuntimeIdentity, type Runtimes } from '../runtimes.ts';
+import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import { MemoryAlerts } from './memoryAlerts.ts';
@@ -56,7 +56,7 @@ export class MemoryStore implements Store {
     this.rates = new MemoryRates(database);
     this.statistics = new MemoryStatistics(database);
     this.flights = new MemoryFlights(database);
-    this.runtimes = memoryRuntimes(database);
+    this.runtimes = memoryRuntimes(database, (fact) => this.record(fact));
     this.children = memoryChildren(database);
     this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));
   }
@@ -104,15 +104,19 @@ const memoryCommitter = {
   close: () => undefined,
 };
 
-function memoryRuntimes({ runtimes }: MemoryDatabase): Runtimes {
+function memoryRuntimes({ runtimes }: MemoryDatabase, record: (fact: Told<Fact>) => void): Runtimes {
   return {
     enter: (run) => void runtimes.set(run.id, { ...runtimes.get(run.id), ...run }),
     leave: (id) => void runtimes.delete(id),
     pids: async () => [...runtimes.values()].map(({ pid }) => pid),
-    async removeDead(world: ProcessWorld, wallNow: number) {
-      for (const { id, liveness } of judgeRuntimes([...runtimes.values()], world, wallNow)) {
-        if (liveness === 'dead') runtimes.delete(id);
+    async removeDead(world: ProcessWorld, wallNow: number, factOf?: (run: RuntimeRow) => Fact | undefined) {
+      const dead = judgeRuntimes([...runtimes.values()], world, wallNow).filter(({ liveness }) => liveness === 'dead');
+      for (const run of dead) {
+        runtimes.delete(run.id);
+        const fact = factOf?.(run);
+        if (fact !== undefined) record({ ...fact, at: wallNow });
       }
+      return dead;
     },
   };
 }

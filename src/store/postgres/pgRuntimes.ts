@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import type { Fact } from '../../policy/facts.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 import { removeNode, removeOldNodes } from './leaseStatements.ts';
 import type { NodeDescription } from './leases.ts';
 import type { PgDatabase } from './pgDatabase.ts';
+import type { PgEvents } from './pgEvents.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** How long a node that has expired is shown, in minutes. */
@@ -21,7 +23,7 @@ const upsert: RowStatement = {
 };
 const remove: RowStatement = {
   name: 'delete_runtime',
-  text: `WITH ${rowsOf('id text')} DELETE FROM uw.runtime AS r USING w WHERE r.id = w.id`,
+  text: `WITH ${rowsOf('id text')} DELETE FROM uw.runtime AS r USING w WHERE r.id = w.id RETURNING w.ord`,
 };
 
 /**
@@ -30,13 +32,15 @@ const remove: RowStatement = {
  */
 export class PgRuntimes implements Runtimes {
   readonly #database: PgDatabase;
+  readonly #events: Pick<PgEvents, 'insert'>;
   readonly #left: (id: string, isFree: boolean) => void;
   readonly #host = hostname();
   readonly #names = new Map<string, string>();
 
   /** @param left - told of a runtime that leaves: first as it does, and when its sessions are free. */
-  constructor(database: PgDatabase, left: (id: string, isFree: boolean) => void) {
+  constructor(database: PgDatabase, events: Pick<PgEvents, 'insert'>, left: (id: string, isFree: boolean) => void) {
     this.#database = database;
+    this.#events = events;
     this.#left = left;
   }
 
@@ -60,9 +64,9 @@ export class PgRuntimes implements Runtimes {
 
   leave(id: string): void {
     this.#left(id, false);
-    this.#remove([id]);
     this.#database.write({
       run(batch) {
+        batch.add(remove, `runtime ${id}`, [id]);
         batch.add(removeNode, `node ${id}`, [id]);
       },
       committed: () => this.#left(id, true),
@@ -73,19 +77,23 @@ export class PgRuntimes implements Runtimes {
     return (await this.#runs()).map(({ pid }) => pid);
   }
 
-  async removeDead(world: ProcessWorld, wallNow: number): Promise<void> {
+  async removeDead(
+    world: ProcessWorld,
+    wallNow: number,
+    factOf?: (run: RuntimeRow) => Fact | undefined,
+  ): Promise<readonly RuntimeRow[]> {
     const dead = judgeRuntimes(await this.#runs(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
+    if (dead.length === 0) return [];
     // Their leases run out by themselves: a clock of ours is no judge of them.
-    this.#remove(dead.map(({ id }) => id));
-  }
-
-  #remove(ids: readonly string[]): void {
-    if (ids.length === 0) return;
-    this.#database.write({
-      run(batch) {
-        for (const id of ids) batch.add(remove, `runtime ${id}`, [id]);
-      },
+    const died = await this.#database.transact(async (batch) => {
+      const found = await Promise.all(
+        dead.map(async (run) => ((await batch.row(remove, `runtime ${run.id}`, [run.id])).length > 0 ? [run] : [])),
+      );
+      const facts = found.flat().flatMap((run) => factOf?.(run) ?? []);
+      await Promise.all(facts.map((fact) => this.#events.insert(batch, { ...fact, at: wallNow })));
+      return found.flat();
     });
+    return died ?? [];
   }
 
   async #runs(): Promise<readonly RuntimeRow[]> {

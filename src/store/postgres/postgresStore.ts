@@ -101,7 +101,7 @@ export class PostgresStore implements Store {
     this.rates = new PgRates(database);
     this.statistics = new PgStatistics(database);
     this.flights = new PgFlights(database);
-    this.runtimes = new PgRuntimes(database, (id, isFree) => this.#left(id, isFree));
+    this.runtimes = new PgRuntimes(database, this.#events, (id, isFree) => this.#left(id, isFree));
     this.children = new PgChildren(database);
     this.alerts = new PgAlerts(database, this.#events);
     const { retention, facts } = options;

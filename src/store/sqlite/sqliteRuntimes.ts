@@ -1,6 +1,8 @@
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import type { Fact } from '../../policy/facts.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Database, SqlRow } from './database.ts';
+import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import { hasTable } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
@@ -8,6 +10,7 @@ import type { StoreFile } from './storeFile.ts';
 /** Runs in the file. One that cannot be taken off is marked as left beside it. */
 export class SqliteRuntimes implements Runtimes {
   readonly #file: StoreFile;
+  readonly #log: Pick<EventLog, 'insert'>;
   readonly #left: LeftRuns;
   /** Runs that are to be taken off, until that is committed. */
   readonly #leaving = new Set<string>();
@@ -16,8 +19,9 @@ export class SqliteRuntimes implements Runtimes {
   /** Runs that are in the file. */
   readonly #entered = new Map<string, RuntimeRow>();
 
-  constructor(file: StoreFile, left: LeftRuns) {
+  constructor(file: StoreFile, log: Pick<EventLog, 'insert'>, left: LeftRuns) {
     this.#file = file;
+    this.#log = log;
     this.#left = left;
     file.carries({
       carry: (database) => {
@@ -45,7 +49,7 @@ export class SqliteRuntimes implements Runtimes {
   leave(id: string): void {
     this.#leaving.add(id);
     this.#file.write({
-      run: (database) => deleteRuntime(database, id),
+      run: (database) => void deleteRuntime(database, id),
       committed: () => {
         this.#leaving.delete(id);
         this.#entered.delete(id);
@@ -57,22 +61,29 @@ export class SqliteRuntimes implements Runtimes {
     return this.#file.ask(selectRuntimes, []).map(({ pid }) => pid);
   }
 
-  async removeDead(world: ProcessWorld, wallNow: number): Promise<void> {
+  async removeDead(
+    world: ProcessWorld,
+    wallNow: number,
+    factOf?: (run: RuntimeRow) => Fact | undefined,
+  ): Promise<readonly RuntimeRow[]> {
     const dead = judgeRuntimes(this.#file.ask(selectRuntimes, []), world, wallNow).filter(
       ({ id, liveness }) => liveness === 'dead' || this.#left.has(id),
     );
-    if (dead.length === 0) return;
-    this.#file.write({
-      run: (database) => {
-        for (const { id } of dead) {
-          this.#left.settle(database, id);
-          deleteRuntime(database, id);
-        }
-      },
-      committed: () => {
-        for (const { id } of dead) this.#left.forget(id);
-      },
-    });
+    if (dead.length === 0) return [];
+    const died = await this.#file.transact((database, schema) =>
+      dead.filter((run) => {
+        const hasLeft = this.#left.has(run.id);
+        this.#left.settle(database, run.id);
+        // Another one may have been faster; and one that has left in good order did not die.
+        if (deleteRuntime(database, run.id) === 0 || hasLeft) return false;
+        const fact = factOf?.(run);
+        if (fact !== undefined) this.#log.insert(database, schema, { ...fact, at: wallNow });
+        return true;
+      }),
+    );
+    if (died === undefined) return [];
+    for (const { id } of dead) this.#left.forget(id);
+    return died;
   }
 
   /** The store is closed: runs that could not be taken off are marked as left beside it. */
@@ -130,6 +141,7 @@ function upsertRuntime(database: Database, run: RuntimeRow): void {
     );
 }
 
-function deleteRuntime(database: Database, id: string): void {
-  database.prepare('DELETE FROM unwedge_runtimes WHERE id = ?').run(id);
+/** @returns how many there were. */
+function deleteRuntime(database: Database, id: string): number {
+  return database.prepare('DELETE FROM unwedge_runtimes WHERE id = ?').run(id);
 }

@@ -100,7 +100,7 @@ class SqliteStore implements Store {
     this.rates = new SqliteRates(file);
     this.statistics = new SqliteStatistics(file);
     this.flights = new SqliteFlights(file);
-    this.runtimes = new SqliteRuntimes(file, left);
+    this.runtimes = new SqliteRuntimes(file, this.#log, left);
     this.children = new SqliteChildren(file);
     this.alerts = new SqliteAlerts(file, this.#log);
   }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { identify } from '../../../src/actors/process/processWorld.ts';
@@ -72,9 +73,20 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
 
   it('[L-5] lose those that died without leaving, and no others', async () => {
     const { store, path } = await startWith(run('one'), run('two', dead), run('three', elsewhere));
-    await store.runtimes.removeDead(world, start);
+    const died = store.runtimes.removeDead(world, start);
     await store.flush();
+    expect((await died).map(({ id }) => id)).toEqual(['two']);
     expect((await list(path)).map(({ id }) => id)).toEqual(['one', 'three']);
+  });
+
+  it('[I-4] lose one that ended in order and could not say so, without a record of a death', async () => {
+    const { store, path } = await startWith(run('one'), run('two', dead));
+    writeFileSync(`${path}-left-two`, '[]');
+    const died = store.runtimes.removeDead(world, start, () => ({ type: 'listener.failed', event: 'x', error: 'x' }));
+    await store.flush();
+    expect(await died).toEqual([]);
+    expect((await list(path)).map(({ id }) => id)).toEqual(['one']);
+    expect(await store.read({ limit: 10 })).toEqual([]);
   });
 
   it('are none in a database of an earlier version', async () => {
@@ -100,6 +112,6 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
     const { store } = await startStore({ path: temporaryDirectory() });
     store.runtimes.enter(run('one'));
     store.runtimes.leave('one');
-    await expect(store.runtimes.removeDead(world, start)).resolves.toBeUndefined();
+    await expect(store.runtimes.removeDead(world, start)).resolves.toEqual([]);
   });
 });
