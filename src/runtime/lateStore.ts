@@ -2,6 +2,7 @@ import type { ChildRegistry } from '../actors/process/childRegistry.ts';
 import type { reapOrphans } from '../actors/process/orphans.ts';
 import type { Fact, Told } from '../policy/facts.ts';
 import type { StoreOptions } from '../store/openStore.ts';
+import type { Logger } from '../policy/logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -10,6 +11,8 @@ import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'> {
   /** Which of the facts that stores keep are worth a record. @defaultValue all */
   readonly records?: ((fact: Told<Fact>) => boolean) | undefined;
+  /** Where it says what is wrong with it. @defaultValue the logger of its runtime */
+  readonly logger?: Logger | undefined;
 }
 
 /** Facts that wait for a store that is opened later; what is told beyond is not recorded. */
@@ -117,8 +120,8 @@ export class LateStore {
     const { openStore, storedTypes } = await import('../store/openStore.ts');
     const { sweepPrompts } = await import('../actors/prompt/promptSweep.ts');
     const { reapOrphans } = await import('../actors/process/orphans.ts');
-    const { store: path, storeRequired: required, clock, random, logger, synchronous, secrets } = this.#options;
-    const { lockWaitMs, retention } = this.#tuning;
+    const { store: path, storeRequired: required, clock, random, synchronous, secrets } = this.#options;
+    const { lockWaitMs, retention, logger = this.#options.logger } = this.#tuning;
     const bus = this.#bus;
     const about = { clock, random, logger, synchronous, lockWaitMs, retention, secrets };
     const opened = await openStore({ path, required, facts: bus, runtimePid: process.pid, ...about });

@@ -2,25 +2,37 @@ import type { Timer } from '../../policy/clock.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
 import { nameOfRun } from '../../runtime/diedRuns.ts';
 import type { Registry } from '../../runtime/registry.ts';
-import { mayHaveOrphans } from '../../store/unopened.ts';
+import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
 import type { CircuitTrace } from './circuitTrace.ts';
+import type { HeldLog } from './heldLog.ts';
 import type { RunPlan } from './request.ts';
 
 /** A run that lasts so long is entered in the store, for others to see it and to find what it left, in ms. */
 const lastingMs = 1000;
 
-/** The store of a run: most runs are over before it is worth opening. One that lasts is entered in it, with its child and as a live runtime. */
+/**
+ * The store of a run. It is opened while the command runs, so that it costs nobody any time: every run is counted in it. One that lasts is
+ * entered in it as a live runtime.
+ */
 export class RunStore {
   readonly #registry: Registry;
   readonly #path: string;
+  readonly #log: HeldLog;
+  /** Whether it outlives this process. */
+  readonly #isKept: boolean;
   readonly #waitMs: number;
   readonly #live: { open(): Promise<unknown>; close(): void };
   #isEntered = false;
 
-  /** @param path - absolute, or `:memory:`. */
-  constructor(registry: Registry, path: string, { name, policy }: RunPlan) {
+  /**
+   * @param path - absolute, or `:memory:`.
+   * @param log - what the store logs: of one that is there for counting alone nobody is to hear what is wrong with it.
+   */
+  constructor(registry: Registry, path: string, { name, policy }: RunPlan, log: HeldLog) {
     this.#registry = registry;
+    this.#log = log;
     this.#path = path;
+    this.#isKept = path !== ':memory:' && canBeKept(path);
     // Before the first limit may pass: the failure has to be counted then.
     this.#waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
     this.#live = registry.show({ name: nameOfRun(name) });
@@ -28,10 +40,25 @@ export class RunStore {
 
   /** Starts the registry; the store is opened first where earlier runs left something in it. */
   start(trace: CircuitTrace): Promise<void> {
-    return this.#registry.start({ storeLater: !trace.isThere() && !mayHaveOrphans(this.#path) });
+    const hasLeft = trace.isThere() || mayHaveOrphans(this.#path);
+    if (hasLeft) this.#log.release();
+    return this.#registry.start({ storeLater: !hasLeft });
   }
 
-  /** Has a child that lives on entered, and the run with it. */
+  /**
+   * Has it open for what is to be counted, and recorded.
+   * @param failed - whether there is something to record.
+   * @param isNamed - whether this store was asked for: what is wrong with it is said then, unless no SQLite is there at all.
+   */
+  async end(failed: boolean, isNamed: boolean): Promise<void> {
+    const isAskedFor = isNamed && this.#path !== ':memory:';
+    if (failed) this.#log.release();
+    if (failed || isAskedFor || this.#isKept) await this.#registry.openStore();
+    const store = this.#registry.runtime.store();
+    if (isAskedFor && store?.degraded === true && store.kind !== 'memory') this.#log.release();
+  }
+
+  /** Has a child entered while it lives, and the run with it once that lasts. */
   readonly register: RegisterChild = (about) => {
     const { clock, register } = this.#registry.runtime;
     const registered = register?.(about);
@@ -39,6 +66,7 @@ export class RunStore {
     return {
       started: (pid) => {
         registered?.started(pid);
+        if (this.#isKept) void this.#registry.openStore();
         timer = clock.setTimeout(() => void this.#lasts(), this.#waitMs);
       },
       ended: () => {
@@ -55,6 +83,7 @@ export class RunStore {
   }
 
   async #lasts(): Promise<void> {
+    this.#log.release();
     await this.#registry.openStore();
     // Nobody finds one in memory.
     if (this.#isEntered || this.#path === ':memory:') return;

@@ -12,7 +12,6 @@ import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
 import { Registry } from '../../runtime/registry.ts';
-import { canBeKept } from '../../store/unopened.ts';
 import { databasePath } from '../databasePath.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import { runProcess } from '../../integrations/subprocess/subprocessRun.ts';
@@ -22,6 +21,7 @@ import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 import type { Environment } from '../../store/paths.ts';
 import type { Telemetry } from '../otel.ts';
 import { circuitTrace } from './circuitTrace.ts';
+import { HeldLog } from './heldLog.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
@@ -71,13 +71,18 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const { env, signal, logger } = given;
   const path = databasePath(plan.db, env);
   const checked = checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock });
-  const registry = new Registry(checked, { lockWaitMs, records: tellsOfTrouble });
+  const log = new HeldLog(logger);
+  const registry = new Registry(checked, {
+    lockWaitMs,
+    logger: log.logger,
+    records: (fact) => tellsOfTrouble(fact) && !(fact.type === 'call.failed' && isBrokenPipe(signal)),
+  });
   const { runtime } = registry;
   const { clock, bus } = runtime;
   runtime.secrets.learn(env);
   const telemetry = await given.telemetry(registry);
   const trace = circuitTrace(path, plan.name);
-  const runStore = new RunStore(registry, path, plan);
+  const runStore = new RunStore(registry, path, plan, log);
   const agent = agentCommand(plan.command, plan.args, plan.agent);
   const calledAs = nameOfCommand(plan.command, agent);
   let notRepeated: string | undefined;
@@ -138,9 +143,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   await runStore.start(trace);
   const outcome = await telemetry.within(() => new CallableIntegration(call).call(request, { signal }));
   const elapsedMs = clock.now() - startedAt;
-  // Opening it says what is wrong with a store that was asked for.
-  const isNamed = plan.db !== undefined || Boolean(env['UNWEDGE_DB']);
-  if (isWorthARecord(outcome, signal) || trace.isThere() || (isNamed && !canBeKept(path))) await registry.openStore();
+  await runStore.end(!outcome.ok && !isBrokenPipe(signal), plan.db !== undefined || Boolean(env['UNWEDGE_DB']));
   trace.update(runtime.store(), outcome.ok);
   await registry.stop();
   process.off('exit', giveBack);
@@ -198,7 +201,6 @@ function tellsOfTrouble(fact: Told<Fact>): boolean {
 }
 
 /** A reader that has seen enough (`| head`) is no failure to look into. */
-function isWorthARecord(outcome: Outcome<unknown>, { reason }: AbortSignal): boolean {
-  const isBrokenPipe = reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
-  return !outcome.ok && !isBrokenPipe;
+function isBrokenPipe({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
 }

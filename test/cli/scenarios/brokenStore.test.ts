@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeAgent } from '../../support/fakeAgent.ts';
-import { hasSqlite } from '../../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { makeHome, startMcp } from '../startMcp.ts';
 
@@ -47,23 +47,19 @@ async function endOf(child: ChildProcess) {
 const run = (words: readonly string[], env: NodeJS.ProcessEnv) =>
   endOf(spawn(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } }));
 
-describe.skipIf(!hasSqlite).each(broken)('a store that %s', (what, make) => {
+describe.skipIf(!hasSqlite).each(broken)('a store that %s', (_, make) => {
   it('[I-6] is one line on stderr of `unwedge run`, whose exit code is that of the command', async () => {
     const db = make(temporaryDirectory());
     const { code, lines } = await run(['run', '--db', db, '--', process.execPath, '-e', 'process.exit(3)'], {});
     expect({ code, lines }).toEqual({ code: 3, lines: [expect.stringMatching(/^unwedge: .*degraded/) as string] });
   });
 
-  // What is in a file is looked at when there is something to record.
-  it.skipIf(what === 'is no database')(
-    '[I-6] is one line on stderr of `unwedge run` over a command that goes well, where its file cannot be had',
-    async () => {
-      const db = make(temporaryDirectory());
-      const { code, lines } = await run(['run', '--', process.execPath, '-e', ''], { UNWEDGE_DB: db });
-      expect(code).toBe(0);
-      expect(lines).toEqual([expect.stringMatching(/^unwedge: .*degraded/) as string]);
-    },
-  );
+  it('[I-6] is one line on stderr of `unwedge run` over a command that goes well', async () => {
+    const db = make(temporaryDirectory());
+    const { code, lines } = await run(['run', '--', process.execPath, '-e', ''], { UNWEDGE_DB: db });
+    expect(code).toBe(0);
+    expect(lines).toEqual([expect.stringMatching(/^unwedge: .*degraded/) as string]);
+  });
 
   it('[I-6] is part of the one line on stderr of `unwedge hook` where there is something to record, and of none where not', async () => {
     const db = make(temporaryDirectory());
@@ -93,4 +89,21 @@ describe.skipIf(!hasSqlite).each(broken)('a store that %s', (what, make) => {
       expect.stringMatching(/^unwedge: .*degraded/) as string,
     ]);
   });
+});
+
+it('[I-6] the usual store that is no database is no line over a run that goes well, and one over a run that fails', async () => {
+  const state = temporaryDirectory();
+  mkdirSync(join(state, 'unwedge'));
+  writeFileSync(join(state, 'unwedge', 'unwedge.sqlite'), 'not a database, and long enough for one'.repeat(20));
+  const node = ['run', '--', process.execPath, '-e'];
+  expect(await run([...node, ''], { XDG_STATE_HOME: state })).toEqual({ code: 0, lines: [''] });
+  const { lines } = await run([...node, 'process.exit(3)'], { XDG_STATE_HOME: state });
+  expect(lines).toEqual([expect.stringMatching(/^unwedge: .*degraded/) as string]);
+});
+
+it.skipIf(!hasSqlite)('[O-10] the usual store is made by the first run, which is counted in it', async () => {
+  const state = join(temporaryDirectory(), 'not', 'there', 'yet');
+  expect(await run(['run', '--', process.execPath, '-e', ''], { XDG_STATE_HOME: state })).toMatchObject({ code: 0 });
+  const db = join(state, 'unwedge', 'unwedge.sqlite');
+  expect(openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics').get()).toEqual({ count: 1 });
 });

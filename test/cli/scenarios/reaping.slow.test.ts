@@ -30,7 +30,7 @@ describe.skipIf(!hasSqlite || process.platform !== 'linux')('children that outli
     expect([rows(store), marks(store)]).toEqual([[], []]);
   });
 
-  it('[S-8] are left alone while it lives, and cost a short run no look into the database', async () => {
+  it('[S-8] are left alone by a short run while it lives', async () => {
     const { store, pids, end } = await startDoomed();
     expect(marks(store)).toHaveLength(1);
     expect((await startPlace().run(['--db', store, '--', 'true'])).code).toBe(0);

@@ -114,9 +114,11 @@ describe('unwedge run', () => {
     expect(integrations).toMatchObject([{ integration: 'search', failures10m: 0, failures24h: 0 }]);
   });
 
-  it('leaves no database behind when there is nothing to keep', async () => {
+  it('[O-10] leaves nothing beside its database, and none at all in memory', async () => {
     const { left, run } = startPlace();
-    expect((await run(['--', 'true'])).code).toBe(0);
+    expect((await run(['--db', ':memory:', '--', 'true'])).code).toBe(0);
     expect(left()).toEqual([]);
+    expect((await run(['--', 'true'])).code).toBe(0);
+    expect(left()).toEqual(['runs.sqlite']);
   });
 });

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasSqlite } from '../../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { type Place, type RanRun, startPlace } from '../startRun.ts';
 
 const unavailable = ['--name', 'api', '--', 'sh', '-c', 'echo HTTP 503 >&2; exit 1'];
@@ -100,10 +101,25 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
     expect(stderr).toMatch(/\nunwedge: rate_limit: [^\n]+; try again in 30s\n$/);
   });
 
+  it('[O-10] counts every run, however short: one that crashes and four that go well are 80 %', async () => {
+    const place = startPlace();
+    await runAll(place, ['--name', 'api', '--', 'sh', '-c', 'kill -SEGV $$'], fine, fine, fine, fine);
+    const rows = openDatabase(place.db).prepare('SELECT figures FROM unwedge_statistics').all();
+    const figures = rows.map((row) => JSON.parse(String(row['figures'])) as { succeeded: number; failed: object });
+    expect(figures.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(4);
+    expect(Object.assign({}, ...figures.map(({ failed }) => failed))).toEqual({ crash: 1 });
+  });
+
+  it('[O-10] counts a run that is the first of all, in directories that are not there yet', async () => {
+    const place = startPlace();
+    const db = join(place.directory, 'state', 'unwedge', 'runs.sqlite');
+    await place.run(['--db', db, '--', 'true']);
+    expect(openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics').get()).toEqual({ count: 1 });
+  });
+
   it('[I-4] records the failure of a run, and nothing of one that went well', async () => {
     const place = startPlace();
     await runAll(place, unavailable, fine);
-    const { openDatabase } = await import('../../store/startStore.ts');
     // A machine that is busy is on record too, as a runtime that stood still.
     const rows = openDatabase(place.db)
       .prepare(`SELECT category || '/' || event_type AS event FROM events WHERE category <> 'runtime'`)
