@@ -1,4 +1,5 @@
 import { defineCommand } from '../command.ts';
+import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
 import { agentOptions } from './options.ts';
 
 /** `unwedge agent`; only its options are here, so that asking for help loads no runtime. */
@@ -11,9 +12,9 @@ export const agent = defineCommand({
     'retries and what was declined are told on stderr, the id to resume by at the end.',
     'With --json each event is a line, and the result is the last. PROMPT may be - for stdin.',
     'What the agent asks leave for is declined, unless --approve all. Ctrl-C interrupts the turn; a second ends everything at once.',
-    'Exit codes: 0 answered, 1 it failed, 2 wrong usage, 124 a limit passed, 125 an error of unwedge, 126 and 127 the agent cannot be',
-    'run or is not there, 75 try again later (circuit open, rate limit), 128+n ended by signal n. Where the fallback fails too both are',
-    'told, and the code is that of BACKEND, or 124 when the limit on the whole passed meanwhile.',
+    'Exit codes:',
+    ...exitCodeLines(agentExitCodes),
+    'Where the fallback fails too both are told, and the code is that of BACKEND, or 124 when the limit on the whole passed meanwhile.',
     'claude is run through the package @anthropic-ai/claude-agent-sdk where that is installed beside unwedge, else by its own program.',
   ].join('\n'),
   operands: ['[PROMPT]'],

@@ -1,8 +1,6 @@
 import { defineCommand } from '../command.ts';
+import { exitCodeLines, exitCodes, runExitCodes } from './exitCode.ts';
 import { runOptions } from './options.ts';
-
-/** Exit code of wrong usage and of errors of our own: the other codes are the command's. */
-const ownErrorCode = 125;
 
 /** `unwedge run`; only its options are here, so that asking for help loads no runtime. */
 export const run = defineCommand({
@@ -10,16 +8,18 @@ export const run = defineCommand({
   summary: 'run a command under limits, with retries and a circuit breaker',
   usage: 'run [OPTION...] -- COMMAND [ARG...]',
   details: [
-    "Output passes as it is, and so does the command's exit code. Others: 124 a limit passed, 125 an error of unwedge, 126 and 127 the",
-    'command cannot be run or is not there, 75 try again later (circuit open, rate limit), 128+n ended by signal n.',
+    "Output passes as it is, and so does the command's exit code. These are others:",
+    ...exitCodeLines(runExitCodes),
+    'An overload of the API gives 75 where Claude or Codex tells of it; another command keeps its own code.',
     'Runs that crash, hang, time out, or say on stderr that a service was not available (HTTP 503, connection refused, overloaded)',
     'count as failures: after 5 in a row, of this and later runs of the same name, it is not run for 1m. Another exit code is an answer.',
+    'Attempts beyond those five are not made, however many are given by --attempts.',
     'With more than one attempt only the output of the last one is shown, and the command gets no stdin but the --prompt-file.',
     'On a terminal the command has it to itself: Ctrl-C is its own, and without --timeout or --no-output-timeout there is no limit.',
     'What it leaves running in the background is ended with it.',
   ].join('\n'),
   takesCommand: true,
-  errorCode: ownErrorCode,
+  errorCode: exitCodes.ownError,
   options: runOptions,
   run: async (args, io, rest) => (await import('./runCommand.ts')).runCommand(args, io, rest),
 });

@@ -12,6 +12,33 @@ export const exitCodes = {
   brokenPipe: 141,
 } as const;
 
+/** What an exit code of `unwedge run` means, for its help and the docs. Any other is the command's own. */
+export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['124', 'a limit passed'],
+  ['125', 'an error of unwedge, wrong usage included'],
+  ['126', 'the command cannot be run'],
+  ['127', 'the command is not there'],
+  ['128+n', 'the command, or unwedge, was ended by signal n'],
+];
+
+/** The same of `unwedge agent`. */
+export const agentExitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'it answered'],
+  ['1', 'it failed'],
+  ['2', 'wrong usage'],
+  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['124', 'a limit passed'],
+  ['125', 'an error of unwedge'],
+  ['126', 'the agent cannot be run'],
+  ['127', 'the agent is not there'],
+  ['128+n', 'ended by signal n'],
+];
+
+/** As lines of help. */
+export const exitCodeLines = (codes: typeof runExitCodes): readonly string[] =>
+  codes.map(([code, meaning]) => `  ${code.padEnd(6)}${meaning}`);
+
 const laterKinds: ReadonlySet<FailureKind> = new Set([
   'circuit_open',
   'too_many_requests',
@@ -23,9 +50,10 @@ const laterKinds: ReadonlySet<FailureKind> = new Set([
 /**
  * The exit code for a call that failed.
  * @param exit - how the last attempt's process ended; undefined when there was none.
+ * @param isAgent - whether an agent told of the failure: its exit code says nothing then, and that of a plain command is its answer.
  */
-export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined): number {
-  if (laterKinds.has(failure.kind)) return exitCodes.tryLater;
+export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAgent: boolean): number {
+  if (laterKinds.has(failure.kind) || (isAgent && failure.kind === 'overloaded')) return exitCodes.tryLater;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
   if (exit?.exitCode !== undefined || exit?.signal !== undefined) return codeOf(exit);

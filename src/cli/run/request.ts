@@ -15,6 +15,8 @@ export interface RunPlan {
   /** What its failures are counted under. */
   readonly name: string;
   readonly agent: AgentOption;
+  /** Whether the output is taken for that of an agent. */
+  readonly isAgent: boolean;
   /** Whether another attempt may begin anew whatever the ones before did. */
   readonly retriesAlways: boolean;
   readonly policy: IntegrationPolicy;
@@ -52,6 +54,7 @@ export function planRun(
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
   if (command === '') throw new UsageError('Expected a command after --, got ""');
   const agent = agentOf(args.agent);
+  const known = agentCommand(command, words, agent);
   const inheritsStdin = args.attempts === 1 && args['prompt-file'] === undefined;
   const onTerminal = inheritsStdin && terminals.stdin;
   const holdsOutput = args.attempts > 1 && !args.stream;
@@ -62,8 +65,9 @@ export function planRun(
     args: words,
     name,
     agent,
+    isAgent: known !== undefined,
     retriesAlways: retryOf(args.retry) === 'always',
-    policy: policyOf(args, agentCommand(command, words, agent), onTerminal, { name, policies: config.policies }),
+    policy: policyOf(args, known, onTerminal, { name, policies: config.policies }),
     promptFile: args['prompt-file'],
     inheritsStdin,
     onTerminal,

@@ -60,7 +60,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   await last?.release(sink);
   const trouble = own.trouble ?? last?.trouble;
   if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
-  const ownCode = exitCodeFor(end, io.signal);
+  const ownCode = exitCodeFor(plan, end, io.signal);
   // Half of an output must not pass for the whole.
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
   if (!io.signal.aborted) for (const line of lastWords(plan, end)) own.say(line);
@@ -68,9 +68,9 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   return exitCode;
 }
 
-function exitCodeFor({ outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
+function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
   if (aborted && reason instanceof Error && 'code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
-  return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit);
+  return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent);
 }
 
 /** What `--json` prints. Output is text: bytes that are no UTF-8 are replaced. */

@@ -23,7 +23,7 @@ describe('unwedge run with more than one attempt of an agent', () => {
 
   it('[L-4] tries once what does not tell of its effects, and says in a line why and how', async () => {
     const { code, stdout, lines, runs } = await runClaude([overloaded, { text: 'done' }], ['-p', 'do it']);
-    expect({ code, stdout, runs: runs.length }).toEqual({ code: 1, stdout: `${overloaded.error}\n`, runs: 1 });
+    expect({ code, stdout, runs: runs.length }).toEqual({ code: 75, stdout: `${overloaded.error}\n`, runs: 1 });
     expect(lines).toEqual([
       `unwedge: overloaded: ${overloaded.error}; try again later`,
       'unwedge: not tried again: this output of Claude does not tell what it has done; ' +
@@ -43,7 +43,7 @@ describe('unwedge run with more than one attempt of an agent', () => {
   it('[L-4] [R-12] does not repeat what cannot be gone on with, unless it is told to', async () => {
     const words = [...stream, '--no-session-persistence'];
     const { code, lines, runs } = await runClaude([acted, { text: 'done' }], words);
-    expect({ code, runs: runs.length }).toEqual({ code: 1, runs: 1 });
+    expect({ code, runs: runs.length }).toEqual({ code: 75, runs: 1 });
     expect(lines.at(-1)).toMatch(/not tried again: Claude may have changed something.*--retry always/);
     expect(await runClaude([acted, { text: 'done' }], words, ['--retry', 'always'])).toMatchObject({ code: 0 });
   });

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadCommand } from '../../../src/cli/commands.ts';
+import { commandHelp } from '../../../src/cli/help.ts';
+import { exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../src/cli/run/exitCode.ts';
+import type { Failure, FailureKind } from '../../../src/policy/failure.ts';
+
+const failed = (kind: FailureKind): Failure => ({
+  ...{ kind, message: 'it failed', outcome: 'failed', integration: 'nightly', attempts: 3, retryable: true },
+});
+const exitedWith1 = {
+  ...{ reason: 'exit', exitCode: 1, endedAt: 0 },
+  ...{ stdout: { text: '' }, stderr: { text: '' } },
+} as unknown as Parameters<typeof exitCodeOf>[1];
+
+describe('the exit code of a run that failed', () => {
+  it.each(['rate_limit', 'quota', 'overloaded', 'circuit_open', 'too_many_requests', 'unavailable'] as const)(
+    '[L-4] is the one for later where an agent ended by %s',
+    (kind) => expect(exitCodeOf(failed(kind), exitedWith1, true)).toBe(75),
+  );
+
+  it("[L-4] is a plain command's own where its output tells of an overload", () => {
+    expect(exitCodeOf(failed('overloaded'), exitedWith1, false)).toBe(1);
+  });
+
+  it.each(['auth', 'permanent', 'unknown'] as const)("[L-4] is an agent's own for %s", (kind) => {
+    expect(exitCodeOf(failed(kind), exitedWith1, true)).toBe(1);
+  });
+
+  it('[L-4] is told by the guide and by the help as one table', async () => {
+    const guide = readFileSync(new URL('../../../docs/guides/commands.md', import.meta.url), 'utf8');
+    const [, table = ''] = /\| code \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(guide) ?? [];
+    const rows = table
+      .trim()
+      .split('\n')
+      .map((row) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    expect(rows).toEqual(runExitCodes);
+    const help = async (name: string) => commandHelp(await loadCommand(name), { json: false, columns: 80 });
+    expect(await help('run')).toContain(exitCodeLines(runExitCodes).join('\n'));
+    expect(await help('agent')).toContain(exitCodeLines(agentExitCodes).join('\n'));
+  });
+});
