@@ -1,5 +1,6 @@
+import { backoffDelayMs } from '../../policy/backoff.ts';
 import { formatDuration } from '../../policy/duration.ts';
-import type { Failure, FailureKind } from '../../policy/failure.ts';
+import type { Failure, FailureFacts, FailureKind } from '../../policy/failure.ts';
 import { sanitize } from '../sanitize.ts';
 import type { RunPlan } from './request.ts';
 import type { RunEnd } from './supervisedRun.ts';
@@ -23,29 +24,58 @@ const advice: { readonly [K in FailureKind]?: string } = {
  * command's own, which speaks for itself.
  */
 export function lastWords(
-  { name }: Pick<RunPlan, 'name'>,
-  end: Pick<RunEnd, 'outcome' | 'notRepeated'>,
+  plan: Pick<RunPlan, 'name' | 'policy'>,
+  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs'>,
 ): readonly string[] {
   const { outcome, notRepeated } = end;
   if (outcome.ok) return [];
   const { failure } = outcome;
-  const again =
-    notRepeated === undefined ? [] : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
   // By Ctrl-C: the user who pressed it knows.
-  if (failure.kind === 'cancelled') return [];
-  if (failure.kind === 'circuit_open') return [circuitLine(name, failure)];
+  if (failure.kind === 'cancelled') return failure.reason === undefined ? [] : [failureLine(failure)];
+  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure)];
+  const again =
+    notRepeated === undefined
+      ? untimely(plan, failure, end)
+      : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
   const isPlainExit = failure.kind === 'unknown' && failure.reason !== 'empty_response';
   return isPlainExit ? again : [failureLine(failure), ...again];
 }
+
+/** Whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
+export function openedItself({ outcome }: Pick<RunEnd, 'outcome'>): boolean {
+  return !outcome.ok && outcome.failure.kind === 'circuit_open' && outcome.failure.attempts > 0;
+}
+
+/** That there was no time for another attempt, where the limit on the whole left none. */
+function untimely(
+  { policy: { retry, limits } }: Pick<RunPlan, 'policy'>,
+  failure: Failure,
+  { attempts, elapsedMs }: Pick<RunEnd, 'attempts' | 'elapsedMs'>,
+): readonly string[] {
+  if (attempts === 0 || attempts >= retry.maxAttempts || !failure.retryable) return [];
+  const backoffMs = backoffDelayMs(retry.backoff, attempts + 1, mostOfAll);
+  const longestMs = failure.kind === 'overloaded' ? backoffMs * retry.overloadedFactor : backoffMs;
+  const waitMs = Math.max(longestMs, failure.retryAfterMs ?? 0);
+  if (elapsedMs + waitMs < limits.overallMs) return [];
+  const which = `attempt ${attempts + 1} of ${retry.maxAttempts}`;
+  return [`not tried again: no time was left for ${which} within ${formatDuration(limits.overallMs)}`];
+}
+
+/** Chance at its most. */
+const mostOfAll = (): number => 1 - Number.EPSILON;
 
 /** One line about a failure: its kind, what happened, and whether and when to try again. */
 export function failureLine(failure: Failure): string {
   return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${later(failure)}`;
 }
 
-function circuitLine(name: string, failure: Failure): string {
-  if (failure.attempts === 0) return `${sanitize(failure.message).replace(/^The /, 'the ')}; the command was not run`;
-  return `the circuit of ${sanitize(name)} is open after this failure${later(failure)}`;
+function circuitLine({ name, policy }: Pick<RunPlan, 'name' | 'policy'>, failure: Failure): string {
+  const { attempts, message } = failure;
+  if (attempts === 0) return `${sanitize(message).replace(/^The /, 'the ')}; the command was not run`;
+  const cause = failure.cause as FailureFacts | undefined;
+  const why = cause === undefined ? '' : `${cause.kind}: ${sanitize(cause.message).replace(/\.$/, '')}; `;
+  const after = `after attempt ${attempts} of ${policy.retry.maxAttempts}`;
+  return `${why}${after} the circuit of ${sanitize(name)} is open${later(failure)}`;
 }
 
 function later({ kind, reason, retryAfterMs }: Failure): string {

@@ -11,7 +11,8 @@ import { exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
-import { lastWords } from './lastWords.ts';
+import { lastWords, openedItself } from './lastWords.ts';
+import { stdinWords } from './stdinWords.ts';
 import type { RunArgs } from './options.ts';
 import { planRun, type RunPlan } from './request.ts';
 import { type RunEnd, superviseRun } from './supervisedRun.ts';
@@ -25,8 +26,9 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   try {
     if (plan.promptFile !== undefined) request = await readPrompt(plan.promptFile, io.signal);
   } catch (error) {
-    if (io.signal.aborted) return exitCodes.ownError;
-    throw error;
+    if (!io.signal.aborted) throw error;
+    for (const line of endedLines(io.signal)) own.say(line);
+    return exitCodes.ownError;
   }
   const isInterrupted = plan.onTerminal ? io.leaveInterrupts?.() : undefined;
 
@@ -34,6 +36,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const sink: Sink = plan.json
     ? { write: (chunk, stream) => (stream === 'stderr' ? own.write(chunk, stream) : undefined) }
     : own;
+  let opened: string | undefined;
   const end = await superviseRun(plan, request, {
     env: io.env,
     telemetry: (registry) => startTelemetry(args.otel, registry, io),
@@ -53,7 +56,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     },
     onBreaker(fact) {
       if (fact.type === 'breaker.closed') own.say(`the circuit of ${sanitize(plan.name)} is closed again`);
-      else own.say(`the circuit of ${sanitize(plan.name)} is open now, for ${formatDuration(fact.openForMs)}`);
+      else opened = `the circuit of ${sanitize(plan.name)} is open now, for ${formatDuration(fact.openForMs)}`;
     },
   });
   const last = [...held.values()].at(-1);
@@ -63,9 +66,18 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const ownCode = exitCodeFor(plan, end, io.signal);
   // Half of an output must not pass for the whole.
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
-  if (!io.signal.aborted) for (const line of lastWords(plan, end)) own.say(line);
+  // Where its own attempts opened it the last words say that too.
+  if (opened !== undefined && !openedItself(end)) own.say(opened);
+  const words = io.signal.aborted ? endedLines(io.signal) : [...lastWords(plan, end), ...stdinWords(plan, end)];
+  for (const line of words) own.say(line);
   if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode)));
   return exitCode;
+}
+
+/** Who pressed Ctrl-C knows; who reads the log of a job that something else ended does not. */
+function endedLines({ reason }: AbortSignal): readonly string[] {
+  const signal = reason instanceof Error && 'signal' in reason ? reason.signal : undefined;
+  return signal === 'SIGTERM' || signal === 'SIGHUP' ? [`ended by ${signal}`] : [];
 }
 
 function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {

@@ -24,7 +24,7 @@ describe('unwedge run that is told to end', () => {
     await run.seen(/ready/);
     run.child.kill(signal);
     const ended = await run.ended;
-    expect(ended).toMatchObject({ code, stderr: '' });
+    expect(ended).toMatchObject({ code, stderr: signal === 'SIGINT' ? '' : `unwedge: ended by ${signal}\n` });
     expect(ended.stdout.toString()).toBe(`ready\ngot ${signal}\n`);
   });
 

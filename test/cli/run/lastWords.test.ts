@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { lastWords, openedItself } from '../../../src/cli/run/lastWords.ts';
+import { planRun } from '../../../src/cli/run/request.ts';
+import { stdinWords } from '../../../src/cli/run/stdinWords.ts';
+import type { Failure } from '../../../src/policy/failure.ts';
+
+const base = { integration: 'nightly', attempts: 2, retryable: true, outcome: 'failed' } as const;
+const plan = planRun(
+  {
+    ...{ attempts: 3, timeout: 15_000, 'attempt-timeout': 6000, name: 'nightly' },
+    json: false,
+    stream: false,
+  } as never,
+  ['true'],
+  { stdin: false, stdout: false },
+);
+const end = (failure: Failure, elapsedMs = 0) => ({
+  ...({ outcome: { ok: false, failure }, notRepeated: undefined, attempts: failure.attempts, elapsedMs } as const),
+});
+
+describe('the last words of a run', () => {
+  it('[L-4] [O-9] name the failure of its own by which the circuit opened, and say that once', () => {
+    const cause = { kind: 'overloaded', message: 'API Error: 529 Overloaded.', outcome: 'failed' } as const;
+    const opened = end({ ...base, kind: 'circuit_open', message: 'It is open', retryAfterMs: 60_000, cause });
+    expect(lastWords(plan, opened)).toEqual([
+      'overloaded: API Error: 529 Overloaded; after attempt 2 of 3 the circuit of nightly is open; try again in 1m',
+    ]);
+    expect(openedItself(opened)).toBe(true);
+    expect(openedItself(end({ ...base, attempts: 0, kind: 'circuit_open', message: 'It is open' }))).toBe(false);
+  });
+
+  const timeout = { ...base, kind: 'timeout', reason: 'attempt_timeout', message: 'It took too long' } as const;
+
+  it('[L-4] say that no time was left for another attempt', () => {
+    expect(lastWords(plan, end(timeout, 14_900))).toEqual([
+      'timeout: It took too long; trying again may help',
+      'not tried again: no time was left for attempt 3 of 3 within 15s',
+    ]);
+  });
+
+  it('[L-4] say nothing of time where there was enough, no attempt left, or nothing to be won by one', () => {
+    expect(lastWords(plan, end(timeout, 1000))).toHaveLength(1);
+    expect(lastWords(plan, end({ ...timeout, attempts: 3 }, 14_900))).toHaveLength(1);
+    expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900))).toHaveLength(1);
+  });
+
+  it('[L-4] name the operator who ended it, and say nothing of Ctrl-C', () => {
+    const message = 'nightly was restarted by an operator';
+    expect(lastWords(plan, end({ ...base, kind: 'cancelled', reason: 'restarted', message }))).toEqual([
+      `cancelled: ${message}`,
+    ]);
+    expect(lastWords(plan, end({ ...base, kind: 'cancelled', message: 'Ended by Ctrl-C.' }))).toEqual([]);
+  });
+});
+
+describe('what is said of a stdin that was not passed on', () => {
+  const failed = end({ ...base, kind: 'unknown', message: 'Input must be provided' });
+  const is =
+    (what: 'fifo' | 'file' | 'device', size = 0) =>
+    () => ({
+      ...{ isFIFO: () => what === 'fifo', isFile: () => what === 'file', size },
+    });
+
+  it('[L-4] names --prompt-file where a pipe or a file was there and the command failed', () => {
+    const line = 'stdin is not passed on with more than one attempt; --prompt-file - gives it to each of them';
+    expect(stdinWords(plan, failed, is('fifo'))).toEqual([line]);
+    expect(stdinWords(plan, failed, is('file', 1))).toEqual([line]);
+  });
+
+  it('[L-4] is nothing for /dev/null, an empty file, a closed stdin, a prompt of its own, one attempt, or a run that went well', () => {
+    const closed = () => {
+      throw new Error('EBADF');
+    };
+    expect([is('device'), is('file'), closed].flatMap((stdin) => stdinWords(plan, failed, stdin))).toEqual([]);
+    expect(stdinWords({ ...plan, promptFile: '-' }, failed, is('fifo'))).toEqual([]);
+    expect(stdinWords({ ...plan, inheritsStdin: true }, failed, is('fifo'))).toEqual([]);
+    expect(stdinWords(plan, { attempts: 1, outcome: { ok: true, value: {} as never } }, is('fifo'))).toEqual([]);
+  });
+});
