@@ -1,5 +1,6 @@
-import { appendFile, chmod, mkdir, rename, stat } from 'node:fs/promises';
+import { appendFile, chmod, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makeDirectory } from '../actors/process/makeDirectory.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
 
@@ -47,7 +48,7 @@ export function createClaudeLog(
       const { createHash } = await import('node:crypto');
       const prompt_hash = createHash('sha256').update(prompt).digest('hex');
       const text = `${JSON.stringify({ ...line, prompt_hash })}\n`;
-      if (!prepared.has(directory)) await mkdir(directory, { recursive: true, mode: 0o700 });
+      if (!prepared.has(directory)) makeDirectory(directory);
       const size = await stat(file).then(
         (stats) => stats.size,
         () => 0,

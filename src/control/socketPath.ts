@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { makeDirectory } from '../actors/process/makeDirectory.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /** Of whom and where a runtime runs, as far as its socket is concerned. */
@@ -65,7 +66,7 @@ function isOwnDirectory(path: string, uid: number): boolean {
 function claim(path: string, uid: number): Extract<SocketPath, { ok: false }> | undefined {
   const other = 'set XDG_RUNTIME_DIR to a directory of this user';
   try {
-    mkdirSync(path, { mode: 0o700, recursive: true });
+    makeDirectory(path);
     // Not followed: a link would be as good a trap as a directory of somebody else.
     const stat = lstatSync(path);
     if (!stat.isDirectory()) return { ok: false, reason: `${path} is no directory`, fix: other };

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { makeDirectory } from '../actors/process/makeDirectory.ts';
 import type { Incident } from './incident.ts';
 import { incidentFiles } from './incidentFiles.ts';
 
@@ -11,9 +12,7 @@ import { incidentFiles } from './incidentFiles.ts';
  */
 export function writeIncident(incident: Incident, folder: string): string {
   const path = resolve(folder);
-  // Below a folder that takes no new ones (/proc), Node would look for the missing ones for ever.
-  const isNew = !existsSync(path) && existsSync(dirname(path));
-  mkdirSync(path, { recursive: !isNew, mode: 0o700 });
+  makeDirectory(path);
   if (readdirSync(path).length > 0) throw new Error(`${path} is not empty; name another folder`);
   for (const { name, text } of incidentFiles(incident))
     writeFileSync(join(path, name), text, { mode: 0o600, flag: 'wx' });

@@ -26,4 +26,17 @@ describe('the log file of Claude', () => {
     await flushed;
     expect(clock.pending).toBe(0);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    '[C-5] [I-3] that cannot be written is said once, and holds nobody',
+    async () => {
+      const said: string[] = [];
+      const warn = (message: string) => void said.push(message);
+      const log = createClaudeLog(new SimulatedClock(), { debug: warn, info: warn, warn, error: warn });
+      log.write('/proc/nope', 'a prompt', line);
+      log.write('/proc/nope', 'a prompt', line);
+      await log.flush();
+      expect(said).toEqual([expect.stringContaining('/proc/nope/claude_invocations.jsonl cannot be written')]);
+    },
+  );
 });

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeDirectory } from '../../actors/process/makeDirectory.ts';
 import type { Database, Driver } from './database.ts';
 import { type FileMarks, identityOf, isCut, markFiles, setAside } from './fileMarks.ts';
 import { prepareSchema, type Schema } from './schema.ts';
@@ -109,18 +110,6 @@ function createPrivateFile(path: string): void {
   if (found === undefined) closeSync(openSync(path, 'a', 0o600));
   // SQLite would say only that it cannot open it.
   else if (found.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
-}
-
-/** Node's own recursion never ends where a directory cannot be made though its parent is there, as in `/proc`. */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if (!existsSync(path)) throw error;
-  }
 }
 
 function identify(path: string): string {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from '../../../process/makeDirectory.ts';
 import type { Clock } from '../../../../policy/clock.ts';
 import { type lockBusy, withFileLock } from './fileLock.ts';
 import { emptyRecord, readRecord, type SignInRecord } from './signInRecord.ts';
@@ -31,7 +32,7 @@ export class SignInFile {
 
   /** Takes the place of what is kept, as a whole or not at all. @throws what the file system says against it. */
   write(record: SignInRecord): void {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(this.#path));
     const fresh = `${this.#path}.${randomUUID()}`;
     try {
       const file = openSync(fresh, 'wx', 0o600);
@@ -50,7 +51,7 @@ export class SignInFile {
 
   /** Does the work while no other process does any with this file. */
   locked<T>(waitMs: number, work: () => Promise<T>): Promise<T | typeof lockBusy> {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(this.#path));
     return withFileLock(`${this.#path}.lock`, this.#clock, waitMs, work);
   }
 }
