@@ -40,7 +40,11 @@ async function limited(agent: 'claude' | 'codex', messages: readonly object[], m
   const run = await runs.prepare({}, context);
   for (const message of messages) run.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
   const facts = runs.amendTimeout(passed, context);
-  return { facts, refused, code: exitCodeOf({ ...facts, integration: 'x', attempts: 1, retryable: false }, undefined, true) };
+  return {
+    facts,
+    refused,
+    code: exitCodeOf({ ...facts, integration: 'x', attempts: 1, retryable: false }, undefined, true),
+  };
 }
 
 const notice = (why: string) => ({ type: 'error', message: `Reconnecting... 1/5 (${why})` });
