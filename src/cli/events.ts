@@ -1,10 +1,13 @@
 import { nearest } from '../policy/nearest.ts';
+import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { unknown, UsageError } from './errors.ts';
 import { eventTable } from './eventText.ts';
+import type { Io } from './io.ts';
+import { knownIntegrations } from './knownIntegrations.ts';
 import { quoted, toJson } from './sanitize.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -34,7 +37,7 @@ export const events = defineCommand({
     integration: {
       kind: 'text',
       value: 'NAME',
-      help: 'only events of one integration; NAME@PID: of one process',
+      help: 'only events of one integration, with those of its children and processes, or of one name under OF; NAME@PID: of one runtime',
       choices: 'integrations',
     },
     failed: { kind: 'flag', help: 'only what went wrong' },
@@ -52,7 +55,7 @@ export const events = defineCommand({
       const matching = isCut ? (await reader.events({ ...query, limit: mostCounted })).length : rows.length;
       const running = new Set((await reader.runtimes()).map(({ pid }) => pid));
       const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
-      const hint = rows.length === 0 ? await guess(reader, category, integration) : '';
+      const hint = rows.length === 0 ? await guess(reader, category, integration, io) : '';
       return { rows, running, matching, isEmpty, hint };
     });
     if (hint instanceof UsageError) throw hint;
@@ -74,15 +77,16 @@ async function guess(
   reader: StoreReader,
   category: string | undefined,
   integration: string | undefined,
+  io: Io,
 ): Promise<string | UsageError> {
   if (category === undefined && integration === undefined) return '';
   const sample = await reader.events({ limit: sampleSize });
   const known = [...new Set([...categories, ...sample.map((event) => event.category)])].sort();
   if (category !== undefined && !known.includes(category)) return unknown('category', category, known);
-  const names = new Set(
-    sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string'),
-  );
-  if (integration === undefined || names.has(integration)) return '';
+  if (integration === undefined || sample.some(({ metadata }) => isAbout(metadata, integration))) return '';
+  const told = sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string');
+  const names = new Set([...told, ...(await knownIntegrations(reader, io))]);
+  if (names.has(integration)) return ` ${quoted(integration)} is known: see \`unwedge status\` and \`unwedge report\`.`;
   const near = nearest(integration, [...names]);
   return ` There is no integration ${quoted(integration)}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`;
 }

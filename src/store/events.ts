@@ -1,4 +1,5 @@
 import { checkInteger, checkNumber } from '../policy/options.ts';
+import { isAbout } from './eventSubjects.ts';
 
 /** Which events to read; what is left out does not narrow. */
 export interface EventQuery {
@@ -7,7 +8,7 @@ export interface EventQuery {
   /** Wall time in ms since the epoch; events before it. */
   readonly until?: number | undefined;
   readonly category?: string | undefined;
-  /** Its name, or `NAME@PID` for what the process of this id has recorded of it. */
+  /** Its name, of which its children and processes are too; the id of one of them (`mcp:NAME`) for those alone. `NAME@PID`: of what this process has recorded. */
   readonly integration?: string | undefined;
   /** Of this session, its supervision included. */
   readonly session?: string | undefined;
@@ -78,7 +79,6 @@ export function checkQuery({ since, until, limit, after, before, among }: EventQ
 /** Whether the query accepts the event, for an engine without SQL. `after`, `before`, `limit` and `among` are the caller's. */
 export function matches(event: EventRow, query: EventQuery): boolean {
   const { since, until, category, integration, session, text, failed = false } = query;
-  const { integration: name, runtime_pid: pid } = event.metadata;
   return (
     (since === undefined || event.at >= since) &&
     (until === undefined || event.at < until) &&
@@ -87,9 +87,7 @@ export function matches(event: EventRow, query: EventQuery): boolean {
     (session === undefined || isOfSession(event, session)) &&
     (text === undefined ||
       lowered(`${event.category}/${event.type} ${JSON.stringify(event.metadata)}`).includes(searched(text))) &&
-    (integration === undefined ||
-      name === integration ||
-      (typeof name === 'string' && typeof pid === 'number' && `${name}@${pid}` === integration))
+    (integration === undefined || isAbout(event.metadata, integration))
   );
 }
 

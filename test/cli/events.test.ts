@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noFigures } from '../../src/policy/callFigures.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 
@@ -144,6 +145,33 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
       code: 0,
       stderr: 'No events match.\n',
     });
+  });
+
+  it('[O-9] shows the stderr of a crashed server under the name of its integration, also as it is printed', async () => {
+    const { store, path } = await startStore({ runtimePid: 7 });
+    const crash = { incarnation: 1, elapsedMs: 5, queued: 0, restarts: 0, next: 'restart' } as const;
+    store.record(told({ type: 'child.crashed', child: 'mcp:kb', path: [], error: 'exit; stderr: boom', ...crash }));
+    store.record(failed(1, { integration: 'search' }));
+    await store.flush();
+    for (const name of ['kb', 'mcp:kb', 'kb@7', 'mcp:kb@7']) {
+      const { stdout } = await call(['events', '--db', path, '--integration', name]);
+      expect(stdout, name).toMatch(/child\/crashed +mcp:kb +exit; stderr: boom/);
+      expect(stdout, name).not.toContain('search');
+    }
+    expect((await call(['events', '--db', path, '--integration', 'kb@8'])).stdout).toBe('');
+  });
+
+  it('[O-9] never says of an integration that was called that there is none', async () => {
+    const { store, clock, path } = await startStore();
+    store.statistics.add([{ integration: 'shop', tool: undefined, minute: 0, ...noFigures, succeeded: 3 }]);
+    const flushed = store.flush();
+    await clock.settle();
+    await flushed;
+    const ask = async (name: string) => (await call(['events', '--db', path, '--integration', name])).stderr;
+    store.record(failed(1, { integration: 'search' }));
+    await store.flush();
+    expect(await ask('shop')).toBe('No events match. "shop" is known: see `unwedge status` and `unwedge report`.\n');
+    expect(await ask('shap')).toContain('There is no integration "shap"; did you mean "shop"?');
   });
 
   it('[L-6] says how events come into being where there are none', async () => {

@@ -1,4 +1,5 @@
 import { type EventQuery, type EventRow, parseMetadata, searched } from '../events.ts';
+import { childMarks, subjectsOf } from '../eventSubjects.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** A question, and its values. */
@@ -48,7 +49,12 @@ export function selectEvents(query: EventQuery): Selection {
   if (category !== undefined) conditions.push(`category = ${value(category)}`);
   if (failed) conditions.push('failed');
   if (integration !== undefined) {
-    conditions.push(`${value(integration)}::text IN (integration, integration || '@' || pid)`);
+    const asked = subjectsOf(integration).map(({ name, pid }) => {
+      const marks = childMarks(name).map((mark) => `strpos(metadata, ${value(mark)}) > 0`);
+      const isNamed = `(integration = ${value(name)} OR ${marks.join(' OR ')})`;
+      return pid === undefined ? isNamed : `(${isNamed} AND pid = ${value(pid)}::bigint)`;
+    });
+    conditions.push(`(${asked.join(' OR ')})`);
   }
   if (session !== undefined) conditions.push(`${value(session)} = ANY (sessions)`);
   if (text !== undefined) {

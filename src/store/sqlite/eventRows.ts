@@ -7,6 +7,7 @@ import {
   parseMetadata,
   searched,
 } from '../events.ts';
+import { childMarks, type Subject, subjectsOf } from '../eventSubjects.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 
 /**
@@ -36,7 +37,10 @@ export function selectEvents(database: Database, table: string, query: EventQuer
       `coalesce(${field('kind')}, '') <> 'cancelled' AND (event_type <> 'calls_lost' OR ${field('lost')} IS NOT 0)`,
     );
   }
-  if (integration !== undefined) narrow(`? IN (${field('integration')}, ${instance})`, integration);
+  if (integration !== undefined) {
+    const asked = subjectsOf(integration).map(ofSubject);
+    narrow(`(${asked.map(([condition]) => condition).join(' OR ')})`, ...asked.flatMap(([, ...given]) => given));
+  }
   if (session !== undefined) {
     // The text first, which costs less than to read the JSON of every row.
     narrow('instr(metadata, ?) > 0', JSON.stringify(session).slice(1, -1));
@@ -54,8 +58,15 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   return rows.map(toEvent);
 }
 
-/** SQL for the integration of a record as recorded by its process. */
-const instance = `${field('integration')} || '@' || ${field('runtime_pid')}`;
+/** A condition, and its values. */
+function ofSubject({ name, pid }: Subject): readonly [condition: string, ...values: SqlValue[]] {
+  const marks = childMarks(name);
+  const isNamed = `(${field('integration')} = ? OR ${marks.map(() => 'instr(metadata, ?) > 0').join(' OR ')})`;
+  const written = JSON.stringify(name).slice(1, -1);
+  // The name first, which most rows have not.
+  const condition = `(instr(metadata, ?) > 0 AND ${isNamed}${pid === undefined ? '' : ` AND ${field('runtime_pid')} = ?`})`;
+  return [condition, written, name, ...marks, ...(pid === undefined ? [] : [pid])];
+}
 
 /** SQL for a field of the metadata; a foreign table may hold text that is no JSON. */
 export function field(name: string): string {

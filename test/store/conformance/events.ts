@@ -80,6 +80,23 @@ export function keepsEvents(engine: Engine): void {
       expect(await ids({ session: 'agent:a', category: 'child' })).toEqual([14]);
     });
 
+    it('[O-9] of an integration are those of its children and processes too, of one of these those alone', async () => {
+      const { one, ids } = await start();
+      const started = (child: string) => one.record(told({ type: 'child.started', child, incarnation: 1 }));
+      started('mcp:kb');
+      started('mcp:kb2');
+      started('integration:kb');
+      const run = { pid: 7, command: 'node' };
+      one.record(told({ type: 'process.started', process: 'process:kb:1', ...run }));
+      one.record(told({ type: 'process.started', process: 'process:kb2:1', ...run }));
+      one.record(told({ type: 'process.reaped', ownerPid: 1, ageMs: 1, pid: 7, command: '"child":"mcp:kb"' }));
+      await one.flush();
+      expect(await ids({ integration: 'kb', after: 5 })).toEqual([11, 12, 14, 15]);
+      expect(await ids({ integration: 'mcp:kb' })).toEqual([12]);
+      expect(await ids({ integration: 'process:kb:1' })).toEqual([15]);
+      expect(await ids({ integration: 'kb@7', after: 11 })).toEqual([]);
+    });
+
     it.each([
       ['an error text', 'SAYS "NO"', [12]],
       ['what only looks like a pattern', '100%_', [13]],
