@@ -19,10 +19,12 @@ import { excessOf } from './size.ts';
 /**
  * Reads the configuration from its sources; see `loadConfig`.
  * @param surroundings - the environment whose secrets are never told. @defaultValue the one that is read
+ * @param besides - keys of the file that are read elsewhere. @defaultValue none
  */
 export async function readConfig(
   options: LoadConfigOptions,
   surroundings?: LoadConfigOptions['env'],
+  besides: readonly string[] = [],
 ): Promise<LoadedConfig> {
   const { cwd, env, file, openclaw, overrides } = checkOptions(options);
   const redactor = createTextRedactor(new KnownSecrets(surroundings ?? env));
@@ -64,7 +66,8 @@ export async function readConfig(
         const { value, text } = await readConfigFile(chosen);
         const locate = text === undefined ? undefined : createLocator(text);
         const repeated = text === undefined ? [] : repeatedKeys(text).map((each) => repeatedKey(each, teller));
-        const ownValue = fromDirectory(value, dirname(chosen));
+        const own = Object.fromEntries(Object.entries(value).filter(([key]) => !besides.includes(key)));
+        const ownValue = fromDirectory(besides.length === 0 ? value : own, dirname(chosen));
         return { source: teller.source, value: ownValue, teller: { ...teller, locate }, problems: repeated };
       });
     }

@@ -10,6 +10,7 @@ import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { redacted } from '../../store/redacted.ts';
 import { isSecretName } from '../../store/secretNames.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
+import { counted } from '../counted.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { duringModule } from '../moduleExit.ts';
@@ -17,6 +18,7 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle } from '../style.ts';
 import { renderTable } from '../table.ts';
 import type { ConfigArgs } from './options.ts';
+import { judgeServed, servedKeys } from './servedParts.ts';
 
 /** Does what `unwedge config` was asked to do. Gives the exit code. */
 export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {
@@ -33,14 +35,13 @@ export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {
 }
 
 async function print(args: ConfigArgs, io: Io): Promise<number> {
-  const loaded = await loadOrTell(io, args.json, args.config, () =>
-    readConfig({
-      env: io.env,
-      file: args.config,
-      openclaw: args.openclaw,
-      overrides: args.db === undefined ? undefined : { store: args.db },
-    }),
-  );
+  const asked = {
+    env: io.env,
+    file: args.config,
+    openclaw: args.openclaw,
+    overrides: args.db === undefined ? undefined : { store: args.db },
+  };
+  const loaded = await loadOrTell(io, args.json, args.config, () => readConfig(asked, undefined, servedKeys));
   if (loaded === undefined) return 1;
   // A key may stand where none is expected: among the words of a command, in an address.
   const redactor = createTextRedactor(new KnownSecrets(io.env));
@@ -54,9 +55,23 @@ async function print(args: ConfigArgs, io: Io): Promise<number> {
 
 async function check(file: string, { json, config, openclaw }: ConfigArgs, io: Io): Promise<number> {
   if (config !== undefined || openclaw !== undefined) throw new UsageError('Option --check judges its FILE alone');
-  const loaded = await loadOrTell(io, json, file, () => readConfig({ file, env: {} }, io.env));
+  const served = await judgeServed(file);
+  const loaded = await loadOrTell(io, json, file, async () => {
+    const own = readConfig({ file, env: {} }, io.env, servedKeys);
+    if (served.problems.length === 0) return own;
+    const wrong = await own.then(
+      () => [],
+      (error: unknown) => {
+        if (error instanceof ConfigError) return error.problems;
+        throw error;
+      },
+    );
+    throw new ConfigError([...wrong, ...served.problems]);
+  });
+  for (const hint of served.hints) io.stderr.write(`unwedge: ${sanitize(hint)}\n`);
   if (loaded === undefined) return 1;
-  io.stdout.write(json ? toJson({ ok: true, problems: [] }) : `${sanitize(file)}: ok\n`);
+  const besides = served.servers === 0 ? '' : `, with ${counted(served.servers, 'server')} under mcpServers`;
+  io.stdout.write(json ? toJson({ ok: true, problems: [] }) : `${sanitize(file)}: ok${besides}\n`);
   return 0;
 }
 

@@ -5,6 +5,7 @@ import { ConfigError } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
 import { nearest } from '../../policy/nearest.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
+import { servedKeys } from '../config/servedParts.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../moduleExit.ts';
 import { shellWord } from '../../policy/shellWord.ts';
@@ -59,7 +60,7 @@ function fileOf({ env, cwd, config }: DoctorWorld): {
 
 function read(file: string | undefined, { env, cwd, signal }: DoctorWorld): ReturnType<typeof readConfig> {
   return duringModule({ file: file ?? '', exitCode: exitCodes.ownError, signal }, () =>
-    readConfig({ file: file ?? false, env, cwd }),
+    readConfig({ file: file ?? false, env, cwd }, undefined, servedKeys),
   );
 }
 

@@ -20,7 +20,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   if (args['sign-in'] && args.url !== undefined) {
     return (await import('./signInCommand.ts')).signInCommand(args, io, args.url, rest);
   }
-  const served = whatToServe(args, io.env, rest);
+  const served = await whatToServe(args, io.env, rest);
   if (args.listen !== undefined) {
     return (await import('./listenCommand.ts')).listenCommand(args, io, args.listen, served);
   }

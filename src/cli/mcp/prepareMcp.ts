@@ -28,10 +28,15 @@ export interface PreparedMcp extends ProxyRuntime {
 interface Configured {
   readonly servers: readonly { readonly name: string }[];
   readonly config?: UnwedgeConfig | undefined;
+  readonly hints?: readonly string[] | undefined;
 }
 
 /** @throws what {@link namedConfig} throws. */
-export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inline }: Configured): Promise<PreparedMcp> {
+export async function prepareMcp(
+  args: McpArgs,
+  io: Io,
+  { servers, config: inline, hints = [] }: Configured,
+): Promise<PreparedMcp> {
   // Many a client closes what it does not want to read; it still wants its server.
   io.leaveErrors?.();
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
@@ -39,6 +44,7 @@ export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inlin
   const config = await namedConfig(inline === undefined ? args.config : undefined, io, inline);
   const path = databasePath(args.db ?? config.store, io.env);
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
+  for (const hint of hints) say(hint);
   const { policies } = prepared.registry.runtime;
   for (const line of unconfigured(
     policies,

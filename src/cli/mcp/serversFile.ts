@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { isAddress } from '../../policy/httpKeys.ts';
 import { messageOf } from '../../policy/thrown.ts';
+import type { Environment } from '../../store/paths.ts';
 import { CommandError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 
@@ -11,12 +12,21 @@ export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'en
 /** It is the beginning of the names of tools, which have 64 characters at most. */
 const usableName = /^[\w-]{1,40}$/;
 
-/** The text of a file of servers, or of a configuration. @throws {@link CommandError} when it cannot be read. */
-export function readServersFile(file: string): unknown {
+/** The content of a file of servers, or of a configuration, as that is read: JSON5. Rejects with {@link CommandError} when it cannot be read. */
+export async function readServersFile(file: string): Promise<unknown> {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return await contentOf(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new CommandError(`${quoted(file)} cannot be read as JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function contentOf(text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Loaded only for the few files that are no plain JSON: a client waits for the start.
+    return (await import('../../config/configFile.ts')).parseJson(text);
   }
 }
 
@@ -25,50 +35,67 @@ export function readServersFile(file: string): unknown {
  * `${VARIABLE:-ELSE}` stand for variables of our own environment.
  * @throws {@link CommandError} that tells all that is wrong.
  */
-export function serversIn(
-  file: string,
-  content: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-): readonly FileServer[] {
+export function serversIn(file: string, content: unknown, env: Environment): readonly FileServer[] {
   const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
   if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
-  const problems: string[] = [];
+  const { servers, problems } = judgeServers(table, env);
+  if (problems.length > 0) {
+    const told = problems.map(({ name, says }) => (name === undefined ? says : `${quoted(name)}: ${says}`));
+    throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${told.join('; ')}`);
+  }
+  return servers;
+}
+
+/** The servers that can be used, and what is wrong with the others, or with all of them. */
+export interface JudgedServers {
+  readonly servers: readonly FileServer[];
+  readonly problems: readonly { readonly name?: string; readonly says: string }[];
+}
+
+/**
+ * Judges the servers under `mcpServers`.
+ * @param env - undefined where the file alone is judged: variables stay as they are written then.
+ */
+export function judgeServers(table: Readonly<Record<string, unknown>>, env: Environment | undefined): JudgedServers {
+  const problems: { readonly name?: string; readonly says: string }[] = [];
   const servers = Object.entries(table).flatMap(([name, value]) => {
     const entry = fieldsIn(value);
     if (entry?.['disabled'] === true) return [];
     const server = entry === undefined ? 'expected an object' : serverOf(name, entry, env);
     if (typeof server !== 'string') return [server];
-    problems.push(`${quoted(name)}: ${server}`);
+    problems.push({ name, says: server });
     return [];
   });
-  if (problems.length === 0 && servers.length === 0) problems.push('it has no server');
-  if (problems.length > 0)
-    throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${problems.join('; ')}`);
-  return servers;
+  if (problems.length === 0 && servers.length === 0) problems.push({ says: 'it has no server' });
+  return { servers, problems };
 }
 
 /** The server, or what is wrong with it. */
 function serverOf(
   name: string,
   entry: Readonly<Record<string, unknown>>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment | undefined,
 ): FileServer | string {
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
   if (!usableName.test(name)) return 'a name has at most 40 letters, digits, - and _: names of tools begin with it';
   const missing = new Set<string>();
-  const filled = (text: string): string =>
-    text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise: string | undefined) => {
+  const filled = (text: string): string => {
+    if (env === undefined) return text;
+    return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise: string | undefined) => {
       const value = env[variable] ?? otherwise;
       if (value === undefined) missing.add(variable);
       return value ?? '';
     });
+  };
   const filledAll = (texts: object): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, filled(String(value))]));
   const lacks = (): string | undefined =>
     missing.size === 0 ? undefined : `the environment has no ${[...missing].join(', ')}`;
   if (url !== undefined) {
     const shown = fieldsIn(headers);
-    if (!isText(url) || !isAddress(filled(url))) return 'expected `url` to be an address with http or https';
+    const isUnknown = env === undefined && isText(url) && url.includes('${');
+    if (!isText(url) || (!isUnknown && !isAddress(filled(url))))
+      return 'expected `url` to be an address with http or https';
     if (shown === undefined || !Object.values(shown).every(isText))
       return 'expected `headers` to be an object of texts';
     const transport = type === 'sse' ? ('sse' as const) : undefined;

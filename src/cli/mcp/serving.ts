@@ -20,6 +20,8 @@ export interface Served {
   readonly isHub: boolean;
   /** The configuration that stood beside the servers in their file. */
   readonly config?: UnwedgeConfig | undefined;
+  /** What stands in their file and is likely misspelt, a sentence each. */
+  readonly hints?: readonly string[] | undefined;
 }
 
 /** What stands behind clients, at work. */

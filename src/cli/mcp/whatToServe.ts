@@ -2,19 +2,20 @@ import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import { UsageError } from '../errors.ts';
 import type { McpArgs } from './options.ts';
 import { planLimits, planMcp } from './plan.ts';
+import { misspeltKeys } from './serverKeys.ts';
 import { fieldsIn, readServersFile, serversIn } from './serversFile.ts';
 import type { Served } from './serving.ts';
 
 /**
  * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` where no command is
  * given, which may hold our own configuration beside them.
- * @throws {@link UsageError} or CommandError that says what is wrong.
+ * Rejects with {@link UsageError} or CommandError that says what is wrong.
  */
-export function whatToServe(
+export async function whatToServe(
   args: McpArgs,
   env: Readonly<Record<string, string | undefined>>,
   rest: readonly string[],
-): Served {
+): Promise<Served> {
   const { config, url } = args;
   const alone = rest.length === 0 && url === undefined;
   const file = args.servers ?? (alone && config?.endsWith('.json') === true ? config : undefined);
@@ -24,11 +25,11 @@ export function whatToServe(
   }
   if (!alone)
     throw new UsageError(`Expected ${url === undefined ? 'a command' : '`--url`'} or \`--servers\`, got both`);
-  const content = readServersFile(file);
+  const content = await readServersFile(file);
   const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
   const limits = { ...planLimits(args), envAllow };
   const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
-  const { mcpServers: _, ...own } = fieldsIn(content) ?? {};
+  const { mcpServers, ...own } = fieldsIn(content) ?? {};
   const inline = args.servers === undefined ? (own as UnwedgeConfig) : undefined;
-  return { name: args.name ?? 'unwedge', servers, isHub: true, config: inline };
+  return { name: args.name ?? 'unwedge', servers, isHub: true, config: inline, hints: misspeltKeys(mcpServers) };
 }

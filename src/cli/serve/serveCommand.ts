@@ -19,7 +19,7 @@ import { whatIsServed } from './whatIsServed.ts';
 export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const place = listenPlace(args);
   const token = listenToken(args);
-  const { config: inline, file, servers, agents, hooks, warnings } = whatIsServed(args, io.env);
+  const { config: inline, file, servers, agents, hooks, warnings } = await whatIsServed(args, io.env);
   const config = await wholeConfig(inline === undefined ? args.config : undefined, io, inline);
   io.leaveErrors?.();
   // What runs services counts another exit code than 0 as a failure.

@@ -1,9 +1,9 @@
 import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
-import { nearest } from '../../policy/nearest.ts';
 import type { Served } from '../../serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
 import { type FileServer, fieldsIn, readServersFile, serversIn } from '../mcp/serversFile.ts';
+import { misspeltKeys, serverKeys } from '../mcp/serverKeys.ts';
 import { quoted } from '../sanitize.ts';
 import type { ServeArgs } from './options.ts';
 
@@ -18,22 +18,22 @@ export interface WhatIsServed extends Served {
 
 /**
  * The servers, agents and hooks of `--servers`, or of a `--config` that is JSON.
- * @throws {@link CommandError} that says what is wrong, or that nothing is named.
+ * Rejects with {@link CommandError} that says what is wrong, or that nothing is named.
  */
-export function whatIsServed(
+export async function whatIsServed(
   { config, servers: file }: Pick<ServeArgs, 'config' | 'servers'>,
   env: Readonly<Record<string, string | undefined>>,
-): WhatIsServed {
+): Promise<WhatIsServed> {
   const own = config?.endsWith('.json') === true ? config : undefined;
   const named = file ?? own;
   if (named === undefined) throw nothing('Nothing is named to be served');
-  const content = readServersFile(named);
+  const content = await readServersFile(named);
   const fields = fieldsIn(content);
   if (fields === undefined) throw new CommandError(`Expected ${quoted(named)} to hold an object`);
   const { mcpServers, agents, hooks, ...rest } = fields;
   const served = {
     servers: mcpServers === undefined ? {} : serversOf(serversIn(named, content, env)),
-    agents: part(named, 'agents', agents) as Served['agents'],
+    agents: agentsOf(named, agents),
     hooks: hooksOf(named, hooks),
   };
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
@@ -42,22 +42,21 @@ export function whatIsServed(
   return { ...served, file: named, warnings, ...(file === undefined && { config: rest as UnwedgeConfig }) };
 }
 
-/** What is said of a server, in the shape that clients have. */
-const serverKeys = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'disabled'];
 /** What belongs under `policies`: written beside the command it would hold for nothing. */
 const policyKeys = ['effect', 'tools', 'reconcile', 'policy', 'retry', 'limits'];
 
 /** @param isOurs - whether the file is for us alone: that of a client may hold what is the client's. */
 function unread(servers: unknown, isOurs: boolean): readonly string[] {
-  return Object.entries(fieldsIn(servers) ?? {}).flatMap(([name, server]) =>
+  const misspelt = misspeltKeys(servers);
+  const others = Object.entries(fieldsIn(servers) ?? {}).flatMap(([name, server]) =>
     Object.keys(fieldsIn(server) ?? {}).flatMap((key) => {
       const what = `\`mcpServers.${name}.${key}\` is read by nobody`;
       if (policyKeys.includes(key)) return [`${what}: it belongs under \`policies.integrations.${name}\``];
-      if (!isOurs || serverKeys.includes(key)) return [];
-      const meant = nearest(key, serverKeys);
-      return [meant === undefined ? what : `${what}; did you mean ${meant}?`];
+      const isTold = serverKeys.includes(key) || misspelt.some((each) => each.startsWith(`${what};`));
+      return isOurs && !isTold ? [what] : [];
     }),
   );
+  return [...misspelt, ...others];
 }
 
 const nothing = (what: string): CommandError =>
@@ -74,15 +73,17 @@ function serversOf(servers: readonly FileServer[]): Readonly<Record<string, McpI
   );
 }
 
-function part(file: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+/** @throws {@link CommandError} where they have another shape. */
+export function agentsOf(file: string, value: unknown): Served['agents'] {
   if (value === undefined) return {};
   const fields = fieldsIn(value);
   if (fields === undefined || !Object.values(fields).every((each) => fieldsIn(each) !== undefined))
-    throw new CommandError(`Expected \`${name}\` of ${quoted(file)} to be objects by their names`);
-  return fields;
+    throw new CommandError(`Expected \`agents\` of ${quoted(file)} to be objects by their names`);
+  return fields as Served['agents'];
 }
 
-function hooksOf(file: string, value: unknown): Served['hooks'] {
+/** @throws {@link CommandError} where they have another shape. */
+export function hooksOf(file: string, value: unknown): Served['hooks'] {
   if (value === undefined) return {};
   const fields = fieldsIn(value);
   const isList = (each: unknown): boolean => Array.isArray(each) && each.every((hook) => fieldsIn(hook) !== undefined);

@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../src/config/jsonSchema.ts';
 import { folderWith } from '../../config/folder.ts';
+import type { McpArgs } from '../../../src/cli/mcp/options.ts';
+import { whatToServe } from '../../../src/cli/mcp/whatToServe.ts';
 import { call, runBuilt } from '../startCli.ts';
 
 const text = `{
@@ -240,6 +242,41 @@ describe('unwedge config --check', () => {
       unwedge: FILE:2:12: alerts.failures: expected a positive integer, got 0
       "
     `);
+  });
+
+  it('[P-8] takes what `unwedge mcp --config` takes: servers beside the configuration, with comments and trailing commas', async () => {
+    const path = file(`{
+      // of the project
+      store: 'own.sqlite',
+      "mcpServers": { "files": { "command": "npx", "args": ["-y", "server-files",], "vendor": 1 }, "far": { "url": "\${ADDRESS}/mcp" } },
+    }`);
+    const { code, stdout, stderr } = await call(['config', '--check', path]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: `${path}: ok, with 2 servers under mcpServers\n`,
+      stderr: '',
+    });
+    expect((await call(['config', '--config', path])).stdout).toMatch(/^store +\S+own\.sqlite/m);
+    const args = { config: path, servers: undefined, url: undefined, 'env-allow': [], 'tool-timeout': [] };
+    const served = await whatToServe(args as unknown as McpArgs, { ADDRESS: 'https://far.example' }, []);
+    expect(served.servers.map(({ name }) => name)).toEqual(['files', 'far']);
+  });
+
+  it('[P-8] says what is wrong with servers, each with its place, and which key is likely misspelt', async () => {
+    const path = file(
+      '{ "stor": 1,\n"mcpServers": { "a": { "comand": "x", "vendor": 1 }, "b": { "command": "x", "arg": [] } } }',
+    );
+    const { code, stderr } = await call(['config', '--check', path]);
+    expect(code).toBe(1);
+    expect(stderr.replaceAll(path, 'FILE')).toBe(
+      [
+        'unwedge: FILE:1:3: unknown key stor; did you mean store?',
+        'unwedge: FILE:2:17: mcpServers.a: expected `command` to be a text',
+        'unwedge: FILE: `mcpServers.a.comand` is read by nobody; did you mean command?',
+        'unwedge: FILE: `mcpServers.b.arg` is read by nobody; did you mean args?',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('[L-2] tells it as data with --json', async () => {

@@ -14,7 +14,7 @@ function served(content: unknown, as: 'config' | 'servers' = 'config') {
 const kb = { command: 'kb-server', args: ['--quiet'], env: { KEY: '${TOKEN}' } };
 
 describe('what `unwedge serve` serves', () => {
-  it('[E-1] are the servers, agents and hooks of its configuration, and the rest configures the gateway', () => {
+  it('[E-1] are the servers, agents and hooks of its configuration, and the rest configures the gateway', async () => {
     const content = {
       store: 'gateway.sqlite',
       policies: { integrations: { kb: { maxAttempts: 1 } } },
@@ -22,7 +22,7 @@ describe('what `unwedge serve` serves', () => {
       agents: { coder: { backend: 'claude', approve: ['Read'] } },
       hooks: { PreToolUse: [{ command: '/bin/guard', onFailure: 'block' }] },
     };
-    expect(served(content)).toMatchObject({
+    expect(await served(content)).toMatchObject({
       servers: {
         kb: { command: 'kb-server', args: ['--quiet'], env: { KEY: 'planted' } },
         far: { url: 'https://mcp.example/mcp', headers: { authorization: 'Bearer planted' } },
@@ -33,8 +33,8 @@ describe('what `unwedge serve` serves', () => {
     });
   });
 
-  it('[E-1] of --servers configure no gateway', () => {
-    expect(served({ mcpServers: { kb }, store: 'other.sqlite' }, 'servers').config).toBeUndefined();
+  it('[E-1] of --servers configure no gateway', async () => {
+    expect((await served({ mcpServers: { kb }, store: 'other.sqlite' }, 'servers')).config).toBeUndefined();
   });
 
   it.each([
@@ -48,28 +48,28 @@ describe('what `unwedge serve` serves', () => {
       { mcpServers: { kb }, hooks: { PreToolUse: { command: 'x' } } },
       /`hooks` .* lists by their event/,
     ],
-  ])('[E-1] refuses %s', (_, content, error) => {
-    expect(() => served(content)).toThrow(error);
+  ])('[E-1] refuses %s', async (_, content, error) => {
+    await expect(served(content)).rejects.toThrow(error);
   });
 
-  it('[E-1] has no word that is read by nobody without saying so', () => {
+  it('[E-1] has no word that is read by nobody without saying so', async () => {
     const mcpServers = {
-      kb: { ...kb, effect: 'readOnly', comand: 'x', vendor: 1 },
-      far: { url: 'https://mcp.example/mcp' },
+      kb: { ...kb, effect: 'readOnly', vendor: 1 },
+      far: { url: 'https://mcp.example/mcp', comand: 'x' },
     };
-    expect(served({ mcpServers }).warnings).toEqual([
+    expect((await served({ mcpServers })).warnings).toEqual([
+      '`mcpServers.far.comand` is read by nobody; did you mean command?',
       '`mcpServers.kb.effect` is read by nobody: it belongs under `policies.integrations.kb`',
-      '`mcpServers.kb.comand` is read by nobody; did you mean command?',
       '`mcpServers.kb.vendor` is read by nobody',
     ]);
     // That of a client may hold what is the client's.
-    expect(served({ mcpServers }, 'servers').warnings).toHaveLength(1);
+    expect((await served({ mcpServers }, 'servers')).warnings).toHaveLength(2);
   });
 
-  it('[E-1] says what to write where nothing is named', () => {
-    expect(() => whatIsServed({ config: undefined, servers: undefined }, {})).toThrow(
+  it('[E-1] says what to write where nothing is named', async () => {
+    await expect(whatIsServed({ config: undefined, servers: undefined }, {})).rejects.toThrow(
       /Nothing is named.*`mcpServers`.*`agents`/s,
     );
-    expect(() => whatIsServed({ config: 'gateway.mjs', servers: undefined }, {})).toThrow(/Nothing is named/);
+    await expect(whatIsServed({ config: 'gateway.mjs', servers: undefined }, {})).rejects.toThrow(/Nothing is named/);
   });
 });
