@@ -111,11 +111,12 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
       ...[standing?.ofFile(judged) ?? []].flat(),
     ],
     // What a rule keeps from being started is not started by us.
-    servers: judged.flatMap(({ program, words, cwd, finding, standing: rule }) =>
-      program.kind === 'server' && finding === undefined && rule === undefined && words !== undefined
-        ? [{ agent: title, file: file.path, name: program.name, words, cwd, env: variablesOf(program) }]
-        : [],
-    ),
+    servers: judged.flatMap(({ program, own, words, cwd, finding, standing: rule }) => {
+      if (program.kind !== 'server' || finding !== undefined || rule !== undefined || words === undefined) return [];
+      const about = { agent: title, file: file.path, name: program.name };
+      // Without our proxy, which would record what becomes of it and start it again.
+      return [{ ...about, words: own?.wraps?.rest ?? words, cwd, env: variablesOf(program) }];
+    }),
     remotes,
   };
 }

@@ -1,4 +1,5 @@
 import { createGateway } from '../../gateway/gateway.ts';
+import { withLastLine } from '../../policy/lastLine.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import type { DoctorWorld, Finding } from './finding.ts';
 
@@ -33,6 +34,10 @@ async function probe({ agent, file, name, words, cwd, env }: ConfiguredServer): 
   const [command = '', ...args] = words;
   // Nothing is recorded: what becomes of a probe is no failure of anything.
   const gateway = createGateway({ store: ':memory:', control: false, alerts: false, childGuard: false });
+  // A gateway starts it again and again; one end before it is up says enough.
+  const ended = new Promise<string>((resolve) => {
+    gateway.on('child.crashed', ({ error }) => resolve(withLastLine(error)));
+  });
   try {
     const policy = { maxAttempts: 1, restartWaitMs: startMs, limits: { overallMs: startMs } };
     const server = gateway.mcpServer('probed', {
@@ -45,10 +50,11 @@ async function probe({ agent, file, name, words, cwd, env }: ConfiguredServer): 
       policy,
     });
     await gateway.start();
-    const tools = await server.tools();
-    if (tools.ok)
+    const tools = await Promise.race([server.tools(), ended]);
+    if (typeof tools !== 'string' && tools.ok)
       return { id: 'probe', status: 'ok', summary: `${name} of ${agent} starts, and has ${tools.value.length} tools` };
-    const summary = `${name} of ${agent} does not start: ${tools.failure.message}`;
+    const why = typeof tools === 'string' ? tools : tools.failure.message;
+    const summary = `${name} of ${agent} does not start: ${why}`;
     return { id: 'probe', status: 'fail', summary, fix: `\${EDITOR:-vi} ${shellWord(file)}` };
   } finally {
     await gateway.stop();

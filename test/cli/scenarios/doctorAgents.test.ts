@@ -76,6 +76,22 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     expect(readFileSync(witness, 'utf8')).not.toContain('project');
   });
 
+  it('[E-2] [O-9] says at once why a server ends before it is up, also behind unwedge, with the line of its stderr that says what is wrong', () => {
+    const { home, doctor } = startPatient();
+    const gone = [process.execPath, join(home, 'nothere.mjs')];
+    const servers = {
+      gone: { command: process.execPath, args: gone.slice(1) },
+      wrapped: { command: 'unwedge', args: ['mcp', '--', ...gone] },
+    };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    const { findings } = doctor(['--probe']);
+    const why = `The server exited with code 1 before it answered initialize: Error: Cannot find module '${gone[1]}'`;
+    expect(findings.filter(({ id }) => id === 'probe').map(({ summary }) => summary)).toEqual([
+      `gone of Claude Code does not start: ${why}`,
+      `wrapped of Claude Code does not start: ${why}`,
+    ]);
+  });
+
   it('[E-2] names the command that brings back an unwedge that was started by its name', () => {
     const { home, bin, doctor } = startPatient();
     const tools = join(home, 'tools');
