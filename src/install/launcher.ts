@@ -52,9 +52,13 @@ function countLauncherWords(words: readonly string[], scripts: ReadonlySet<strin
   return /^unwedge(?:@[^/]*)?$/.test(words[at] ?? '') ? at + 1 : 0;
 }
 
-/** Whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand. */
-export function areOwnOptions(verb: Verb, options: readonly string[]): boolean {
-  const text = options.join(' ');
+/**
+ * Whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand.
+ * @param name - the options that give a server the name of its entry. An entry that was wrapped by an earlier version has none.
+ */
+export function areOwnOptions(verb: Verb, options: readonly string[], name: readonly string[] = []): boolean {
+  const isNamed = name.length > 0 && name.every((word, index) => options[index] === word);
+  const text = options.slice(isNamed ? name.length : 0).join(' ');
   return verb === 'mcp'
     ? /^(?:--call-timeout \d+m?s)?$/.test(text)
     : /^--keep-background(?: --host-timeout \d+m?s)?(?: --on-failure block)?$/.test(text);

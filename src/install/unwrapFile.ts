@@ -5,6 +5,7 @@ import { entryName, type EntryReport, type Program, wordsOf } from './entry.ts';
 import { readWrappedHook, unwrapShellHook } from './hookText.ts';
 import { areOwnOptions, readOwnCommand } from './launcher.ts';
 import { findPrograms } from './programs.ts';
+import { nameOptions } from './nameOptions.ts';
 import type { EntryRecord } from './record.ts';
 import type { TextEdit } from './textEdits.ts';
 
@@ -52,7 +53,8 @@ function argvEntry(
   const { options, rest, verb } = own.wraps;
   const [command = '', ...args] = rest;
   const record = recordOf(records, program, command);
-  if (records === undefined ? !areOwnOptions(verb, options) : record === undefined) return undefined;
+  if (records === undefined ? !areOwnOptions(verb, options, nameOptions(program)) : record === undefined)
+    return undefined;
   // The words that start the program but for its command, the verb, the options, `--` and the original command.
   const ours = own.launcherWords - 1 + 1 + options.length + 1 + 1;
   const hadArgs = record?.hadArgs ?? true;

@@ -7,6 +7,7 @@ import { entryName, type EntryReport, type Program, wordsOf } from './entry.ts';
 import { readWrappedHook, restartShellHook, wrapShellHook } from './hookText.ts';
 import { type Launcher, type OwnCommand, readOwnCommand } from './launcher.ts';
 import { type Found, findPrograms } from './programs.ts';
+import { nameOptions } from './nameOptions.ts';
 import type { EntryRecord } from './record.ts';
 import { isPlainCommand, splitShell } from './shellText.ts';
 import type { TextEdit } from './textEdits.ts';
@@ -128,7 +129,10 @@ function judgeServer(document: Document, program: Program, wrapping: Wrapping): 
     rules?.server(program);
   if (why !== undefined) return left(program, why);
   const limitMs = agent.callLimitMs?.(program);
-  const options = limitMs !== undefined && limitMs > usualCallMs ? ['--call-timeout', durationOf(limitMs)] : [];
+  const options = [
+    ...nameOptions(program),
+    ...(limitMs !== undefined && limitMs > usualCallMs ? ['--call-timeout', durationOf(limitMs)] : []),
+  ];
   return wrapped(document, program, wrapArgv(document, program, { launcher, options }));
 }
 

@@ -10,7 +10,7 @@ describe('the diff', () => {
     );
     machine.write('home/.codex/config.toml', text);
     const { diff = '' } = await machine.only({ agents: ['codex'], dryRun: true });
-    const own = `args = ["${machine.script}", "mcp", "--"`;
+    const own = (name: string) => `args = [${machine.front(name)}`;
     expect(diff.split('\n')).toEqual([
       `--- ${machine.at('home/.codex/config.toml')}`,
       `+++ ${machine.at('home/.codex/config.toml')}`,
@@ -19,7 +19,7 @@ describe('the diff', () => {
       ' # 19',
       ' [mcp_servers.a]',
       '-command = "x"',
-      `+${own}, "x"]`,
+      `+${own('a')}, "x"]`,
       '+command = "/usr/bin/node"',
       ' # 0',
       ' # 1',
@@ -29,7 +29,7 @@ describe('the diff', () => {
       ' # 19',
       ' [mcp_servers.b]',
       '-command = "y"',
-      `+${own}, "y"]`,
+      `+${own('b')}, "y"]`,
       '+command = "/usr/bin/node"',
       '',
     ]);
@@ -69,7 +69,7 @@ describe('the diff', () => {
     machine.write('home/.claude.json', text);
     const { diff = '' } = await machine.only({ dryRun: true });
     expect(diff).toContain('"command":"mem"');
-    expect(diff).toContain('"mcp", "--", "mem"');
+    expect(diff).toContain('"--name", "a", "--", "mem"');
     expect(diff.length).toBeLessThan(1500);
   });
 });

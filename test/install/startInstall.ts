@@ -53,8 +53,8 @@ export function startInstall(given: Partial<World> = {}) {
     at,
     world,
     script,
-    /** Our words in front of a server, as JSON. */
-    front: `"${node}", "${script}", "mcp", "--"`,
+    /** Our words behind the command and in front of a server, as JSON. @param more - options, each with a comma behind it */
+    front: (name: string, more = ''): string => `"${script}", "mcp", "--name", "${name}", ${more}"--"`,
     write,
     read: (path: string): string => readFileSync(at(path), 'utf8'),
     exists: (path: string): boolean => existsSync(at(path)),

@@ -50,7 +50,7 @@ describe('unwedge install', () => {
     const planned = await run(['claude', '--dry-run']);
     expect(planned).toMatchObject({ code: 0, stderr: '' });
     expect(planned.stdout).toContain('~/.claude.json\n  wrap      server files\n  left      server web: it is remote');
-    expect(planned.stdout).toMatch(/^\+\{"mcpServers":.*"mcp", "--", "npx", "p"\]/m);
+    expect(planned.stdout).toMatch(/^\+\{"mcpServers":.*"mcp", "--name", "files", "--", "npx", "p"\]/m);
     expect(planned.stdout).toContain('Would change 1 server in 1 file. Nothing was written.');
     expect(readFileSync(config, 'utf8')).toBe(original);
 
@@ -67,7 +67,7 @@ describe('unwedge install', () => {
     expect([existsSync(command), existsSync(args[0] ?? ''), args.slice(1)]).toEqual([
       true,
       true,
-      ['mcp', '--', 'npx', 'p'],
+      ['mcp', '--name', 'files', '--', 'npx', 'p'],
     ]);
     expect(args[0]).toMatch(/dist\/cli\/main\.js$/);
 
@@ -134,7 +134,7 @@ describe('unwedge install', () => {
     writeFileSync(join(home, '.codex/config.toml'), '[mcp_servers.a]\ncommand = "x"\n');
     const env = { HOME: home, PATH: process.env['PATH'] ?? '' };
     expect(await runBuilt(['install', '--all'], env)).toMatchObject({ code: 0, stderr: '' });
-    expect(readFileSync(config, 'utf8')).toContain('"mcp", "--", "npx"');
+    expect(readFileSync(config, 'utf8')).toContain('"mcp", "--name", "files", "--", "npx"');
     expect(await runBuilt(['install', '--all', '--undo'], env)).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(config, 'utf8')).toBe(original);
     expect(readFileSync(join(home, '.codex/config.toml'), 'utf8')).toBe('[mcp_servers.a]\ncommand = "x"\n');

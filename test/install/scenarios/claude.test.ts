@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { said, servers, startInstall } from '../startInstall.ts';
 
@@ -34,14 +34,18 @@ describe('install claude', () => {
       'left not: its entry is no object',
       'wrapped own (/work/app)',
     ]);
-    const { script } = machine;
-    const words = `"${script}", "mcp", "--"`;
     expect(machine.read('home/.claude.json')).toBe(
       text
-        .replace('"n\\u0070x", "args": [', `"/usr/bin/node", "args": [${words}, "n\\u0070x", `)
-        .replace('"bare": { "command": "mem" }', `"bare": { "command": "/usr/bin/node", "args": [${words}, "mem"] }`)
-        .replace('"command": "mem", "args": [ ]', `"command": "/usr/bin/node", "args": [${words}, "mem" ]`)
-        .replace('"uvx", "args": [', `"/usr/bin/node", "args": [${words}, "uvx", `),
+        .replace('"n\\u0070x", "args": [', `"/usr/bin/node", "args": [${machine.front('files')}, "n\\u0070x", `)
+        .replace(
+          '"bare": { "command": "mem" }',
+          `"bare": { "command": "/usr/bin/node", "args": [${machine.front('bare')}, "mem"] }`,
+        )
+        .replace(
+          '"command": "mem", "args": [ ]',
+          `"command": "/usr/bin/node", "args": [${machine.front('empty')}, "mem" ]`,
+        )
+        .replace('"uvx", "args": [', `"/usr/bin/node", "args": [${machine.front('own')}, "uvx", `),
     );
     const undone = await machine.undo();
     expect(undone.files).toMatchObject([{ status: 'changed', isExact: true }]);
@@ -131,7 +135,7 @@ describe('install claude', () => {
     expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
     await machine.run({ withProject: true });
     expect(JSON.parse(machine.read('work/.mcp.json'))).toEqual({
-      mcpServers: { a: { command: 'unwedge', args: ['mcp', '--', 'npx', '-y', 'p'] } },
+      mcpServers: { a: { command: 'unwedge', args: ['mcp', '--name', 'a', '--', 'npx', '-y', 'p'] } },
     });
     await machine.undo();
     expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
@@ -193,7 +197,7 @@ describe('install claude', () => {
       'wrapped Stop: y',
     ]);
     const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as { mcpServers: { a: { args: string[] } } };
-    expect(mcpServers.a.args.slice(1)).toEqual(['mcp', '--', 'cmd', '/c', 'npx', 'p']);
+    expect(mcpServers.a.args.slice(1)).toEqual(['mcp', '--name', 'a', '--', 'cmd', '/c', 'npx', 'p']);
   });
 
   it('[E-4] says that the cache of npx is no place to stay', async () => {
@@ -228,8 +232,8 @@ describe('install claude', () => {
     const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as {
       mcpServers: Record<string, { args: string[] }>;
     };
-    expect(mcpServers['long']?.args.slice(1, 5)).toEqual(['mcp', '--call-timeout', '3600s', '--']);
-    expect(mcpServers['short']?.args.slice(1, 3)).toEqual(['mcp', '--']);
+    expect(mcpServers['long']?.args.slice(1, 7)).toEqual(['mcp', '--name', 'long', '--call-timeout', '3600s', '--']);
+    expect(mcpServers['short']?.args.slice(1, 5)).toEqual(['mcp', '--name', 'short', '--']);
   });
 
   it('[E-4] follows CLAUDE_CONFIG_DIR', async () => {
@@ -266,7 +270,7 @@ describe('install claude', () => {
     machine.write('home/.claude.json', text);
     await machine.run();
     const changed = machine.read('home/.claude.json');
-    expect(changed.replace('"/usr/bin/node"', '"x"').replace(`"${machine.script}", "mcp", "--", "x", `, '')).toBe(text);
+    expect(changed.replace('"/usr/bin/node"', '"x"').replace(`${machine.front('a')}, "x", `, '')).toBe(text);
     await machine.undo();
     expect(machine.read('home/.claude.json')).toBe(text);
   });
@@ -357,6 +361,39 @@ describe('install claude, again', () => {
     expect((await machine.undo()).files).toEqual([]);
   });
 
+  it('[E-4] gives each server the name of its entry, so that two which start the same package are told apart', async () => {
+    const machine = startInstall();
+    const odd = ['--name', '$HOME', '\u202eevil', 'x'.repeat(101)];
+    const text = servers(Object.fromEntries(['home', 'work', ...odd].map((name) => [name, npx])));
+    machine.write('home/.claude.json', text);
+    await machine.run();
+    const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as {
+      mcpServers: Record<string, { args: string[] }>;
+    };
+    const named = (name: string) => mcpServers[name]?.args.slice(1, -3);
+    expect([named('home'), named('work')]).toEqual([
+      ['mcp', '--name', 'home', '--'],
+      ['mcp', '--name', 'work', '--'],
+    ]);
+    expect(odd.map(named)).toEqual(odd.map(() => ['mcp', '--']));
+    expect((await machine.run()).files.flatMap(said)).toEqual(
+      ['home', 'work', ...odd].map((name) => `already ${name}`),
+    );
+    rmSync(machine.at('state'), { recursive: true });
+    await machine.undo();
+    expect(machine.read('home/.claude.json')).toBe(text);
+  });
+
+  it('[E-4] leaves an entry as it is that was put behind unwedge without its name, and takes it out again', async () => {
+    const machine = startInstall();
+    const earlier = servers({ a: { command: '/usr/bin/node', args: [machine.script, 'mcp', '--', 'npx', '-y', 'p'] } });
+    machine.write('home/.claude.json', earlier);
+    expect((await machine.run()).files.flatMap(said)).toEqual(['already a']);
+    expect(machine.read('home/.claude.json')).toBe(earlier);
+    await machine.undo();
+    expect(JSON.parse(machine.read('home/.claude.json'))).toEqual({ mcpServers: { a: npx } });
+  });
+
   it('[E-4] stands outside the wrapper of another tool', async () => {
     const machine = startInstall();
     machine.write(
@@ -364,7 +401,7 @@ describe('install claude, again', () => {
       servers({ a: { command: 'uvx', args: ['mcp-scan', 'gateway', '--exec', 'npx'] } }),
     );
     await machine.run();
-    expect(machine.read('home/.claude.json')).toMatch(/"mcp",\s+"--",\s+"uvx",\s+"mcp-scan"|"mcp", "--", "uvx", /);
+    expect(machine.read('home/.claude.json')).toContain(`${machine.front('a')}, "uvx", `);
   });
 
   it('[E-4] repairs the path of unwedge when that has moved', async () => {

@@ -51,19 +51,16 @@ describe('install codex', () => {
       'wrapped i',
       'left Stop: say: Codex would not run it before you trust it anew: --codex-hooks',
     ]);
-    const words = `"${machine.script}", "mcp", "--"`;
+    const words = machine.front;
     const own = '"/usr/bin/node"';
     const lines = [
       ['command = "n\\u0070x"', `command = ${own}`],
-      ['args = [\n', `args = [${words}, "n\\u0070x", \n`],
-      ["\tcommand = 'C:\\x'", `\targs = [${words}, 'C:\\x']\n\tcommand = ${own}`],
-      ['command = """\ny"""', `command = ${own}, args = [${words}, """\ny"""]`],
-      ['d.command = "z"', `d.args = [${words}, "z"]\nd.command = ${own}`],
-      ['"q", args = []', `${own}, args = [${words}, "q"]`],
-      [
-        'i = { command = "q"',
-        `i = { command = ${own}, args = ["${machine.script}", "mcp", "--call-timeout", "3600500ms", "--", "q"]`,
-      ],
+      ['args = [\n', `args = [${words('a')}, "n\\u0070x", \n`],
+      ["\tcommand = 'C:\\x'", `\targs = [${words('b')}, 'C:\\x']\n\tcommand = ${own}`],
+      ['command = """\ny"""', `command = ${own}, args = [${words('c')}, """\ny"""]`],
+      ['d.command = "z"', `d.args = [${words('d')}, "z"]\nd.command = ${own}`],
+      ['"q", args = []', `${own}, args = [${words('e')}, "q"]`],
+      ['i = { command = "q"', `i = { command = ${own}, args = [${words('i', '"--call-timeout", "3600500ms", ')}, "q"]`],
     ] as const;
     const expected = lines.reduce((made, [from, to]) => made.replace(from, to), config).replaceAll('\n', eol);
     expect(machine.read('home/.codex/config.toml')).toBe(expected);

@@ -33,7 +33,7 @@ describe('install cursor', () => {
     expect(machine.read('home/.cursor/mcp.json')).toBe(
       mcp
         .replace('"${env:HOME}/x"', '"/usr/bin/node"')
-        .replace('["y"', `["${machine.script}", "mcp", "--", "\${env:HOME}/x", "y"`),
+        .replace('["y"', `[${machine.front('a')}, "\${env:HOME}/x", "y"`),
     );
     const start = `/usr/bin/node ${machine.script} hook --keep-background --host-timeout`;
     expect(machine.read('home/.cursor/hooks.json')).toContain(`"${start} 5s -- /bin/sh -c './audit.sh --all'"`);
@@ -64,7 +64,7 @@ describe('install vscode', () => {
       [machine.at(`${folder}/profiles/p1/mcp.json`), 'changed'],
     ]);
     expect(machine.read(`${folder}/mcp.json`)).toBe(
-      text.replace('"command": "x"', `"command": "/usr/bin/node", "args": ["${machine.script}", "mcp", "--", "x"]`),
+      text.replace('"command": "x"', `"command": "/usr/bin/node", "args": [${machine.front('a')}, "x"]`),
     );
     await machine.run({ agents: ['vscode'], undo: true }, { platform, env: absolute });
     expect(machine.read(`${folder}/profiles/p1/mcp.json`)).toBe(text);
@@ -128,13 +128,12 @@ describe('install openclaw', () => {
       'left c: it is remote: `unwedge mcp --url` can stand in front of it',
       'wrapped d',
     ]);
-    const words = (more = '') => `"${machine.script}", "mcp", ${more}"--"`;
     expect(machine.read('home/.openclaw/openclaw.json')).toBe(
       json5
-        .replace("'np\\x78', args: [", `"/usr/bin/node", args: [${words()}, 'np\\x78', `)
+        .replace("'np\\x78', args: [", `"/usr/bin/node", args: [${machine.front('a')}, 'np\\x78', `)
         .replace(
           "d: { command: 'x'",
-          `d: { command: "/usr/bin/node", "args": [${words('"--call-timeout", "1048575ms", ')}, 'x']`,
+          `d: { command: "/usr/bin/node", "args": [${machine.front('d', '"--call-timeout", "1048575ms", ')}, 'x']`,
         ),
     );
     await machine.undo({ agents: ['openclaw'] });

@@ -93,7 +93,7 @@ describe('a file that somebody else writes', () => {
       },
     };
     await machine.run({}, { files });
-    expect(machine.read('home/.claude.json')).toContain('"mcp", "--", "other"');
+    expect(machine.read('home/.claude.json')).toContain('"--", "other"');
     await machine.undo();
     expect(machine.read('home/.claude.json')).toBe(other);
   });
@@ -114,7 +114,7 @@ describe('a file that somebody else writes', () => {
       },
     };
     await machine.run({}, { files });
-    expect(machine.read('home/.claude.json')).toContain('"mcp", "--", "other"');
+    expect(machine.read('home/.claude.json')).toContain('"--", "other"');
     await machine.undo();
     expect(machine.read('home/.claude.json')).toBe(other);
   });
