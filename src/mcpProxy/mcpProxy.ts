@@ -221,8 +221,11 @@ export class McpProxy implements Part {
   }
 
   #deliver(call: ClientCall, line: Line, answer: McpAnswer): void {
-    const { record, outlet } = this.#scope;
-    if (answer.result !== undefined) record.answered(call.request, answer.result);
+    const { record, outlet, settings, voice } = this.#scope;
+    if (answer.result !== undefined) {
+      record.answered(call.request, answer.result);
+      for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
+    }
     this.#startUp.end();
     const facts = failureIn(answer);
     outlet.write(facts === undefined ? line : withEarlierAttempts(call, line, answer));

@@ -5,6 +5,7 @@ import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { safeEnvironment } from '../actors/process/safeEnvironment.ts';
 import type { Duration } from '../policy/duration.ts';
 import {
+  boolean,
   byName,
   choice,
   duration,
@@ -27,6 +28,7 @@ import type { ProbePort } from '../calls/boundRule.ts';
 import { reconciledTools } from '../calls/reconciledTools.ts';
 import { remoteServer } from '../runtime/remoteServer.ts';
 import { proxyForms } from './proxyForms.ts';
+import { ToolNames } from './toolNames.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** When a request whose answer was lost is sent again. */
@@ -66,6 +68,8 @@ export interface McpProxyOptions {
   readonly retry?: RetryMode | undefined;
   /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
   readonly envAllow?: readonly string[] | undefined;
+  /** Whether `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
+  readonly isOneOfSeveral?: boolean | undefined;
 }
 
 /** What of the runtime the options are read with. */
@@ -85,6 +89,8 @@ export interface ProxySettings {
   readonly limitsOf: (method: string, tool: string | undefined) => Limits;
   /** What the configuration says of the effect of calls of tools that it does not say it of. */
   readonly effect: Effect | undefined;
+  /** What is written of tools, held against those that there are. */
+  readonly toolNames: ToolNames;
   /** The configured tools, their reconcile rules bound to this port. */
   readonly toolsBy: (port: ProbePort) => Tools;
 }
@@ -117,6 +123,7 @@ const proxyKeys = {
   handshakeMs: duration(),
   retry: choice(retryModes),
   envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
+  isOneOfSeveral: boolean({ default: false }),
 } satisfies KeysOf<McpProxyOptions>;
 
 /**
@@ -152,6 +159,7 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
     server,
     isRemote: own.remote !== undefined,
     effect: policies.effectOf(name, undefined),
+    toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
     toolsBy,
     limitsOf(method, tool) {
       const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;

@@ -27,7 +27,7 @@ export async function whatToServe(
     throw new UsageError(`Expected ${url === undefined ? 'a command' : '`--url`'} or \`--servers\`, got both`);
   const content = await readServersFile(file);
   const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
-  const limits = { ...planLimits(args), envAllow };
+  const limits = { ...planLimits(args), envAllow, isOneOfSeveral: true };
   const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
   const { mcpServers, ...own } = fieldsIn(content) ?? {};
   const inline = args.servers === undefined ? (own as UnwedgeConfig) : undefined;

@@ -363,7 +363,7 @@ describe('install claude, again', () => {
 
   it('[E-4] gives each server the name of its entry, so that two which start the same package are told apart', async () => {
     const machine = startInstall();
-    const odd = ['--name', '$HOME', '\u202eevil', 'x'.repeat(101)];
+    const odd = ['--name', 'a$HOME', '\u202eevil', 'x'.repeat(101)];
     const text = servers(Object.fromEntries(['home', 'work', ...odd].map((name) => [name, npx])));
     machine.write('home/.claude.json', text);
     await machine.run();

@@ -218,4 +218,20 @@ describe('a batch of the client', () => {
     await proxy.seen(({ id }) => id === 'kept');
     expect(proxy.lines).toContain('[{"jsonrpc":"2.0","id":"kept","result":{"n":1.0}}]');
   });
+
+  it('[R-17] says once of a limit and a rule that they are for tools which the server does not list', async () => {
+    const policies = {
+      integrations: { kb: { tools: { pekk: { effect: 'readOnly' as const }, act: { idleMs: 9_000 } } } },
+    };
+    const proxy = await startProxy({ policies, toolMs: { pute: 1000 } });
+    await proxy.open();
+    await proxy.ask('tools/list');
+    expect(proxy.said).toEqual([
+      'kb has no tool "pute", which --tool-timeout names; did you mean "put"?',
+      'kb has no tool "pekk", which policies.integrations.kb.tools names; did you mean "peek"?',
+    ]);
+    const several = await startProxy({ toolMs: { pute: 1000 }, isOneOfSeveral: true });
+    await several.open();
+    expect(several.said).toEqual([]);
+  });
 });
