@@ -187,7 +187,9 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   if (comeback?.ordered === true)
     return { what: `${name} is being restarted (by an operator)`, next: 'unwedge status --watch' };
   const word = shellWord(name);
-  const mends = { open: 'probe', isolated: 'restart', crashed: 'restart' } as const;
+  // One that has crashed again and again will do so once more: what it said last is worth more.
+  const crashed = view.crashes10m > 1 ? undefined : 'restart';
+  const mends = { open: 'probe', isolated: 'restart', crashed } as const;
   // What comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
   const isComing =
     (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && probeInMs(view, now) === 0);

@@ -91,15 +91,17 @@ async function find(
 
   io.stderr.write(problemLines(asked, io.now()));
   if (live.length === 0)
-    throw new CommandError(`No live runtime answers for ${sanitize(path)}; nothing was restarted.`);
+    throw new CommandError(
+      `No gateway or proxy that runs on ${sanitize(path)} answers; nothing was restarted. A server starts with its gateway, or with its client.`,
+    );
   if (named.length > 0) {
     const there = named.map((runtime) => sanitize(instanceName(name, runtime.pid))).join(', ');
-    throw new CommandError(`No live runtime of pid ${pid} has ${quoted(name)}; known: ${there}`);
+    throw new CommandError(`No running gateway or proxy of pid ${pid} has ${quoted(name)}; known: ${there}`);
   }
   const names = [...new Set(live.flatMap(({ answer }) => namesIn(answer)))];
   const near = nearest(name, names);
   const guess = near === undefined ? `known: ${names.map(sanitize).join(', ')}` : `did you mean ${quoted(near)}?`;
-  throw new CommandError(`No live runtime has ${quoted(given)}; ${guess}`);
+  throw new CommandError(`No running gateway or proxy has ${quoted(given)}; ${guess}`);
 }
 
 function namesIn(answer: LiveStatus | undefined): readonly string[] {

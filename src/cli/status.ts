@@ -2,7 +2,7 @@ import { type LiveGroup, type LiveStatus, readStatusAnswer } from '../control/an
 import { formatDuration, formatLatency } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
-import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
+import type { SessionStatus, StoreReader, StoreStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf, probeInMs } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
@@ -14,6 +14,7 @@ import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
+import { withLastWords } from './lastWordsOfServers.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -62,7 +63,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
-    ...(await reader.status(now)),
+    ...(await statusOf(reader, now)),
   }));
   const answers = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = new Set(answers.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
@@ -98,6 +99,11 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
     );
   }
   return 0;
+}
+
+async function statusOf(reader: StoreReader, now: number): Promise<StoreStatus> {
+  const found = await reader.status(now);
+  return { ...found, integrations: await withLastWords(reader, found.integrations) };
 }
 
 function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {

@@ -1,9 +1,8 @@
-import { readStatusAnswer, readWhyAnswer } from '../control/answers.ts';
+import { readWhyAnswer } from '../control/answers.ts';
 import { nearestId } from '../policy/nearest.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
-import type { RuntimeRow } from '../store/runtimes.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
@@ -12,6 +11,7 @@ import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
+import { integrationOf, integrationWhy } from './whyIntegration.ts';
 import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -22,6 +22,7 @@ export const why = defineCommand({
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
     'people, and which limit or wait ends next. Without one it shows what is on record: messages and calls that wait to be taken up.',
+    'SESSION is an id as `unwedge status` shows it, or the name of a server behind a running proxy. Of another integration it says what is known.',
     'With --fire the rule that comes next acts now, exactly as if its time had come; it is on record as operator/fired. Exits 1 where no rule waits.',
   ].join('\n'),
   options: {
@@ -57,10 +58,10 @@ export const why = defineCommand({
     if (records === undefined) {
       const near = nearestId(session, ids);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
-      if (await isIntegration(session, args.db, rows, io)) {
-        throw new CommandError(
-          `${quoted(session)} is an integration and no session: see \`unwedge status\` and \`unwedge events --integration ${sanitize(session)}\`.`,
-        );
+      const integration = await integrationOf(session, args.db, rows, io);
+      if (integration !== undefined) {
+        io.stdout.write(args.json ? toJson(integration) : integrationWhy(integration, args.db, io));
+        return 0;
       }
       throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
     }
@@ -136,17 +137,4 @@ function fire(
     throw new CommandError(sanitize(why));
   }
   return giveAndSay({ order: 'fire', name, target: target.id, reason }, { db, json }, io);
-}
-
-/** Whether an integration of this name is on record, or known to a live gateway. */
-async function isIntegration(
-  name: string,
-  db: string | undefined,
-  rows: readonly RuntimeRow[],
-  io: Io,
-): Promise<boolean> {
-  const { integrations } = await readDatabase(db, io, (reader) => reader.status(io.now()));
-  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  const live = asked.flatMap(({ answer }) => answer?.integrations ?? []);
-  return [...integrations, ...live].some(({ integration }) => integration === name);
 }

@@ -41,6 +41,20 @@ function view(integration: string, more: Partial<IntegrationView> = {}): Integra
   return { integration, circuit: 'closed', ...figures, live: [live], ...more };
 }
 
+describe('a server that is down', () => {
+  const crashed = { ...live, circuit: 'crashed' } as const;
+  const nextOf = (crashes10m: number) =>
+    mattersOf(
+      { ...nothing, integrations: [view('fs', { circuit: 'crashed', live: [crashed], crashes10m })] },
+      now,
+      undefined,
+    )[0]?.next;
+
+  it('[O-9] is restarted after one crash, and is read about after several, which a restart does not mend', () => {
+    expect([nextOf(1), nextOf(2)]).toEqual(['unwedge restart fs', 'unwedge events --integration fs --failed']);
+  });
+});
+
 describe('the circuit of a tool', () => {
   const tools = [
     { tool: 'charge', circuit: 'open', probeInMs: 53_400 },

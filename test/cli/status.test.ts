@@ -248,4 +248,23 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).toContain('1 event\n');
     expect(stdout).toContain('No failures and no circuits are on record: gateways, proxies');
   });
+
+  it('[O-9] shows why a server that crashes again and again does so, and where to read on', async () => {
+    const { store, clock, path } = await startStore();
+    const at = Date.UTC(2026, 0, 1, 1) - 5_000;
+    const error =
+      "The server exited with code 1; stderr: throw err; | Error: Cannot find module '/x' | Node.js v20.20.2";
+    const crash = { incarnation: 1, elapsedMs: 5, queued: 0, restarts: 0, next: 'restart' } as const;
+    const message = 'The server exited with code 1';
+    const { failure } = failed(1);
+    store.record({ type: 'integration.crashed', integration: 'fs', message, at });
+    store.record({ type: 'child.crashed', child: 'mcp:fs', path: [], error, ...crash, at });
+    store.record(failed(1, { integration: 'fs', at, failure: { ...failure, kind: 'crash', message } }));
+    const flushed = store.flush();
+    await clock.settle();
+    await flushed;
+    const { stdout } = await call(['status', '--db', path]);
+    expect(stdout).toMatch(/The server exited with code 1: Error: Cannot find module '\/x'$/m);
+    expect(stdout).not.toContain('Node.js');
+  });
 });

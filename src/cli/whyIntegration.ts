@@ -1,0 +1,66 @@
+import { readStatusAnswer } from '../control/answers.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { reportLines } from '../policy/callReport.ts';
+import { shellWord } from '../policy/shellWord.ts';
+import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
+import type { RuntimeRow } from '../store/runtimes.ts';
+import { probeInMs } from './attention.ts';
+import { dbWords } from './databasePath.ts';
+import { readDatabase } from './database.ts';
+import type { Io } from './io.ts';
+import { withLastWords } from './lastWordsOfServers.ts';
+import { sanitize } from './sanitize.ts';
+import { ago } from './timeText.ts';
+import { wrapLines } from './wrap.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** The integration of this name, as the records and the running gateways show it; undefined where there is none. */
+export async function integrationOf(
+  name: string,
+  db: string | undefined,
+  rows: readonly RuntimeRow[],
+  io: Io,
+): Promise<IntegrationView | undefined> {
+  const now = io.now();
+  const { recorded, figures } = await readDatabase(db, io, async (reader) => ({
+    recorded: await withLastWords(reader, (await reader.status(now)).integrations),
+    figures: await reader.statistics(now - dayMs, 'whole'),
+  }));
+  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  return viewOf(recorded, asked, reportLines(figures)).find(({ integration }) => integration === name);
+}
+
+/** What is known of an integration, for who asked what a session waits for. @param db - what `--db` was given. */
+export function integrationWhy(view: IntegrationView, db: string | undefined, io: Pick<Io, 'columns' | 'now'>): string {
+  const { integration, live, lastError } = view;
+  const now = io.now();
+  const name = sanitize(integration);
+  const kind = lastError?.kind === undefined ? '' : `${sanitize(lastError.kind)}: `;
+  const last =
+    lastError === undefined
+      ? 'no failure is on record'
+      : `its last failure, ${ago(lastError.at, now)}: ${kind}${sanitize(lastError.error)}`;
+  const runs =
+    live.length === 0
+      ? 'no running gateway or proxy has it'
+      : `it has ${live.reduce((sum, each) => sum + each.inFlight, 0)} calls in flight`;
+  return wrapLines(
+    [
+      `${name} is an integration: sessions wait, and it is what they wait for.`,
+      `  ${circuitText(view, now)}; ${runs}`,
+      `  ${last}`,
+      `See \`unwedge status${dbWords(db)}\` and \`unwedge events --integration ${shellWord(name)}${dbWords(db)}\`.`,
+    ],
+    io.columns,
+  );
+}
+
+function circuitText(view: IntegrationView, now: number): string {
+  const { circuit, live } = view;
+  if (circuit === 'crashed') return 'its server is down';
+  const was = live.length === 0 ? 'its circuit was last' : 'its circuit is';
+  const leftMs = probeInMs(view, now);
+  return `${was} ${circuit}${circuit === 'open' && leftMs > 0 ? `, probe in ${formatDuration(leftMs)}` : ''}`;
+}
