@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { McpHttp, mcpPath } from '../../mcpHttp/mcpHttp.ts';
 import { Refusals } from '../../mcpHttp/refusals.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { type HttpServer, startHttpServer } from '../../server/httpServer.ts';
 import { OwnMetrics } from '../../runtime/ownMetrics.ts';
@@ -91,7 +93,8 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
 
 /** What people need to connect a client: this once it is said, and it is not kept. */
 function announcement(name: string, url: string, token: ListenToken | undefined): string {
-  const shown = token?.file === undefined ? token?.value : `the token in ${token.file}`;
+  // A client fills in the variable, so that no configuration holds the token.
+  const shown = token?.file === undefined ? token?.value : `\${${tokenVariable}}`;
   const headers = shown === undefined ? undefined : { Authorization: `Bearer ${shown}` };
   const configuration = { mcpServers: { [name]: { type: 'http', url, headers } } };
   return [
@@ -99,6 +102,21 @@ function announcement(name: string, url: string, token: ListenToken | undefined)
     ...(token === undefined ? ['unwedge: it asks for no token: whoever is on this machine may use it'] : []),
     'unwedge: the configuration of a client:',
     JSON.stringify(configuration),
+    ...(token?.file === undefined ? [] : fileLines(name, url, token.file)),
     '',
   ].join('\n');
+}
+
+/** What a client reads the token from. */
+const tokenVariable = 'UNWEDGE_MCP_TOKEN';
+
+/** How clients get the token of a file, without a word of it. */
+function fileLines(name: string, url: string, file: string): readonly string[] {
+  const reading = `$(cat ${shellWord(resolve(file))})`;
+  return [
+    `unwedge: ${tokenVariable} is to be set where the client is started:`,
+    `export ${tokenVariable}="${reading}"`,
+    `unwedge: for Claude Code instead: claude mcp add --transport http ${shellWord(name)} ${url} --header "Authorization: Bearer ${reading}"`,
+    `unwedge: for Codex, in its entry: bearer_token_env_var = "${tokenVariable}"`,
+  ];
 }

@@ -114,7 +114,12 @@ describe('unwedge mcp --listen', () => {
     const token = readFileSync(file, 'utf8').trim();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(mcp.stderr()).not.toContain(token);
-    expect(mcp.stderr()).toContain(`the token in ${file}`);
+    // What can be pasted: a configuration with a variable, and commands that read the file.
+    expect(mcp.stderr()).toContain('"Authorization":"Bearer ${UNWEDGE_MCP_TOKEN}"');
+    expect(mcp.stderr()).toContain(`\nexport UNWEDGE_MCP_TOKEN="$(cat ${file})"\n`);
+    expect(mcp.stderr()).toMatch(
+      /claude mcp add --transport http \S+ http:\S+ --header "Authorization: Bearer \$\(cat \S+\)"\n/,
+    );
     const again = await listen(['--token-file', file], home);
     expect((await new RawClient(again.entry.url, `Bearer ${token}`).open()).status).toBe(200);
     for (let request = 0; request < 3; request++) {
