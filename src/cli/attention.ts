@@ -91,17 +91,23 @@ function oftenText({ failures10m, crashes10m }: IntegrationView): string {
   return `${often.join(' and ')} in 10 minutes`;
 }
 
-/** The matters as they lead what is shown; empty without any. */
-export function attentionText(matters: readonly Matter[], { width, style }: { width: number; style: Style }): string {
+/** The matters as they lead what is shown; empty without any. @param mostLines - of all of them but the first. */
+export function attentionText(
+  matters: readonly Matter[],
+  { width, style, mostLines = Number.POSITIVE_INFINITY }: { width: number; style: Style; mostLines?: number },
+): string {
   if (matters.length === 0) return '';
-  const lines = matters
+  const told = matters
     .slice(0, mostTold)
-    .flatMap(({ what, next }) => [
+    .map(({ what, next }) => [
       ...wrapWords(what, width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
       `  ${style.dim('next:')} ${next}`,
     ]);
-  const more = matters.length > mostTold ? [`  and ${matters.length - mostTold} more: --json has all`] : [];
-  return `${[...lines, ...more].join('\n')}\n`;
+  let left = mostLines;
+  // The worst is told however little room there is.
+  const shown = told.filter((lines, index) => (left -= lines.length) >= 0 || index === 0);
+  const more = matters.length - shown.length;
+  return `${[...shown.flat(), ...(more > 0 ? [`  … and ${more} more: --json has all`] : [])].join('\n')}\n`;
 }
 
 /** Those that let the least through first. */

@@ -53,6 +53,9 @@ export async function main(words: readonly string[]): Promise<void> {
     get rows() {
       return process.stdout.isTTY ? process.stdout.rows || undefined : undefined;
     },
+    get errorColumns() {
+      return process.stderr.isTTY ? process.stderr.columns || usualColumns : undefined;
+    },
     signal: controller.signal,
     leaveInterrupts: () => {
       leavesInterrupts = true;

@@ -19,6 +19,10 @@ export interface Io {
   readonly columns: number;
   /** Height of stdout, in lines. @defaultValue no limit */
   readonly rows?: number | undefined;
+  /** Width of stderr, in characters. @defaultValue it is no terminal */
+  readonly errorColumns?: number | undefined;
+  /** So many lines are all that will be shown of what is written. @defaultValue no limit */
+  readonly page?: number | undefined;
   /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout or stderr any longer (EPIPE). */
   readonly signal: AbortSignal;
   /** From here on Ctrl-C is the business of a child that shares the terminal. @returns whether one has come since. */

@@ -6,6 +6,7 @@ import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { ownVersion } from './ownVersion.ts';
 import { firstOperand, parseWords } from './parse.ts';
+import { wrapLines } from './wrap.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function runCommandLine(words: readonly string[], io: Io): Promise<
     io.stderr.write(overview({ json: false, columns: io.columns }));
     return 2;
   } catch (error) {
-    io.stderr.write(`unwedge: ${report(error)}\n`);
+    io.stderr.write(wrapLines(`unwedge: ${report(error)}`.split('\n'), io.errorColumns ?? Infinity));
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -34,7 +35,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
   try {
     return await runCommand(command, others, io);
   } catch (error) {
-    io.stderr.write(`unwedge: ${report(error)}\n`);
+    io.stderr.write(wrapLines(`unwedge: ${report(error)}`.split('\n'), io.errorColumns ?? Infinity));
     return command.errorCode;
   }
 }

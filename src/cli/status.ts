@@ -124,7 +124,12 @@ interface Shown {
 function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now, matters }: Shown, io: Io): string {
   const style = createStyle(io);
   const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
-  const attention = attentionText(matters, { width: io.columns, style });
+  const attention = attentionText(matters, {
+    width: io.columns,
+    style,
+    // The table has the other part of the screen.
+    ...(io.page !== undefined && { mostLines: Math.floor(io.page / 3) }),
+  });
   const live = asked.filter(({ answer }) => answer !== undefined);
   const elsewhere = asked.filter((each) => each.elsewhere !== undefined && each.runtime.liveness !== 'dead');
   const events = counted(view.events, 'event');

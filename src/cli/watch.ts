@@ -63,6 +63,7 @@ async function capture(show: (io: Io) => Promise<number>, io: Io): Promise<Shown
   const code = await show({
     ...io,
     columns: io.columns,
+    page: io.isTTY ? io.rows : undefined,
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text) },
   });
@@ -78,7 +79,12 @@ function asTrouble(error: unknown): Shown {
 function inPlace({ stdout, stderr }: Shown, isFirst: boolean, io: Io): string {
   const heading = createStyle(io).dim(fitText(`${localTime(io.now())}  Ctrl-C ends`, Math.max(1, io.columns)));
   const lines = [heading, ...`${stdout}${stderr}`.trimEnd().split('\n')];
-  const fitting = lines.slice(0, Math.max(1, countFitting(lines, io)));
+  const count = Math.max(1, countFitting(lines, io));
+  // What is cut off is told in the last line that there is room for.
+  const isCut = count < lines.length && count > 2;
+  const fitting = isCut
+    ? [...lines.slice(0, count - 1), fitText(`… and ${lines.length - count + 1} lines more`, Math.max(1, io.columns))]
+    : lines.slice(0, count);
   return `${isFirst ? '\u001b[2J' : ''}\u001b[H${fitting.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`;
 }
 

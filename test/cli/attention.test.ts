@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mattersOf, mattersOfRuntimes } from '../../src/cli/attention.ts';
+import { attentionText, mattersOf, mattersOfRuntimes } from '../../src/cli/attention.ts';
 import type { IntegrationView } from '../../src/runtime/integrationView.ts';
+import { createStyle } from '../../src/cli/style.ts';
 import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
 
 const dead = (name: string, pid: number): AskedRuntime<never> => ({
@@ -40,6 +41,18 @@ const live = { state: 'idle', circuit: 'closed', inFlight: 0, waiting: 0, runtim
 function view(integration: string, more: Partial<IntegrationView> = {}): IntegrationView {
   return { integration, circuit: 'closed', ...figures, live: [live], ...more };
 }
+
+describe('what needs attention', () => {
+  const matters = ['one', 'two', 'three'].map((what) => ({ what, next: `look ${what}` }));
+  const style = createStyle({ isTTY: false, env: {} });
+  const text = (mostLines: number) => attentionText(matters, { width: 80, style, mostLines });
+
+  it('[L-6] keeps to its part of the screen, and says how many more there are', () => {
+    expect(text(5)).toBe('! one\n  next: look one\n! two\n  next: look two\n  … and 1 more: --json has all\n');
+    expect(text(1)).toBe('! one\n  next: look one\n  … and 2 more: --json has all\n');
+    expect(text(6)).not.toContain('more');
+  });
+});
 
 describe('a server that is down', () => {
   const crashed = { ...live, circuit: 'crashed' } as const;

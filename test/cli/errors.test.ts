@@ -13,4 +13,11 @@ describe('a choice of values', () => {
   ])('[L-1] is listed where another is given: %j', async (words, said) => {
     expect((await call(words)).stderr).toMatch(said);
   });
+
+  it('[L-6] are wrapped at words where stderr is a terminal, and one line elsewhere', async () => {
+    const words = ['events', '--db', '/nonexistent/of/a/directory/that/is/not/there.sqlite'];
+    const { stderr } = await call(words, { errorColumns: 40 });
+    expect(stderr.trimEnd().split('\n').length).toBeGreaterThan(2);
+    expect(stderr.replaceAll(/\n +/g, ' ')).toBe((await call(words)).stderr);
+  });
 });
