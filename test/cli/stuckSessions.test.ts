@@ -84,9 +84,10 @@ const nothing: Watched = {
   ...{ integrations: [], sessions: [], stuck: [], letters: [], runtimes: [] },
   alerts: { open: [], unwatched: [] },
 };
-const view = (circuit: string, live = true, probeInMs = 5000) =>
+const view = (circuit: string, live = true, probeInMs = 5000, crashes = 2) =>
   ({
-    ...{ integration: 'kb', circuit, failures10m: 1, failures24h: 1, crashes10m: 2, crashes24h: 2, runtimes: [] },
+    ...{ integration: 'kb', circuit, failures10m: 1, failures24h: 1, runtimes: [] },
+    ...{ crashes10m: crashes, crashes24h: crashes },
     live: live ? [{ circuit, runtime: 'r', pid: 1, state: 'idle', inFlight: 0, waiting: 0, probeInMs }] : [],
   }) as never;
 const letter = (reason: string, session = 's') =>
@@ -96,7 +97,8 @@ describe('what needs attention', () => {
   it.each([
     [{ integrations: [view('open')] }, 'unwedge probe kb'],
     [{ integrations: [view('open', true, 0)] }, 'unwedge events --integration kb --failed'],
-    [{ integrations: [view('crashed')] }, 'unwedge restart kb'],
+    [{ integrations: [view('crashed')] }, 'unwedge events --integration kb --failed'],
+    [{ integrations: [view('crashed', true, 5000, 1)] }, 'unwedge restart kb'],
     [{ integrations: [view('isolated')] }, 'unwedge restart kb'],
     [{ integrations: [view('open', false)] }, 'unwedge events --integration kb --failed'],
     [{ stuck: [{ session: "it's", what: 'waits' }] }, String.raw`unwedge why 'it'\''s'`],
