@@ -57,7 +57,7 @@ export interface McpProxyOptions {
   readonly whenAlive?: WhenAlive | undefined;
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
   readonly overallMs?: Duration | undefined;
-  /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
+  /** By tool: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
   readonly toolMs?: Readonly<Record<string, Duration>> | undefined;
   /**
    * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
@@ -162,12 +162,13 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
     toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
     toolsBy,
     limitsOf(method, tool) {
-      const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
-      if (own !== undefined) return all(own);
       if (method === 'initialize') return all(server.handshakeMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
-      return toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
+      const limits = toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
+      const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
+      // Its idle limit stays: without that nobody asks a server that hangs for a sign of life.
+      return own === undefined ? limits : { ...limits, attemptMs: own, overallMs: own };
     },
   };
 }

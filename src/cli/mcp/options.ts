@@ -30,7 +30,7 @@ export const mcpOptions = {
   'tool-timeout': {
     kind: 'list',
     value: 'TOOL=DURATION',
-    help: 'for calls of one tool the one limit in place of both',
+    help: 'for calls of one tool the limit on a call as a whole; its server is pinged after --idle-timeout all the same',
   },
   'start-timeout': { kind: 'duration', help: 'limit on the start of the server and its handshake; else 3m' },
   retry: {

@@ -270,7 +270,19 @@ describe('a call that hangs behind the proxy', () => {
     expect(textIn(await asked)).toContain('No answer or progress within 30s');
   });
 
-  it('[P-3] has the one limit of its tool where it was given one', async () => {
+  it('[P-1] [P-3] ends with a server that hangs though its tool was given a longer limit of its own', async () => {
+    const proxy = await startProxy({ toolMs: { act: 40_000 } });
+    await proxy.open();
+    const frozen = proxy.call('act', { do: 'freeze' });
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(idleMs);
+    await turns();
+    proxy.clock.skip(5000);
+    expect(textIn(await frozen)).toContain('The server hung and was killed');
+  });
+
+  it('[P-3] has the limit of its tool where it was given one', async () => {
     const proxy = await startProxy({ toolMs: { act: 2000 } });
     await proxy.open();
     proxy.clock.stop();
