@@ -15,6 +15,7 @@ import {
 } from './limits.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
+import { goesOnWhenSilent } from './silence.ts';
 import { isInStallWake } from './stallWake.ts';
 
 /**
@@ -130,7 +131,7 @@ export class AttemptLifecycle<I, O> {
         return undefined;
       }
       const limit = expiredLimit(attempt, now, options.clock);
-      if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now);
+      if (!this.#mayGoOn(attempt, limit)) return this.#limitPassed(attempt, limit, now);
       attempt.vouch(now);
       suspicion.raise();
       // Another of its limits may have passed as well.
@@ -145,7 +146,7 @@ export class AttemptLifecycle<I, O> {
   expireBy(attempt: Attempt<Call<I, O>>, rule: AttemptLimit, now: number, note: OrderNote): FailureFacts | undefined {
     const isLease = rule === 'attempt_timeout' && attempt.limitMs < attempt.call.settings.attemptMs;
     const limit = limitNamed(isLease ? 'lease_expired' : rule, attempt);
-    if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now, note);
+    if (!this.#mayGoOn(attempt, limit)) return this.#limitPassed(attempt, limit, now, note);
     attempt.vouch(now);
     this.#state.suspicion.raise();
     return this.expire(attempt, now);
@@ -163,7 +164,7 @@ export class AttemptLifecycle<I, O> {
     const { options, records } = this.#state;
     const { call } = attempt;
     const halfDue = call.progress.isPendingTold ? due : halfDueOf(attempt, options.clock);
-    if (halfDue <= now) records.callPending(call);
+    if (halfDue <= now) records.callPending(call, goesOnWhenSilent(this.#state, attempt));
     call.due = halfDue <= now ? due : Math.min(due, halfDue);
     options.deadlines.set(call);
   }
@@ -204,11 +205,9 @@ export class AttemptLifecycle<I, O> {
     return isShortened || attempt.isResting ? { ...amended, breaker: 'ignored' } : amended;
   }
 
-  /** Whether a silent call goes on while the server is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
-  #mayGoOn({ reason, isShortened }: ExpiredLimit): boolean {
-    const { options, circuit } = this.#state;
-    if (options.whenAlive !== 'wait' || options.onSilence === undefined || reason !== 'idle_timeout') return false;
-    return !isShortened && circuit.link.closed;
+  /** Whether it is the end of nothing: the server is asked for a sign of life. */
+  #mayGoOn(attempt: Attempt<Call<I, O>>, { reason }: ExpiredLimit): boolean {
+    return reason === 'idle_timeout' && goesOnWhenSilent(this.#state, attempt);
   }
 
   /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */

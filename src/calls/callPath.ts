@@ -10,7 +10,7 @@ import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
 import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
-import { whyOf } from './callWhy.ts';
+import { type CallWhy, whyOf } from './callWhy.ts';
 import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
@@ -21,6 +21,7 @@ import type { KeyRule } from '../policy/reconciler.ts';
 import * as refusal from './refusal.ts';
 import { recordedFailure } from './settingsBrief.ts';
 import type { OpenToolCircuit, ToolCircuitState } from './toolCircuits.ts';
+import { goesOnWhenSilent } from './silence.ts';
 import { toolName } from './toolName.ts';
 import { traceOf } from './traceOf.ts';
 
@@ -166,14 +167,21 @@ export class CallPath<I, O> implements Drainable {
     this.#step(() => this.#conductor.steps.end(call, facts));
   }
 
+  /** Says what a call waits for; undefined once it is settled. */
+  why(call: Call<I, O>): CallWhy | undefined {
+    const { state } = this.#conductor;
+    const { attempt } = call;
+    return whyOf(call, state.options.clock, attempt !== undefined && goesOnWhenSilent(state, attempt));
+  }
+
   /**
-   * Has the rule act now that ends the wait of a call next, as if its time had come.
-   * @param rule - its id, as `whyOf` told it.
+   * Has the rule act now that comes next for a call, as if its time had come.
+   * @param rule - its id, as {@link CallPath.why} told it.
    * @param announce - told before it acts, where it does.
    * @param note - who wants it, and why. @defaultValue not said
    */
   fire(call: Call<I, O>, rule: string, announce: () => void, note: OrderNote = {}): OrderResult {
-    const next = whyOf(call, this.#conductor.state.options.clock)?.next;
+    const next = this.why(call)?.next;
     if (next === undefined) return notDone('The call has ended.');
     if (next.id !== rule) return notDone(`Something else comes next by now: ${next.rule}.`);
     const act = (): void => {

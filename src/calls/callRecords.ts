@@ -124,13 +124,18 @@ export class CallRecords<I, O> {
     recorder.failed(call, attempt, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
-  /** Half of a limit has passed: told once for each call. */
-  callPending(call: Call<I, O>): void {
+  /**
+   * Half of a limit has passed: told once for each call.
+   * @param goesOn - whether its attempt goes on at the idle limit while the other side answers.
+   */
+  callPending(call: Call<I, O>, goesOn = false): void {
     call.ownProgress().isPendingTold = true;
-    const why = whyOf(call, this.#clock);
+    const why = whyOf(call, this.#clock, goesOn);
     const { input, settings, startedAt, attempts: attempt } = call;
     if (why === undefined || settings.isPart === true || settings.isProbe === true) return;
-    const { rule, inMs } = why.next;
+    const isPinged = why.next.rule === 'ping';
+    // A ping ends no call whose server lives: what does is the next of its rules.
+    const { rule, inMs } = isPinged ? (why.also?.[0] ?? why.next) : why.next;
     this.#queue.tell({
       type: 'call.pending',
       ...this.#about(call),
@@ -142,6 +147,7 @@ export class CallRecords<I, O> {
       rule,
       limitMs: limitMsOf(rule, call),
       nextInMs: inMs,
+      ...(isPinged && { pingInMs: why.next.inMs }),
     });
   }
 

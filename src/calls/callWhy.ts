@@ -7,11 +7,12 @@ import { attemptDueOf, idleDueOf } from './limits.ts';
 import type { OpenEffect } from './openEffect.ts';
 import type { RateWait } from './rateBucket.ts';
 
-/** A rule that will end the wait of a call, unless something else does before. */
+/** A rule that acts on the wait of a call, unless something else does before. All but `ping` end it. */
 export interface CallRule {
   /** Tells it from the rules of every other wait of the call. */
   readonly id: string;
-  readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile';
+  /** `ping`: the other side is asked whether it lives; the call goes on where it does. */
+  readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile' | 'ping';
   readonly inMs: number;
 }
 
@@ -61,8 +62,15 @@ export interface ReconcileWhy {
   readonly inMs?: number | undefined;
 }
 
-/** Says what a call waits for; undefined once it is settled. */
-export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls'>): CallWhy | undefined {
+/**
+ * Says what a call waits for; undefined once it is settled.
+ * @param goesOn - whether the attempt in flight goes on at its idle limit while the other side answers.
+ */
+export function whyOf<I, O>(
+  call: Call<I, O>,
+  clock: Pick<Clock, 'now' | 'stalls'>,
+  goesOn = false,
+): CallWhy | undefined {
   if (call.settled) return undefined;
   const now = clock.now();
   const { attempt, settings, attempts, waiting = 'permit' } = call;
@@ -95,11 +103,11 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
       rule === undefined ? overall : { id: `${attempts}:${waiting}`, rule, inMs: call.progress.waitUntil - now };
     return { phase: waiting, ...shared, ...inOrder([next, overall]) };
   }
-  const limitOf = (rule: 'idle_timeout' | 'attempt_timeout', due: number): CallRule => {
+  const limitOf = (rule: 'idle_timeout' | 'attempt_timeout' | 'ping', due: number): CallRule => {
     return { id: `${attempts}:${rule}`, rule, inMs: due - now };
   };
   const limits = [
-    limitOf('idle_timeout', idleDueOf(attempt, clock)),
+    limitOf(goesOn ? 'ping' : 'idle_timeout', idleDueOf(attempt, clock)),
     limitOf('attempt_timeout', attemptDueOf(attempt, clock)),
     overall,
   ];

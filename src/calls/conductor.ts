@@ -82,7 +82,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     if (rule === 'overall_timeout') call.ownProgress().triesLast = true;
     if (fallback !== undefined && lastFailure !== undefined) this.#fallbackExpired(call, lastFailure);
     else if (call.attempt !== undefined) {
-      const facts = this.steps.lifecycle.expireBy(call.attempt, rule as AttemptLimit, this.now(), note);
+      const limit = rule === 'ping' ? 'idle_timeout' : (rule as AttemptLimit);
+      const facts = this.steps.lifecycle.expireBy(call.attempt, limit, this.now(), note);
       if (facts !== undefined) this.steps.retryOrEnd(call, facts);
     } else {
       const { settlement } = this.steps;

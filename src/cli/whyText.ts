@@ -59,9 +59,10 @@ function recoveringLines(why: SessionWhy): string[] {
 }
 
 /** What ends the wait first, and the end of the gateway where that is nearer. */
-function endLines({ next, stopping }: SessionWhy): readonly string[] {
+function endLines(why: SessionWhy): readonly string[] {
+  const { next, stopping } = why;
   const rule = next && `${ruleText(next)} in ${time(next.inMs)}`;
-  if (stopping === undefined) return rule === undefined ? [] : [`Next: ${rule}.`];
+  if (stopping === undefined) return rule === undefined ? [] : [`Next: ${rule}.`, ...afterPing(why)];
   const { inMs, sinceMs } = stopping;
   const begun = sinceMs === undefined ? '' : ` (begun ${time(sinceMs)} ago)`;
   const stop =
@@ -74,6 +75,17 @@ function endLines({ next, stopping }: SessionWhy): readonly string[] {
     : [`Next: ${stop}.`, `Its own rule, ${ruleText(next as RuleWhy)}, would follow in ${time(next?.inMs ?? 0)}.`];
 }
 
+/** What ends the call whose server is asked next, where that answers. */
+function afterPing({ next, rules, calls }: SessionWhy): readonly string[] {
+  if (next?.rule !== 'ping') return [];
+  const also = calls.find(({ call }) => call === next.call)?.progress?.also ?? [];
+  const ends = [...also, ...rules.filter(({ call, rule }) => call === next.call && rule === 'tool_call')];
+  const [first] = ends.toSorted((one, other) => one.inMs - other.inMs);
+  if (first === undefined) return [];
+  const end = `${ruleText({ ...first, what: next.what })} in ${time(first.inMs)}`;
+  return [`Where it answers, ${end}; where it does not, it is killed.`];
+}
+
 /** What a rule does when its time has come. */
 export function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
@@ -84,6 +96,7 @@ export function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): strin
   if (rule === 'rate_limit') return `the rate limit has room for ${name}`;
   if (rule === 'reconcile') return `it is known whether ${name} happened, or asked again`;
   if (rule === 'restart_wait') return `${name} no longer waits for a restart`;
+  if (rule === 'ping') return `the server of ${name} is asked whether it lives (ping)`;
   const ofAttempt = rule === 'idle_timeout' || rule === 'attempt_timeout';
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
 }
@@ -157,11 +170,11 @@ function stateText(state: string, progress: CallWhy | undefined): string {
 function phaseText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'is being written to the store';
   const { phase, attempt, maxAttempts, silentMs, next, rate, reconciling } = progress;
-  // Of one that changes something most failures leave no room for another.
-  const isLast = phase === 'in_flight' && progress.effect === 'mutating' && isOnce(progress);
+  // Most failures leave no room for another: a line below says so, and this one must not say otherwise.
+  const isLast = phase === 'in_flight' && isOnce(progress);
   const attempts = isLast ? `attempt ${attempt}` : `attempt ${attempt} of ${maxAttempts}`;
-  const then =
-    next.rule === 'next_attempt' ? `tried again in ${time(next.inMs)}` : `${next.rule} in ${time(next.inMs)}`;
+  const does = next.rule === 'next_attempt' ? 'tried again' : next.rule === 'ping' ? 'its server is pinged' : next.rule;
+  const then = `${does} in ${time(next.inMs)}`;
   if (phase === 'in_flight') return `${attempts} in flight, silent for ${time(silentMs ?? 0)}; ${then}`;
   if (rate !== undefined) {
     const place = sanitize(rateWaitText(rate));

@@ -212,6 +212,7 @@ const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], st
   rate_limit: 'Room in the limit',
   reconcile: 'Next word on whether it happened',
   idle_timeout: 'Idle limit',
+  ping: 'Its server is pinged',
   attempt_timeout: 'Limit of the attempt',
   overall_timeout: 'Limit of the call',
 };

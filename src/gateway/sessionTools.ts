@@ -1,7 +1,6 @@
 import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Operation } from '../calls/operation.ts';
-import { whyOf } from '../calls/callWhy.ts';
 import { effectUnder } from '../calls/callOptions.ts';
 import { circuitOf } from '../calls/integration.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
@@ -81,7 +80,7 @@ export function createToolPort(
       attempts = () => call.attempts;
       return {
         end: (facts) => target.path.end(call, judged(facts)),
-        why: () => whyOf(call, clock),
+        why: () => target.path.why(call),
         steps: () => call.progress.trail?.steps ?? [],
         fire: (rule, announce, note) => target.path.fire(call, rule, announce, note),
         stopRetrying: (announce) => target.path.stopRetrying(call, announce),
@@ -125,7 +124,7 @@ export function createToolPort(
         reconcile.kind === 'key'
           ? target.path.start(request, { ...settings, isSentBefore: true }, settled)
           : target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
-      return { why: () => whyOf(made, clock) };
+      return { why: () => target.path.why(made) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool, input) {

@@ -145,9 +145,8 @@ export class McpProxy implements Part {
   /** What its client waits for. */
   get pending(): PendingCalls {
     const { name, clock, wire } = this.#scope;
-    const { link } = this.path;
     const refused = this.#refused;
-    return { name, calls: [...this.#calls.all()], clock, link, pid: wire?.relay.pid, refused };
+    return { name, calls: [...this.#calls.all()], clock, path: this.path, pid: wire?.relay.pid, refused };
   }
 
   /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */

@@ -1,5 +1,4 @@
 import type { CallPath } from '../calls/callPath.ts';
-import { whyOf } from '../calls/callWhy.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Failure } from '../policy/failure.ts';
@@ -24,7 +23,7 @@ export interface PendingCalls {
   readonly name: string;
   readonly calls: readonly ClientCall[];
   readonly clock: Clock;
-  readonly link: CallPath<ClientCall, McpAnswer>['link'];
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'link' | 'why'>;
   readonly pid: number | undefined;
   /** The last of those that have one. @defaultValue none yet */
   readonly refused?: RefusedCall | undefined;
@@ -32,13 +31,14 @@ export interface PendingCalls {
 
 /** What the client of a proxy waits for, in the form of a session: its connection is one. */
 export function proxyWhy({ pending }: { readonly pending: PendingCalls }): SessionWhy {
-  const { name, calls, clock, link, pid, refused } = pending;
+  const { name, calls, clock, path, pid, refused } = pending;
+  const { link } = path;
   const now = clock.now();
   const circuit = circuitOf(link);
   const probe = circuit === 'open' ? { probeInMs: Math.max(0, link.openUntil - now) } : {};
   const target = { state: link.state, circuit, ...probe, process: { pid } };
   const waiting = calls.flatMap(({ row, tool, request }): readonly ToolCallWhy[] => {
-    const progress = row === undefined ? undefined : whyOf(row, clock);
+    const progress = row === undefined ? undefined : path.why(row);
     if (row === undefined || progress === undefined) return [];
     const about = { call: `${name}-${row.number}`, integration: name, tool: tool ?? request.method };
     return [{ ...about, sinceMs: now - row.startedAt, progress, target }];

@@ -1,6 +1,5 @@
 import { createActor } from 'xstate';
 import { CallPath } from '../calls/callPath.ts';
-import { whyOf } from '../calls/callWhy.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
 import type { Call } from '../calls/call.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
@@ -160,7 +159,7 @@ export class ReplayedIntegration {
   /** Does nothing where another rule comes next by now: that is a difference, and shows as one. */
   #fire(number: number, rule: string): void {
     const call = this.calls.get(number);
-    const next = call && whyOf(call, this.#clock)?.next;
+    const next = call && this.path.why(call)?.next;
     if (call !== undefined && next?.rule === rule) this.path.fire(call, next.id, nobody);
   }
 

@@ -1,5 +1,4 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
-import { whyOf } from '../calls/callWhy.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -34,7 +33,7 @@ export class ReplayedSession {
     this.plan = plan;
     this.#clock = clock;
     this.#integrations = integrations;
-    const tools = toolPortOf(integrations, clock);
+    const tools = toolPortOf(integrations);
     this.#session = new SupervisedSession(
       { id: plan.id, clock, deadlines, facts, tools },
       { onMessage: ({ data }, turn) => this.#process(data as PlannedTurn, turn), watchdog: plan.watchdog },
@@ -143,7 +142,7 @@ function endOf({ end, attempts, isPending }: PlannedCall): number {
 
 const noOrders = 'A replay takes no orders.';
 
-function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>, clock: Clock): ToolPort {
+function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>): ToolPort {
   return {
     call(integration, _tool, input, { signal, late, overallMs }, settled) {
       const target = integrations.get(integration);
@@ -153,7 +152,7 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>, cloc
       const call = target.start(planned, settled, { ...limits, signal, late, underWay: true });
       return {
         end: (facts) => target.path.end(call, facts),
-        why: () => whyOf(call, clock),
+        why: () => target.path.why(call),
         steps: () => [],
         fire: () => notDone(noOrders),
         stopRetrying: () => notDone(noOrders),

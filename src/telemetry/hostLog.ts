@@ -68,12 +68,13 @@ const lines: Lines = {
       text: `The circuit of ${integration} ${what}, as another process has found${why}`,
     };
   },
-  'call.pending': ({ integration, call, label, session, waitsFor, elapsedMs, silentMs, rule, nextInMs }) => {
+  'call.pending': ({ integration, call, label, session, waitsFor, elapsedMs, silentMs, rule, nextInMs, pingInMs }) => {
     const silent =
       silentMs === undefined
         ? `waits for ${waitTexts[waitsFor]}`
         : `silent for ${formatDuration(Math.round(silentMs))}`;
-    const about = `pending for ${formatDuration(Math.round(elapsedMs))}, ${silent}; ${rule} in ${formatDuration(Math.ceil(nextInMs))}`;
+    const ping = pingInMs === undefined ? '' : `its server is pinged in ${formatDuration(Math.ceil(pingInMs))}, `;
+    const about = `pending for ${formatDuration(Math.round(elapsedMs))}, ${silent}; ${ping}${rule} in ${formatDuration(Math.ceil(nextInMs))}`;
     return {
       level: 'warn',
       subject: integration,

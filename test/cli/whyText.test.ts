@@ -111,12 +111,24 @@ describe('the words for a call in flight', () => {
     expect(text).not.toContain('overall_timeout');
   });
 
+  it('[L-5] [P-1] say of one whose server is pinged what ends it where that answers', () => {
+    const ping = rule('ping', 10_000, { call: 'c1' });
+    const also = [rule('attempt_timeout', 60_000), rule('overall_timeout', 900_000)];
+    const text = whyText(inFlight({ next: ping, also }, { next: ping, rules: [ping] }));
+    expect(text).toContain('silent for 20s; its server is pinged in 10s\n');
+    expect(text).toContain('    also: attempt_timeout in 1m, overall_timeout in 15m\n');
+    expect(text).toContain(
+      'Next: the server of charge is asked whether it lives (ping) in 10s.\nWhere it answers, attempt_timeout ends the attempt of charge in 1m; where it does not, it is killed.\n',
+    );
+    expect(text).not.toContain('idle_timeout');
+  });
+
   it('[L-5] [R-3] say of one that is not repeated that it is not, and why', () => {
     const mutating = whyText(inFlight({ repeatAfter: 'refused', effect: 'mutating' }));
     expect(mutating).toContain(': attempt 1 in flight,');
     expect(mutating).toContain('it is not repeated, as it is mutating: only where it was refused');
     const undeclared = whyText(inFlight({ repeatAfter: 'broken' }));
-    expect(undeclared).toContain(': attempt 1 of 3 in flight,');
+    expect(undeclared).toContain(': attempt 1 in flight,');
     expect(undeclared).toContain('as nobody declared it readOnly or idempotent');
     const harmless = whyText(inFlight({ repeatAfter: 'lost', effect: 'readOnly' }));
     expect(harmless).not.toContain('repeated');

@@ -96,6 +96,11 @@ describe('what a host is told', () => {
       pending,
       'warn The call search of kb (desk-1-1) is pending for 15s, silent for 15s; idle_timeout in 15s',
     ],
+    [
+      'of a call that hangs while its server may live',
+      { ...pending, rule: 'attempt_timeout', nextInMs: 285_000, pingInMs: 15_000 },
+      'warn The call search of kb (desk-1-1) is pending for 15s, silent for 15s; its server is pinged in 15s, attempt_timeout in 4m45s',
+    ],
   ])('[O-11] [I-4] %s', (_, fact, line) => {
     expect(lineOf(fact)).toBe(line);
   });

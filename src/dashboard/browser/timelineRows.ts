@@ -195,6 +195,7 @@ function ruleWord(rule: string, attempt: number): string {
     restart_wait: 'waits no longer',
     rate_limit: 'goes out',
     idle_timeout: 'idle limit',
+    ping: 'ping',
     attempt_timeout: 'attempt limit',
     overall_timeout: 'call limit',
   };

@@ -233,6 +233,8 @@ function ruleText(rule: string, what: string): Pick<RuleLine, 'text' | 'note'> {
       return { text: `It is asked whether ${what} happened`, note: 'the answer decides what follows' };
     case 'idle_timeout':
       return { text: `Idle limit of ${what}`, note: 'the attempt ends where no sign of life comes' };
+    case 'ping':
+      return { text: `The server of ${what} is pinged`, note: 'the call goes on where it answers' };
     case 'attempt_timeout':
       return { text: `Limit of the attempt of ${what}`, note: 'another attempt may follow' };
     default:

@@ -28,10 +28,12 @@ export interface CallFacts {
     elapsedMs: number;
     /** For how long the attempt in flight has shown no sign of life. */
     silentMs?: number | undefined;
-    rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile';
+    rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile' | 'ping';
     /** How long the limit is, where `rule` is one. */
     limitMs?: number | undefined;
     nextInMs: number;
+    /** When the server is asked before that whether it lives; one that does not answer is killed. Undefined where the silence itself ends the call. */
+    pingInMs?: number | undefined;
   };
   /** The answer of a call was lost, and its reconcile rule is asked what became of it: `asks` names what is asked. */
   'call.reconciling': CallFact & {

@@ -23,8 +23,8 @@ const make = ({ path }: Started, input: string, settings: Partial<CallSettings<s
 };
 
 /** Has the rule act that a call meets next. */
-const fire = ({ path, clock }: Started, { call }: Made, told: string[] = []): OrderResult =>
-  path.fire(call, whyOf(call, clock)?.next.id ?? '', () => void told.push('fired'));
+const fire = ({ path }: Started, { call }: Made, told: string[] = []): OrderResult =>
+  path.fire(call, path.why(call)?.next.id ?? '', () => void told.push('fired'));
 
 /** What is told, without what depends on when it happened. */
 const toldBy = ({ facts }: Started): unknown[] => facts.all.filter(({ type }) => type !== 'call.pending').map(plain);
@@ -190,7 +190,7 @@ describe('a rule that is fired', () => {
     await started.clock.settle();
     expect(asked).toBe(1);
     expect(made.outcomes).toEqual([]);
-    expect(whyOf(made.call, started.clock)).toMatchObject({ phase: 'in_flight', next: { inMs: 5000 } });
+    expect(started.path.why(made.call)).toMatchObject({ phase: 'in_flight', next: { rule: 'ping', inMs: 5000 } });
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { whyOf } from '../../../src/calls/callWhy.ts';
 import { type Deferred, deferred } from '../../support/deferred.ts';
 import { fault, type Started, startIntegration } from '../../support/startIntegration.ts';
 
@@ -9,7 +8,7 @@ interface Waiting extends Started {
 }
 
 /** An integration whose silent calls go on while the other side answers. */
-function startWaiting(alive?: boolean): Waiting {
+function startWaiting(alive?: boolean, limits = { idleMs: 100, attemptMs: 350, overallMs: 60_000 }): Waiting {
   const inquiries: Deferred<boolean>[] = [];
   const onSilence = (): Promise<boolean> => {
     const inquiry = deferred<boolean>();
@@ -17,7 +16,7 @@ function startWaiting(alive?: boolean): Waiting {
     if (alive !== undefined) inquiry.resolve(alive);
     return inquiry.promise;
   };
-  const policy = { limits: { idleMs: 100, attemptMs: 350, overallMs: 60_000 }, retry: { maxAttempts: 1 } };
+  const policy = { limits, retry: { maxAttempts: 1 } };
   return { ...startIntegration(policy, undefined, { onSilence, whenAlive: 'wait' }), inquiries };
 }
 
@@ -86,7 +85,51 @@ describe('a silent call that may wait', () => {
     const started = startWaiting(true);
     const call = started.path.start('slow', settings(started), () => undefined);
     await started.clock.advance(150);
-    expect(whyOf(call, started.clock)?.silentMs).toBe(150);
+    expect(started.path.why(call)?.silentMs).toBe(150);
+  });
+
+  it('[P-1] [G-7] [L-5] is pinged next, and ended by the limit of its attempt', async () => {
+    const started = startWaiting(true);
+    const call = started.path.start('slow', settings(started), () => undefined);
+    await started.clock.advance(99);
+    expect(started.path.why(call)).toMatchObject({
+      next: { id: '1:ping', rule: 'ping', inMs: 1 },
+      also: [
+        { rule: 'attempt_timeout', inMs: 251 },
+        { rule: 'overall_timeout', inMs: 59_901 },
+      ],
+    });
+    await started.clock.advance(1);
+    expect(started.path.why(call)).toMatchObject({ next: { rule: 'ping', inMs: 100 } });
+    await started.clock.advance(200);
+    expect(started.path.why(call)).toMatchObject({ next: { rule: 'attempt_timeout', inMs: 50 } });
+  });
+
+  it('[O-15] is told as one that the limit of its attempt ends, with when its server is pinged', async () => {
+    const started = startWaiting(true, { idleMs: 30_000, attemptMs: 300_000, overallMs: 360_000 });
+    void started.integration.call('slow');
+    await started.clock.advance(15_000);
+    const ends = { rule: 'attempt_timeout', limitMs: 300_000, nextInMs: 285_000, pingInMs: 15_000 };
+    expect(started.facts.of('call.pending')).toMatchObject([ends]);
+  });
+
+  it('[P-1] [O-15] of which the caller made the idle limit shorter is told as one that this ends', async () => {
+    const started = startWaiting(true, { idleMs: 30_000, attemptMs: 300_000, overallMs: 360_000 });
+    void started.integration.call('slow', { idleMs: 20_000 });
+    await started.clock.advance(10_000);
+    const [told] = started.facts.of('call.pending');
+    expect(told).toMatchObject({ rule: 'idle_timeout', nextInMs: 10_000 });
+    expect(told).not.toHaveProperty('pingInMs');
+  });
+
+  it('[O-13] [P-1] has its server asked where an operator fires the ping', async () => {
+    const started = startWaiting(true);
+    const call = started.path.start('slow', settings(started), () => undefined);
+    await started.clock.advance(20);
+    expect(started.path.fire(call, '1:ping', () => undefined)).toMatchObject({ ok: true });
+    await started.clock.settle();
+    expect(started.inquiries).toHaveLength(1);
+    expect(started.path.why(call)).toMatchObject({ phase: 'in_flight', next: { rule: 'ping', inMs: 100 } });
   });
 });
 
