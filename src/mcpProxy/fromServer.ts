@@ -4,17 +4,20 @@ import type { ControlRequests } from './controlRequests.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
+import { StrayOutput } from './strayOutput.ts';
 
 /** What becomes of the lines a server writes: they pass as they are, unless nobody waits for them. */
 export class FromServer {
   readonly #scope: ProxyScope;
   readonly #controlRequests: ControlRequests;
   readonly #requests: ServerRequests;
+  readonly #stray: StrayOutput;
 
   constructor(scope: ProxyScope, controlRequests: ControlRequests, requests: ServerRequests) {
     this.#scope = scope;
     this.#controlRequests = controlRequests;
     this.#requests = requests;
+    this.#stray = new StrayOutput(scope);
   }
 
   /** Takes one line, its end included. */
@@ -22,14 +25,14 @@ export class FromServer {
     const text = line.toString('utf8');
     const message = readMessage(text);
     if (message.kind === 'garbage') this.#rescue(text);
-    else if (isForeign(message)) this.#noise(text);
+    else if (isForeign(message)) this.#stray.take(text);
     else if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
     else this.#take(message, line, text);
   }
 
-  /** The server wrote to stdout what is no message. */
-  #noise(text: string): void {
-    this.#scope.voice.errors(text.endsWith('\n') ? text : `${text}\n`);
+  /** Its server is gone, or is to go. */
+  end(): void {
+    this.#stray.end();
   }
 
   #take(message: McpMessage, line: Uint8Array, text: string): void {
@@ -106,10 +109,10 @@ export class FromServer {
     const rest = at < 0 ? undefined : text.slice(at);
     const message = rest === undefined ? undefined : readMessage(rest);
     if (rest === undefined || message === undefined || message.kind === 'garbage' || isForeign(message)) {
-      this.#noise(text);
+      this.#stray.take(text);
       return;
     }
-    this.#noise(text.slice(0, at));
+    this.#stray.take(text.slice(0, at));
     this.#take(message, Buffer.from(rest), rest);
   }
 }

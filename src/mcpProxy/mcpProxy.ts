@@ -158,6 +158,7 @@ export class McpProxy implements Part {
     this.#calls.stop();
     this.#startUp.end();
     this.#unreadInput.end();
+    this.#fromServer.end();
   }
 
   #superviseCalls(): CallPath<ClientCall, McpAnswer> {
@@ -281,6 +282,7 @@ export class McpProxy implements Part {
       },
       lost: (facts, stderr, gone) => {
         this.#unreadInput.end();
+        this.#fromServer.end();
         this.#startUp.end();
         return this.#replacement.lost(facts, stderr, gone);
       },

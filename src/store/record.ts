@@ -166,6 +166,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   ],
   'mcp.tools_changed': ['mcp', 'tools_changed', asTold],
   'mcp.left_out': ['mcp', 'left_out', asTold],
+  'mcp.stray_output': ['mcp', 'stray_output', asTold],
   'mcp.http_refused': ['mcp', 'http_refused', asTold],
   'mcp.server_replayed': ['mcp', 'server_replayed', asTold],
   'mcp.calls_lost': ['mcp', 'calls_lost', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],

@@ -53,6 +53,8 @@ export interface McpFacts {
     /** The integration whose name it is. */
     of?: string | undefined;
   };
+  /** A server behind a proxy floods its stdout with what is no message: so many lines, and bytes of them and of lines that were cut, were left out at first. Told again once 10 s were without. */
+  'mcp.stray_output': { integration: string; lines: number; bytes: number };
   /** A proxy over HTTP did not serve requests: so many since it was last told of this status. At most once a minute each. */
   'mcp.http_refused': { server: string; status: number; requests: number };
 }

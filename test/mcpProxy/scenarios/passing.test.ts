@@ -122,6 +122,63 @@ describe('what passes the proxy', () => {
     },
   );
 
+  describe('and is a flood of what is no message', () => {
+    const flood = (count: number): string => Array.from({ length: count }, (_, at) => `noise ${at}\n`).join('');
+    const leftOut = 'kb: 80 more lines on stdout (720 bytes) that are no messages were left out';
+
+    it('[P-3] passes its first lines alone, then how many were left out', async () => {
+      const proxy = await startProxy();
+      await proxy.open();
+      proxy.clock.stop();
+      await proxy.call('act', { do: 'say', raw: flood(100) });
+      expect(proxy.errors()).toContain('noise 19\n');
+      expect(proxy.errors()).not.toContain('noise 20\n');
+      proxy.clock.skip(9999);
+      expect(proxy.said).toEqual([]);
+      proxy.clock.skip(1);
+      expect(proxy.said).toEqual([leftOut]);
+      await proxy.call('act', { do: 'say', raw: 'one more\n' });
+      expect(proxy.errors()).toContain('one more\n');
+    });
+
+    it('[P-3] cuts a line that is long', async () => {
+      const proxy = await startProxy();
+      await proxy.open();
+      await proxy.call('act', { do: 'say', raw: `${'x'.repeat(31_000)}\n` });
+      expect(proxy.errors()).toBe(`${'x'.repeat(1000)}... (30 kB more)\n`);
+      await proxy.stop();
+      expect(proxy.facts.filter(({ type }) => type === 'mcp.stray_output')).toMatchObject([
+        { lines: 0, bytes: 30_000 },
+      ]);
+    });
+
+    it('[P-3] is told once for as long as it lasts', async () => {
+      const proxy = await startProxy();
+      await proxy.open();
+      proxy.clock.stop();
+      const told = () => proxy.facts.filter(({ type }) => type === 'mcp.stray_output');
+      for (let windows = 0; windows < 3; windows++) {
+        await proxy.call('act', { do: 'say', raw: flood(100) });
+        proxy.clock.skip(10_000);
+      }
+      expect(proxy.said).toEqual([leftOut, leftOut, leftOut]);
+      expect(told()).toMatchObject([{ integration: 'kb', lines: 80, bytes: 720 }]);
+      await proxy.call('act', { do: 'say', raw: 'calm\n' });
+      proxy.clock.skip(10_000);
+      await proxy.call('act', { do: 'say', raw: flood(100) });
+      proxy.clock.skip(10_000);
+      expect(told()).toHaveLength(2);
+    });
+
+    it('[P-3] is told when its server ends', async () => {
+      const proxy = await startProxy();
+      await proxy.open();
+      await proxy.call('act', { do: 'say', raw: flood(100) });
+      await proxy.call('act', { do: 'crash' });
+      expect(proxy.said).toContain(leftOut);
+    });
+  });
+
   it('[P-3] includes a message that such output is glued to', async () => {
     const proxy = await startProxy();
     await proxy.open();
