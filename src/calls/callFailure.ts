@@ -1,4 +1,5 @@
-import { type Failure, type FailureFacts, failureKinds } from '../policy/failure.ts';
+import type { EffectOutcome, Failure, FailureFacts } from '../policy/failure.ts';
+import { mayGetThrough, mayRepeat } from '../policy/repetition.ts';
 import type { Call } from './call.ts';
 
 /** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
@@ -13,7 +14,7 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
     outcome,
     integration,
     attempts: call.attempts,
-    retryable: outcome !== 'done' && (facts.shouldRetry ?? isRetryable(facts)),
+    retryable: mayGetThrough(facts) && isSafe(call, facts, outcome),
     ...(effect !== undefined && { effect }),
     ...(isOpen && isKnown(facts) && { lastOutcome: facts.outcome }),
     // Rounded up: a caller that waits so long does not come too early.
@@ -41,8 +42,7 @@ function isKnown({ outcome }: FailureFacts): boolean {
   return outcome === 'failed' || outcome === 'not_started';
 }
 
-function isRetryable({ kind }: FailureFacts): boolean {
-  return (
-    failureKinds[kind].retried || kind === 'circuit_open' || kind === 'too_many_requests' || kind === 'unavailable'
-  );
+/** Whether its caller may repeat it unseen: where it may have taken effect, as far as it would have been repeated here. */
+function isSafe<I, O>(call: Call<I, O>, { kind }: FailureFacts, outcome: EffectOutcome): boolean {
+  return mayRepeat({ kind, outcome }, call.expectedEffect, call.settings.retry.repeatAfter);
 }

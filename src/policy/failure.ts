@@ -131,7 +131,10 @@ export interface Failure extends FailureFacts {
   readonly integration: string;
   /** Attempts made, the first included; 0 when the call was refused before dispatch. */
   readonly attempts: number;
-  /** Whether the same call may get through later. Whether that would do something twice is said by `outcome`. */
+  /**
+   * Whether the same call may be made again as it is, and may get through then. `false` where it may have taken effect and repeating it might do
+   * so twice: that is to be found out first.
+   */
   readonly retryable: boolean;
   /** What the call may do to the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
   readonly effect?: Effect | undefined;

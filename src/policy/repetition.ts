@@ -31,6 +31,14 @@ export function mayRepeat(
   return repeatChoices.indexOf(left) <= repeatChoices.indexOf(repeatAfter);
 }
 
+/** Whether the same call may get through later, whatever that would do to the world. */
+export function mayGetThrough({ kind, shouldRetry }: Pick<FailureFacts, 'kind' | 'shouldRetry'>): boolean {
+  return shouldRetry ?? (failureKinds[kind].retried || refused.has(kind));
+}
+
+/** Kinds of failure that ended a call before it was sent. */
+const refused: ReadonlySet<FailureKind> = new Set(['circuit_open', 'too_many_requests', 'unavailable']);
+
 /** Whether a failed attempt leaves open if it had an effect that another one would have again. */
 export function leavesEffectOpen(failure: Pick<FailureFacts, 'kind' | 'outcome'>, effect: Effect | undefined): boolean {
   const mayMatter = effect === undefined || effect === 'mutating';

@@ -1,6 +1,7 @@
 import type { Effect } from './effects.ts';
 import type { EffectOutcome, Failure, FailureKind } from './failure.ts';
 import { formatDuration } from './duration.ts';
+import { mayGetThrough } from './repetition.ts';
 
 /** Stands for an answer that never came: what is known, for programs and in one plain sentence for the agent. */
 export interface SyntheticResult {
@@ -16,7 +17,7 @@ export interface SyntheticResult {
   readonly elapsedMs: number;
   /** Attempts made; 0 when it was refused before dispatch. */
   readonly attempts: number;
-  /** Whether the same call may get through later. Whether that would do something twice is said by `outcome`. */
+  /** Whether the same call may be made again without finding out first whether it took effect, and may get through then. */
   readonly retryable: boolean;
   /** When to try again at the earliest, in ms from now. */
   readonly retryAfterMs?: number | undefined;
@@ -31,7 +32,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
   return {
     status: 'error',
     synthetic: true,
-    error: `${plain(failure.message)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}; ${advice(failure)}`}.`,
+    error: `${plain(failure.message)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}${advice(failure)}`}.`,
     kind,
     outcome,
     ...(how !== undefined && { how }),
@@ -58,12 +59,16 @@ export const risks: Readonly<Record<Effect, string>> = {
   mutating: 'it may have taken effect, check before repeating',
 };
 
-function known({ outcome, effect = 'mutating', how, lastOutcome }: Failure): string {
+function known(failure: Failure): string {
+  const { outcome, effect = 'mutating', how, lastOutcome } = failure;
   if (outcome === 'done' || outcome === 'not_done')
     return how === undefined ? ends[outcome] : `${ends[outcome]} (${plain(how)})`;
-  const isOpen = outcome === 'unknown' || outcome === 'cancelled';
-  if (!isOpen) return ends[outcome];
-  const risk = lastOutcome === undefined ? risks[effect] : risks[effect].replace(/^it may/, 'an earlier attempt may');
+  if (!isOpen(outcome)) return ends[outcome];
+  // Of what changes nothing no outcome is of interest.
+  if (effect === 'readOnly' && outcome === 'unknown') return `no answer came; ${risks.readOnly}`;
+  // Of what somebody declared mutating the advice says what to do first.
+  const own = failure.effect === 'mutating' ? 'it may have taken effect' : risks[effect];
+  const risk = lastOutcome === undefined ? own : own.replace(/^it may/, 'an earlier attempt may');
   return `${ends[outcome]}; ${risk}`;
 }
 
@@ -77,14 +82,26 @@ function plain(message: string): string {
   return line.replace(/[.:;]+$/, '');
 }
 
-function advice({ outcome, effect, retryable, retryAfterMs }: Failure): string {
-  if (outcome === 'done') return 'do not repeat it';
-  if (outcome === 'not_done') return 'it may be tried again';
+function advice(failure: Failure): string {
+  const { outcome, effect, retryable, retryAfterMs } = failure;
+  if (outcome === 'done') return '; do not repeat it';
+  if (outcome === 'not_done') return '; it may be tried again';
   const isLater = retryAfterMs !== undefined && retryAfterMs > 0;
-  if (!isLater && !retryable) return 'trying the same again is not expected to help';
+  if (isOpen(outcome) && effect === 'mutating') return declared(failure, isLater);
+  const isRisk = isOpen(outcome) && effect === undefined;
+  if (!isLater && !(isRisk ? mayGetThrough(failure) : retryable))
+    return '; trying the same again is not expected to help';
   const when = isLater ? `try again in ${formatDuration(retryAfterMs)}` : 'it may be tried again';
+  if (!isRisk) return isOpen(outcome) && effect === 'readOnly' ? `, so ${when}` : `; ${when}`;
   // What may have taken effect is not offered for repeating without its condition.
-  const isOpen = outcome === 'unknown' || outcome === 'cancelled';
-  const isHarmless = effect === 'readOnly' || effect === 'idempotent';
-  return isOpen && !isHarmless ? `after that ${when}` : when;
+  return `; after that ${when}`;
 }
+
+/** Somebody has said that it does something each time: an agent that repeats it unseen may pay twice. */
+function declared({ attempts, retryAfterMs = 0 }: Failure, isLater: boolean): string {
+  const what = attempts > 1 ? 'it is declared mutating' : 'it is declared mutating and was not repeated';
+  const when = isLater ? ` in ${formatDuration(retryAfterMs)}` : '';
+  return `; ${what}: find out whether it happened before you call it again${when}`;
+}
+
+const isOpen = (outcome: EffectOutcome): boolean => outcome === 'unknown' || outcome === 'cancelled';

@@ -40,15 +40,37 @@ describe('a synthetic result', () => {
   });
 
   it.each([
-    ['readOnly', 'unknown', 'outcome unknown; it changes nothing; it may be tried again.'],
-    ['readOnly', 'cancelled', 'it was ended before an answer came; it changes nothing; it may be tried again.'],
+    ['readOnly', 'unknown', 'no answer came; it changes nothing, so it may be tried again.'],
+    ['readOnly', 'cancelled', 'it was ended before an answer came; it changes nothing, so it may be tried again.'],
     ['idempotent', 'cancelled', 'it may have taken effect, which repeating does not do twice; it may be tried again.'],
-    ['mutating', 'cancelled', 'it may have taken effect, check before repeating; after that it may be tried again.'],
+    [
+      'mutating',
+      'cancelled',
+      'it may have taken effect; it is declared mutating: find out whether it happened before you call it again.',
+    ],
+    [
+      'mutating',
+      'unknown',
+      'it may have taken effect; it is declared mutating: find out whether it happened before you call it again.',
+    ],
     [undefined, 'cancelled', 'it may have taken effect, check before repeating; after that it may be tried again.'],
     ['readOnly', 'not_started', 'it was not started; it may be tried again.'],
     ['mutating', 'failed', 'it failed; it may be tried again.'],
   ] as const)('[G-13] says of a %s call whose outcome is %s what can have happened', (effect, outcome, end) => {
     expect(syntheticResult(failure({ effect, outcome }), 1).error).toMatch(new RegExp(`[:;] ${end}$`));
+  });
+
+  it('[G-13] says of a declared one that was sent once that it was not repeated', () => {
+    expect(syntheticResult(failure({ effect: 'mutating', attempts: 1 }), 1).error).toContain(
+      'outcome unknown; it may have taken effect; it is declared mutating and was not repeated: find out',
+    );
+  });
+
+  it('[G-13] says of a declared one when it may be called again, and claims no single attempt of several', () => {
+    const given = { effect: 'mutating', attempts: 3, retryAfterMs: 30_000, retryable: false } as const;
+    expect(syntheticResult(failure(given), 1).error).toMatch(
+      /; it is declared mutating: find out whether it happened before you call it again in 30s\.$/,
+    );
   });
 
   it('[G-13] says that it was an earlier attempt which may have taken effect, where the last one did not', () => {

@@ -7,7 +7,7 @@ describe('the answer to a call whose gateway died', () => {
   it.each([
     ['readOnly', 'it changes nothing'],
     ['idempotent', 'which repeating does not do twice'],
-    ['mutating', 'check before repeating'],
+    ['mutating', 'find out whether it happened before you call it again'],
     [undefined, 'check before repeating'],
   ] as const)('[G-11] [G-13] says of a %s one what can have happened', (effect, said) => {
     expect(lostCallResult({ ...call, effect }, 1500)).toMatchObject({

@@ -58,7 +58,7 @@ describe('the error result of a tool call', () => {
     expect(result).toMatchObject({ synthetic: true, kind: 'transient', outcome: 'unknown', retries: 0 });
     expect(result).toMatchObject({
       error:
-        'socket hang up: outcome unknown; it may have taken effect, check before repeating; after that it may be tried again.',
+        'socket hang up: outcome unknown; it may have taken effect; it is declared mutating and was not repeated: find out whether it happened before you call it again.',
     });
     expect(await resultOf('mutating', [refused, refused, refused])).not.toHaveProperty('synthetic');
   });

@@ -31,6 +31,28 @@ async function attemptsAfter(error: Error, effect?: Effect, repeatAfter?: Repeat
 const everyEffect = ['readOnly', 'idempotent', 'mutating', undefined] as const;
 
 describe('a call that failed after it was sent', () => {
+  it.each([
+    [undefined, 'lost', false],
+    [undefined, 'broken', true],
+    [undefined, 'refused', true],
+    ['mutating', 'lost', false],
+    ['mutating', 'broken', false],
+    ['mutating', 'refused', true],
+    ['readOnly', 'lost', true],
+    ['idempotent', 'lost', true],
+  ] as const)(
+    '[G-13] [R-12] is called retryable only where repeating it does no harm (%s, %s: %s)',
+    async (effect, how, expected) => {
+      const error = { lost: fault('timeout'), broken: errno('ECONNRESET'), refused: status(503) }[how];
+      const { integration, clock } = startIntegration({ retry: { maxAttempts: 1 } }, () => {
+        throw error;
+      });
+      const outcome = integration.call('pay', { effect });
+      await clock.settle();
+      expect(await outcome).toMatchObject({ ok: false, failure: { retryable: expected } });
+    },
+  );
+
   it.each(everyEffect)('[R-12] is made again after a refusal, whatever it does (%s)', async (effect) => {
     for (const error of [...refused, errno('UND_ERR_CONNECT_TIMEOUT')]) {
       expect([error.message, await attemptsAfter(error, effect)]).toEqual([error.message, 2]);

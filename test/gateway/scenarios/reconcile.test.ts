@@ -113,7 +113,7 @@ describe('a tool with a reconcile rule', () => {
   it('[R-16] ends as unknown where nobody vouches for that', async () => {
     const { charge, payments } = await startBank(byList, false);
     const error =
-      'The connection broke: outcome unknown; it may have taken effect, check before repeating; after that it may be tried again.';
+      'The connection broke: outcome unknown; it may have taken effect; it is declared mutating and was not repeated: find out whether it happened before you call it again.';
     expect(await charge(10_000)).toMatchObject({ outcome: 'unknown', error });
     expect(payments).toHaveLength(0);
   });

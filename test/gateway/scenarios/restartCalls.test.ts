@@ -3,7 +3,7 @@ import { createGateway, type FactType, type Gateway } from '../../../src/index.t
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
 
-const byOperator = { kind: 'cancelled', reason: 'restarted', outcome: 'unknown', retryable: true };
+const byOperator = { kind: 'cancelled', reason: 'restarted', outcome: 'unknown' };
 
 function startGateway(): { gateway: Gateway; clock: SimulatedClock; told: (type: FactType) => readonly object[] } {
   const clock = new SimulatedClock();
@@ -29,7 +29,7 @@ describe('a restart by hand of a function', () => {
     await gateway.start();
     const hung = [slow.call('one'), slow.call('two')];
     gateway.restart('slow');
-    const failure = { ...byOperator, message: 'slow was restarted by an operator', attempts: 1 };
+    const failure = { ...byOperator, message: 'slow was restarted by an operator', attempts: 1, retryable: true };
     expect(await Promise.all(hung)).toMatchObject([{ failure }, { failure }]);
     expect(reasons).toHaveLength(2);
     expect(told('operator.restarted')).toMatchObject([{ integration: 'slow', what: 'calls', calls: 2 }]);

@@ -14,9 +14,11 @@ describe('a server that crashes behind the proxy', () => {
     const answer = await proxy.call('act', { do: 'crash' }, 7);
     expect(answer.result?.['isError']).toBe(true);
     expect(textIn(answer)).toBe(
-      'The server exited with code 3: outcome unknown; it may have taken effect, check before repeating; after that it may be tried again. Last lines of the server on stderr: fatal: out of luck',
+      'The server exited with code 3: outcome unknown; it may have taken effect; it is declared mutating and was not repeated: find out whether it happened before you call it again. Last lines of the server on stderr: fatal: out of luck',
     );
     expect(proxy.starts()).toBe(1);
+    const found = answer.result?.['_meta'] as Record<string, unknown>;
+    expect(found['unwedge/failure']).toMatchObject({ outcome: 'unknown', retryable: false });
   });
 
   it('[P-3] [L-5] says in `why` which call of its client the crash ended, and how', async () => {
@@ -275,7 +277,7 @@ describe('a server that is restarted by hand', () => {
     expect(told).not.toContain('child.crashed');
     expect(await proxy.told('operator.restarted')).toMatchObject({ integration: 'kb', what: 'server', calls: 1 });
     expect(await proxy.told('call.failed')).toMatchObject({
-      failure: { kind: 'cancelled', reason: 'restarted', outcome: 'unknown', retryable: true },
+      failure: { kind: 'cancelled', reason: 'restarted', outcome: 'unknown', retryable: false },
     });
   });
 

@@ -102,7 +102,7 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
     const bank = await startBank('listless', { reconcile: { ...listed, timeoutMs: 300 } });
     const answer = await bank.pay();
     expect(answer.result?.['isError']).toBe(true);
-    expect(textIn(answer)).toContain('outcome unknown; it may have taken effect, check before repeating');
+    expect(textIn(answer)).toContain('outcome unknown; it may have taken effect; it is declared mutating');
     expect(failureOf(answer)).toMatchObject({ kind: 'crash', outcome: 'unknown' });
     expect(bank.payments()).toHaveLength(1);
   });
