@@ -102,7 +102,7 @@ export class ControlRequests {
   serverFailed(facts: FailureFacts): void {
     // That the one before it ended was not for being asked for its era.
     this.#isLegacy = false;
-    if (facts.kind !== 'spawn') return;
+    if (facts.kind !== 'spawn' && facts.reason !== 'not_found') return;
     for (const aside of [...this.#controlRequests.values()]) {
       if (aside.request.method !== 'server/discover') continue;
       this.#end(aside);

@@ -81,31 +81,24 @@ export class ServerReplacement {
     // Those that found out have been given up by now; the server took them with it all the same.
     if (facts.reason === 'hang') inFlight.unshift(...silent);
     // It ended as it was to, and nobody lost anything by it.
-    const isQuiet = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
+    const isOver = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
+    // What it speaks was found out: the next one is spoken to otherwise.
+    const isSwitch = !record.established && facts.reason === 'connection_closed' && facts.breaker === 'ignored';
+    const isQuiet = isOver || isSwitch;
+    const told = isHopeless(facts, record.established) ? notStarted(name, facts) : facts;
     this.#scope.isUp = false;
     if (stderr !== '') this.#scope.lastStderr = stderr;
     wire?.seal(facts);
     announcements.lost(facts, isQuiet, served);
     path.crashed(facts, isQuiet);
-    if (facts.kind === 'spawn') {
-      // Each request begins a start, but what stands in the way has to be mended first.
-      const message = `${name} cannot be started: ${facts.message}; once that is mended, the next request starts it`;
-      calls.endWaiting({
-        ...facts,
-        kind: 'unavailable',
-        message,
-        outcome: 'not_started',
-        shouldRetry: false,
-        cause: facts,
-      });
-    }
+    if (told !== facts) calls.endWaiting(told);
     if (!isProbeDeath && !record.established) controlRequests.serverFailed(facts);
-    wire?.lose(facts);
+    wire?.lose(told);
     for (const id of requests.lost()) outlet.write(cancelledLine(id, 'The server that asked is gone'));
     announcements.callsLost(inFlight, facts);
     pipe().release('server');
     this.#parts.changed();
-    return isProbeDeath;
+    return isProbeDeath || isSwitch;
   }
 
   /** Tells the client of lists that are not what it was given. */
@@ -124,4 +117,15 @@ export class ServerReplacement {
     }
     announcements.listsChanged(changed);
   }
+}
+
+/** Whether nothing but somebody who mends it helps: there is no such command, or no server at the address. */
+function isHopeless({ kind, reason }: FailureFacts, isEstablished: boolean): boolean {
+  return kind === 'spawn' || (reason === 'not_found' && !isEstablished);
+}
+
+/** Each request begins a start, but what stands in the way has to be mended first. */
+function notStarted(name: string, facts: FailureFacts): FailureFacts {
+  const message = `${name} cannot be started: ${facts.message}; once that is mended, the next request starts it`;
+  return { ...facts, kind: 'unavailable', message, outcome: 'not_started', shouldRetry: false, cause: facts };
 }

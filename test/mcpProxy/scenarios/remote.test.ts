@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signIn } from '../../../src/actors/mcp/http/auth/signIn.ts';
 import { SignInFile } from '../../../src/actors/mcp/http/auth/signInFile.ts';
@@ -25,6 +27,19 @@ async function startRemote(options: FaultyMcpHttpServerOptions = {}, more: Scrip
     env: { XDG_STATE_HOME: temporaryDirectory(), UNWEDGE_DB: '', ...rest.env },
   });
   return { server, ...proxy };
+}
+
+/** A web server that has a page for everything, and no MCP server. */
+async function startPage(status: number): Promise<{ readonly url: string; readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.method ?? '');
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Not here</h1>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
 /** What comes of work whose waits are passed over. */
@@ -68,6 +83,35 @@ describe('a proxy of a remote server', () => {
     expect([server.requests('initialize'), server.requests('logging/setLevel')]).toEqual([2, 2]);
     expect(lines.filter((line) => line.includes('"error"'))).toEqual([]);
   });
+
+  it.each([
+    ['auto', 404, ['POST', 'GET']],
+    ['http', 404, ['POST']],
+    ['auto', 405, ['POST', 'GET']],
+    ['sse', 404, ['GET']],
+    ['auto', 200, ['POST']],
+  ] as const)(
+    '[P-3] [P-4] says at once that the address may be wrong where no server is there (%s, %i)',
+    async (transport, status, methods) => {
+      const { url, asked } = await startPage(status);
+      const proxy = await startProxy({
+        ...{ command: undefined, args: undefined },
+        remote: { url: `${url}/mcpp/0123456789abcdef0?key=s3same`, transport },
+      });
+      proxy.clock.stop();
+      const handshake = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const refused = await proxy.ask('initialize', handshake);
+      expect(refused.error?.message).toMatch(/\/mcpp\/\.\.\. answered HTTP \d+.*; check that the address is right/);
+      expect(refused.error?.data).toMatchObject({ 'unwedge/failure': { outcome: 'not_started', retryable: false } });
+      expect(proxy.said).toEqual([expect.stringMatching(/^kb does not come up: http\S+ answered HTTP/)]);
+      expect(proxy.said.join()).not.toMatch(/s3same|0123456789abcdef0/);
+      expect(asked).toEqual(methods);
+      // Somebody may have put it there meanwhile.
+      await proxy.ask('initialize', handshake);
+      expect(asked).toEqual([...methods, ...methods]);
+      expect(proxy.said).toHaveLength(1);
+    },
+  );
 
   it('[P-4] outlives a server that is away for a while', async () => {
     const { server, open, call } = await startRemote({ tools: [readOnly] });

@@ -14,6 +14,7 @@ import { type ExchangeHost, PostExchange } from './postExchange.ts';
 import { RemoteLink } from './remoteLink.ts';
 import { afterLoss, eraGone, isSessionRefusal, sessionGone } from './sessionLoss.ts';
 import { StandingStream } from './standingStream.ts';
+import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
 /** How long a server may take over a message that has no answer, in ms. */
 const noticeMs = 30_000;
@@ -119,6 +120,10 @@ export class HttpLink extends RemoteLink {
       resume: this.#era === 'modern' ? undefined : (lastEventId, signal) => this.#get(lastEventId, signal),
       refused: (outgoing, response, text, requests) => this.#refused(outgoing, response, text, requests),
       failed: (id, facts) => this.requestFailed(id, facts),
+      unreadable: ({ requests: [first] }, status, type) => {
+        if (first?.method === 'initialize' && isNoServer(status, type))
+          this.#strange(status, `HTTP ${status} with a page`);
+      },
     };
   }
 
@@ -201,8 +206,13 @@ export class HttpLink extends RemoteLink {
       this.finish({
         facts: { ...facts, kind: 'crash', reason: 'connection_closed', outcome: 'not_started', breaker: 'ignored' },
       });
-    }
+    } else if (first.method === 'initialize' && isNoServer(status, null)) return this.#strange(status, facts.message);
     return facts;
+  }
+
+  /** Nobody is there who speaks the protocol. @returns nothing: it is told with the end of the link. */
+  #strange(status: number, said: string): undefined {
+    this.finish({ facts: wrongAddress(this.context.settings.url, { status, said: this.context.hide(said) }) });
   }
 
   async #cancel(key: string, outgoing: Outgoing): Promise<void> {

@@ -23,6 +23,8 @@ export interface ExchangeHost {
   /** What becomes of a refusal that is no answer: the facts of its requests, or undefined where they are told with the end of the link. */
   refused(outgoing: Outgoing, response: Response, text: string, requests: OpenRequests): FailureFacts | undefined;
   failed(id: McpId, facts: FailureFacts): void;
+  /** What came is of a type that no answer has; may end the link. */
+  unreadable(outgoing: Outgoing, status: number, contentType: string | null): void;
 }
 
 /** How long a stream may stay open after its last answer, in ms: one that is read to its end leaves its connection to the next request. */
@@ -96,6 +98,7 @@ export class PostExchange {
       await this.#readJson(response);
     } else {
       dropBody(response);
+      this.#host.unreadable(this.outgoing, status, headers.get('content-type'));
       const type = headers.get('content-type')?.slice(0, 100) ?? 'no content type';
       this.fail(noAnswer(`HTTP ${status}: expected JSON or a stream of events, got ${type}`, status));
     }

@@ -7,6 +7,7 @@ import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { brokenFacts, lostAnswer, refusalText, statusFacts } from './httpFailure.ts';
 import type { Outgoing } from './openRequests.ts';
 import { RemoteLink } from './remoteLink.ts';
+import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
 /** How long a server may take to accept a message, in ms. */
 const acceptMs = 30_000;
@@ -97,11 +98,18 @@ export class SseLink extends RemoteLink {
     const { signal } = this.#abort;
     const headers = { accept: 'text/event-stream' };
     const response = await this.context.requester.send({ method: 'GET', headers, signal });
+    const { status } = response;
+    const isNobody = isNoServer(status, response.headers.get('content-type'));
     if (!response.ok) {
-      throw new AttemptError(statusFacts(response, await refusalText(response, this.clock, signal), this.scope));
+      const facts = statusFacts(response, await refusalText(response, this.clock, signal), this.scope);
+      throw new AttemptError(
+        isNobody ? wrongAddress(this.context.settings.url, { status, said: facts.message }) : facts,
+      );
     }
     if (!isEventStream(response)) {
       dropBody(response);
+      const said = `HTTP ${status} with a page`;
+      if (isNobody) throw new AttemptError(wrongAddress(this.context.settings.url, { status, said }));
       throw new AttemptError({ kind: 'protocol', message: 'The server has no stream of events', outcome: 'failed' });
     }
     await new Promise<void>((resolve, reject) => {
