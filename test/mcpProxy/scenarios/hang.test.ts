@@ -205,6 +205,23 @@ describe('a call that hangs behind the proxy', () => {
     expect(textIn(await hung)).toBe('released until cancelled');
   });
 
+  it('[P-3] [R-12] that its client cancels once it is sent again ends there too: the new server is told', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const isAnswered = (): boolean => proxy.lines.some((line) => line.includes('"id":"gone"'));
+    void proxy.call('peek', { do: 'freeze' }, 'gone');
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    proxy.clock.skip(idleMs);
+    await turns();
+    proxy.clock.skip(5000);
+    await proxy.told('integration.restarted');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.notify('notifications/cancelled', { requestId: 'gone', reason: 'timed out' });
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(0);
+    expect(proxy.proxy.path.stats.waiting).toBe(0);
+    expect(isAnswered()).toBe(false);
+  });
+
   it('[P-3] that its client cancels while it waits for a server ends there too', async () => {
     const proxy = await startProxy();
     await proxy.open();
@@ -271,7 +288,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-1] [P-3] ends with a server that hangs though its tool was given a longer limit of its own', async () => {
-    const proxy = await startProxy({ toolMs: { act: 40_000 } });
+    const proxy = await startProxy({ toolMs: { act: 60_000 } });
     await proxy.open();
     const frozen = proxy.call('act', { do: 'freeze' });
     await proxy.seen(({ method }) => method === 'notifications/frozen');

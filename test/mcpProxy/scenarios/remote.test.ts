@@ -37,7 +37,7 @@ async function startPage(status: number): Promise<{ readonly url: string; readon
     response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Not here</h1>');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => server.closeAllConnections());
   onTestFinished(() => void server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
