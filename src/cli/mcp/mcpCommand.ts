@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startTelemetry } from '../otel.ts';
+import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
 import { whatToServe } from './whatToServe.ts';
 import { prepareMcp } from './prepareMcp.ts';
@@ -60,12 +61,15 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   });
   await Promise.race([proxy.ended, aborted]);
   const hurried = io.signal.aborted;
+  const isAlone = !hurried && hasNoClient(process.stdin);
+  if (isAlone) for (const line of noClientLines(served.servers, io.env, process.cwd())) voice.say(line);
   await registry.stop({ recordsEarly: true });
   await telemetry.end();
   await log?.flush();
   process.stdin.destroy();
   // A client that does not read what is left must not keep this process.
   runtime.clock.setTimeout(() => process.exit(), lastMs);
+  if (isAlone) return noClientCode;
   return hurried ? exitCodes.brokenPipe : 0;
 
   async function openLater(): Promise<void> {

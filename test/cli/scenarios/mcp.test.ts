@@ -25,6 +25,19 @@ describe('unwedge mcp', () => {
     await gone(server);
   });
 
+  it('[P-3] says that no client was there where its input ends at once, and that its command is none', async () => {
+    const none = startMcp(makeHome(), [], ['no-such-server']);
+    none.child.stdin.end();
+    expect(await none.exited).toEqual({ code: 1, signal: null });
+    expect(none.stderr()).toMatch(
+      /^unwedge: no-such-server cannot be started: "no-such-server": there is no such command\nunwedge: stdin ended before a client said anything; .+\n$/,
+    );
+    const there = startMcp(makeHome());
+    there.child.stdin.end();
+    expect(await there.exited).toEqual({ code: 1, signal: null });
+    expect(there.stderr()).toMatch(/^unwedge: stdin ended before a client said anything; .+\n$/);
+  });
+
   it('[P-3] answers what was written before the end of its input, as the server would', async () => {
     const mcp = startMcp(makeHome());
     const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"act","arguments":{"text":"hi"}}}';
