@@ -1,6 +1,7 @@
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startTelemetry } from '../otel.ts';
+import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
 import { prepareMcp } from './prepareMcp.ts';
 import { openServed, type Served } from './serving.ts';
@@ -17,7 +18,7 @@ export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise
   await registry.start({ storeLater: true });
   const ended = open({ input: process.stdin, output: process.stdout });
   const live = registry.show({
-    name: `unwedge mcp ${served.name}`,
+    name: `unwedge mcp ${served.title}`,
     methods,
   });
   void prepared.openStore().then(() => {
@@ -29,11 +30,14 @@ export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise
   });
   await Promise.race([ended, aborted]);
   const hurried = io.signal.aborted;
+  const isAlone = !hurried && hasNoClient(process.stdin);
+  if (isAlone) for (const line of noClientLines(served.servers, io.env, process.cwd())) prepared.voice.say(line);
   await registry.stop({ recordsEarly: true });
   await telemetry.end();
   await log?.flush();
   process.stdin.destroy();
   // A client that does not read what is left must not keep this process.
   registry.runtime.clock.setTimeout(() => process.exit(), lastMs);
+  if (isAlone) return noClientCode;
   return hurried ? exitCodes.brokenPipe : 0;
 }

@@ -70,7 +70,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   }
   process.stderr.write(announcement(name, `${server.origin}${mcpPath}`, token));
   const live = registry.show({
-    name: `unwedge mcp ${name}`,
+    name: `unwedge mcp ${served.title}`,
     methods,
   });
   void prepared.openStore().then(() => {

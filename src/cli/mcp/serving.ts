@@ -11,11 +11,14 @@ import { noteIn } from '../../policy/operatorOrder.ts';
 import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
 import { ownVersion } from '../ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';
+import { TaggedErrors } from './taggedErrors.ts';
 
 /** What stands behind a client: one server, or several as one. */
 export interface Served {
   /** How it is called as a whole. */
   readonly name: string;
+  /** The same for people who look at what runs: several servers without a name of their own by theirs. */
+  readonly title: string;
   readonly servers: readonly McpProxyOptions[];
   readonly isHub: boolean;
   /** The configuration that stood beside the servers in their file. */
@@ -43,7 +46,11 @@ export function openServed(
 ): Serving {
   const { runtime } = registry;
   for (const { env } of servers) checked.secrets.learn(env);
-  const all = servers.map((options) => new McpSessions(runtime, options, voice, alone));
+  const errors = new TaggedErrors(voice.errors);
+  const all = servers.map((options) => {
+    const own = isHub ? { ...voice, errors: errors.of(options.name) } : voice;
+    return new McpSessions(runtime, options, own, alone);
+  });
   const members = all.map((sessions) => ({
     name: sessions.name,
     open: (streams: ClientStreams) => sessions.serve(streams),

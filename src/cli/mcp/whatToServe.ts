@@ -6,6 +6,9 @@ import { misspeltKeys } from './serverKeys.ts';
 import { fieldsIn, readServersFile, serversIn } from './serversFile.ts';
 import type { Served } from './serving.ts';
 
+/** Servers that are named in a title; the others are counted. */
+const mostNamed = 5;
+
 /**
  * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` where no command is
  * given, which may hold our own configuration beside them.
@@ -21,7 +24,7 @@ export async function whatToServe(
   const file = args.servers ?? (alone && config?.endsWith('.json') === true ? config : undefined);
   if (file === undefined) {
     const options = planMcp(args, rest, env);
-    return { name: options.name, servers: [options], isHub: false };
+    return { name: options.name, title: options.name, servers: [options], isHub: false };
   }
   if (!alone)
     throw new UsageError(`Expected ${url === undefined ? 'a command' : '`--url`'} or \`--servers\`, got both`);
@@ -31,5 +34,11 @@ export async function whatToServe(
   const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
   const { mcpServers, ...own } = fieldsIn(content) ?? {};
   const inline = args.servers === undefined ? (own as UnwedgeConfig) : undefined;
-  return { name: args.name ?? 'unwedge', servers, isHub: true, config: inline, hints: misspeltKeys(mcpServers) };
+  const title = args.name ?? titleOf(servers.map(({ name }) => name));
+  return { name: args.name ?? 'unwedge', title, servers, isHub: true, config: inline, hints: misspeltKeys(mcpServers) };
+}
+
+function titleOf(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

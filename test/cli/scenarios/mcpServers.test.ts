@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { installed, offer } from '../../mcpProxy/conformance/ways.ts';
+import { hasSqlite } from '../../store/startStore.ts';
 import { runBuilt } from '../startCli.ts';
 import { makeHome, type McpHome, startMcp } from '../startMcp.ts';
 import { main } from '../startRun.ts';
@@ -73,6 +74,7 @@ describe('unwedge mcp with a file of servers', () => {
     expect(JSON.stringify(content)).toContain(secret);
     await client.close();
     await expect.poll(() => stderr).toContain('missing does not answer for now');
+    expect(stderr).toMatch(/^\[everything\] \S/m);
     expect(stderr).not.toContain(secret);
     expect(readFileSync(home.db).includes(secret)).toBe(false);
   });
@@ -90,6 +92,22 @@ describe('unwedge mcp with a file of servers', () => {
     onTestFinished(() => client.close());
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
     await use(client as unknown as Client);
+  });
+
+  it.skipIf(!hasSqlite)('[P-8] [L-5] is called by its servers in the status, or by its name', async () => {
+    const home = makeHome();
+    const file = fileOf(home, { mcpServers: { memory: server('memory'), other: server('memory') } });
+    for (const [words, name] of [
+      [[], 'memory, other'],
+      [['--name', 'mine'], 'mine'],
+    ] as const) {
+      const mcp = startMcp(home, ['--servers', file, ...words], []);
+      await mcp.open();
+      const status = async (): Promise<string> => (await runBuilt(['status', '--db', home.db])).stdout;
+      await expect.poll(status, { timeout: 20_000 }).toContain(`unwedge mcp ${name}`);
+      mcp.child.stdin.end();
+      await mcp.exited;
+    }
   });
 
   it('[P-8] has a remote server among them', async () => {
