@@ -10,7 +10,8 @@ import { hasCodex } from './codexEnv.ts';
 import { busy, startBothAgents, threeServers, unwedge } from './startBothAgents.ts';
 
 const seconds = { timeout: 60_000 };
-const name = 'server-everything';
+/** The entry that both agents have for it. */
+const name = 'ev';
 
 /** Resolves with the pid of the server of the moment once it has read the call. */
 async function serverBusyWith(home: string): Promise<number> {
@@ -24,10 +25,12 @@ async function serverBusyWith(home: string): Promise<number> {
 async function killMidCall({ home, unwedge }: Awaited<ReturnType<typeof startBothAgents>>): Promise<void> {
   const why = async () => (await unwedge('why', name)).stdout;
   const pid = await serverBusyWith(home);
-  expect(await why()).toMatch(new RegExp(`${busy} .* in flight[^]*process ${pid} runs\n[^]*Next: idle_timeout ends`));
+  // The proxy enters itself in the store beside its work.
+  const begun = `${busy} .* in flight[^]*process ${pid} runs\n[^]*Next: the server of [^]*is asked whether it lives`;
+  await vi.waitUntil(async () => new RegExp(begun).test(await why()), seconds);
   process.kill(pid, 'SIGKILL');
   expect(await vi.waitUntil(async () => /attempt 2 [^]*/.exec(await why())?.[0], seconds)).toMatch(
-    /last attempt: crash: The server was ended by SIGKILL\n[^]*process \d+ runs\nNext: idle_timeout ends/,
+    /last attempt: crash: The server was ended by SIGKILL\n[^]*process \d+ runs\nNext: the server of [^]*is asked whether it lives/,
   );
 }
 
@@ -60,8 +63,8 @@ describe.skipIf(!hasClaude || !hasCodex)('unwedge install with the real claude a
     const { stdout: ofClaude } = await agents.startClaude('mcp', 'list');
     const { stdout: ofCodex } = await agents.startCodex('mcp', 'list');
     for (const server of ['ev', 'files', 'mem']) {
-      expect(ofClaude).toMatch(new RegExp(`^${server}: .* mcp -- .*Connected`, 'm'));
-      expect(ofCodex).toMatch(new RegExp(`^${server} .* mcp -- .* enabled `, 'm'));
+      expect(ofClaude).toMatch(new RegExp(`^${server}: .* mcp --name ${server} -- .*Connected`, 'm'));
+      expect(ofCodex).toMatch(new RegExp(`^${server} .* mcp --name ${server} -- .* enabled `, 'm'));
     }
 
     writeFileSync(heard, '');
@@ -79,12 +82,11 @@ describe.skipIf(!hasClaude || !hasCodex)('unwedge install with the real claude a
     expect(agents.heardByCodex()).toContain('Long running operation completed');
     await allGone();
 
-    // Nobody is left to be asked: it says where to look.
-    expect((await unwedge('why', name)).stderr).toContain('see `unwedge status`');
+    // Nobody is left to be asked: it says what is on record.
+    expect((await unwedge('why', name)).stdout).toContain('no running gateway or proxy has it');
     const { stdout: status } = await unwedge('status');
-    expect(status).toMatch(/^server-everything +closed .* 2 +2 +\d+s ago: crash: The server was ended by SIGKILL$/m);
-    for (const server of ['filesystem', 'memory'])
-      expect(status).toMatch(new RegExp(`^server-${server} +closed `, 'm'));
+    expect(status).toMatch(/^ev +closed .* 2 +2 +\d+s ago: crash: The server was ended by SIGKILL$/m);
+    for (const server of ['files', 'mem']) expect(status).toMatch(new RegExp(`^${server} +closed `, 'm'));
 
     const left = read();
     expect(left).toEqual({ ...wrapped, '.claude.json': left['.claude.json'] });
@@ -124,7 +126,7 @@ describe.skipIf(!hasClaude)('unwedge install with the real claude', () => {
       mcpServers: Record<string, { args: string[] }>;
     };
     expect(Object.keys(mcpServers).sort()).toEqual(['ev', 'files', 'mem', 'one', 'two']);
-    expect(mcpServers['ev']?.args.slice(1, 3)).toEqual(['mcp', '--']);
+    expect(mcpServers['ev']?.args.slice(1, 5)).toEqual(['mcp', '--name', 'ev', '--']);
     expect(existsSync(`${config}.lock`)).toBe(false);
     await unwedge(home, 'install', 'claude', '--undo');
     expect(JSON.parse(readFileSync(config, 'utf8'))).toMatchObject({ mcpServers: threeServers(home) });
