@@ -1,5 +1,5 @@
 // The pictures of the site, made again from the programs themselves: `npm run screenshots`. The dashboard is that of
-// exampleGateway.mjs; what the fault tour prints becomes an SVG. They are in site/pictures, which the package leaves out. Needs Chromium.
+// exampleGateway.mjs; what the fault tour prints becomes an SVG. They are in docs/pictures. Needs Chromium.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 import { terminalPicture } from './terminalPicture.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const pictures = join(root, 'site/pictures');
+const pictures = join(root, 'docs/pictures');
 const browserPath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
   (path) => path !== undefined && existsSync(path),
 );

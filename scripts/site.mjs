@@ -65,7 +65,7 @@ async function stage() {
     items: paths.filter((path) => existsSync(join(root, path))).map((path) => stagePage(path, isShown)),
   }));
   cpSync(join(root, 'examples'), join(pages, 'public/examples'), { recursive: true });
-  cpSync(join(site, 'pictures'), join(pages, 'public/pictures'), { recursive: true });
+  cpSync(join(root, 'docs/pictures'), join(pages, 'public/pictures'), { recursive: true });
   writeFileSync(join(pages, 'charts.json'), JSON.stringify(await layOutMachines()));
   writeFileSync(
     join(pages, 'contents.json'),

@@ -41,9 +41,9 @@ export function pageOf(text, path, { isShown, exists }) {
   }
 }
 
-/** The picture that a comment stands for. The package has no pictures, and so its pages say only where the site shows one. */
+/** A picture, from where the site has all of them. */
 function pictureOf(line) {
-  const [, file, words] = /^<!-- picture: ([\w-]+\.\w+), (.+) -->$/.exec(line) ?? [];
+  const [, words, file] = /^!\[([^\]]+)\]\((?:docs\/)?pictures\/([\w-]+\.\w+)\)$/.exec(line) ?? [];
   return file === undefined ? undefined : `![${words}](/pictures/${file})`;
 }
 

@@ -38,21 +38,21 @@ describe('a page of the site', () => {
     );
   });
 
-  it('[U-6] shows the picture that a comment stands for, and every picture there is', () => {
-    expect(page('a\n<!-- picture: tour.svg, The fault tour -->\nb')).toBe(
-      'a\n![The fault tour](/pictures/tour.svg)\nb',
-    );
+  it('[U-6] shows the pictures of README and of the other pages, and every picture there is', () => {
+    const shown = 'a\n![The fault tour](/pictures/tour.svg)\nb';
+    expect(page('a\n![The fault tour](pictures/tour.svg)\nb')).toBe(shown);
+    expect(page('a\n![The fault tour](docs/pictures/tour.svg)\nb', 'README.md')).toBe(shown);
     const marked = pagesWithPictures.flatMap((path) =>
-      [...read(path).matchAll(/^<!-- picture: (\S+), /gm)].map(([, file]) => file),
+      [...read(path).matchAll(/^!\[[^\]]+\]\((?:docs\/)?pictures\/(\S+)\)$/gm)].map(([, file]) => file),
     );
-    expect(new Set(marked)).toEqual(new Set(readdirSync(new URL('site/pictures', root))));
+    expect(new Set(marked)).toEqual(new Set(readdirSync(new URL('docs/pictures', root))));
   });
 
-  it('[U-10] has pictures of less than 150 kB, which the package leaves out', () => {
-    for (const file of readdirSync(new URL('site/pictures', root)))
-      expect(statSync(new URL(`site/pictures/${file}`, root)).size, `size of ${file}`).toBeLessThan(150_000);
+  it('[U-10] has pictures of less than 150 kB, which are in the package', () => {
+    for (const file of readdirSync(new URL('docs/pictures', root)))
+      expect(statSync(new URL(`docs/pictures/${file}`, root)).size, `size of ${file}`).toBeLessThan(150_000);
     const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
-    expect(files.filter((each) => each.startsWith('site'))).toEqual([]);
+    expect(files).toContain('docs');
   });
 
   it('[U-6] is called by its heading', () => {
