@@ -1,6 +1,8 @@
 import { messageId } from '../sessions/messageId.ts';
+import type { ToolResult } from '../sessions/toolResult.ts';
 import { fromJson } from './json.ts';
-import type { CallRecord, SessionRecords, TurnRecord } from './storeReader.ts';
+import { messageIn } from './sessionRows.ts';
+import type { CallRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
 
 /** A row as engines give it. */
 type Row = Readonly<Record<string, unknown>>;
@@ -28,6 +30,20 @@ export function sessionRecordsIn(
       ...(typeof row['rule'] === 'string' && { rule: row['rule'] }),
     })),
     deadLetters: deadLetters.map((row) => ({ id: messageIdIn(session, row), reason: String(row['state']) })),
+  };
+}
+
+/** A message by its row. @param result - JSON of the last call of its turn; undefined or null where there is none. */
+export function messageRecordIn(session: string, row: Row, result: unknown): MessageRecord {
+  const { state, body, error } = row;
+  const message = typeof body === 'string' ? messageIn(body) : undefined;
+  const answer = fromJson(result)?.value as ToolResult | null | undefined;
+  return {
+    id: messageIdIn(session, row),
+    state: state as MessageRecord['state'],
+    ...(message !== undefined && { message }),
+    ...(typeof error === 'string' && { error }),
+    ...(typeof answer === 'object' && answer !== null && { result: answer }),
   };
 }
 

@@ -3,6 +3,10 @@ import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { HistoryEntry } from '../sessions/history.ts';
+import type { Message } from '../sessions/mailbox.ts';
+import type { DeadLetterReason, MessageEnd } from '../sessions/sessionStore.ts';
+import type { ToolResult } from '../sessions/toolResult.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { FlightQuery } from './flights.ts';
 import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
@@ -44,6 +48,16 @@ export interface StoreReader {
   session(id: string): Promise<SessionRecords | undefined>;
   /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */
   turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
+  /**
+   * One message of a session, with all that was said: for its sender. Undefined for one that nobody knows any more.
+   * @param id - as its sender was told; that of a mail that joined a message finds the message.
+   */
+  message(session: string, id: string): Promise<MessageRecord | undefined>;
+  /**
+   * The latest whole turns of a session that are kept, oldest first, with all that was said; calls that have a result.
+   * @param limit - most entries, at least 1.
+   */
+  history(session: string, limit: number): Promise<readonly HistoryEntry[]>;
   /**
    * Dead letters of a session or of all that are neither sent again nor dropped, the newest first, at most 500; behind them messages that were left
    * for sessions which no gateway has.
@@ -244,6 +258,19 @@ export interface SessionOwner {
   readonly sinceMs: number;
   /** How long it has the session without another renewal. */
   readonly leaseLeftMs: number;
+}
+
+/** A message as it is kept, and what became of it. Not free of secrets. */
+export interface MessageRecord {
+  readonly id: string;
+  /** @defaultValue it cannot be read, or is not kept any more: its key alone is remembered */
+  readonly message?: Message | undefined;
+  /** `taken` while it is under way, or was when its process ended. */
+  readonly state: 'waiting' | 'taken' | MessageEnd | DeadLetterReason;
+  /** Why it failed, or was dropped. */
+  readonly error?: string | undefined;
+  /** Of the last call of its last turn. @defaultValue it made none, or that is not kept any more */
+  readonly result?: ToolResult | undefined;
 }
 
 /** A turn as it is kept. Times are wall time in ms since the epoch; texts are not told, they are not free of secrets. */

@@ -6,8 +6,11 @@ import { rowsOf, type RowStatement } from './rowStatement.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 
-const messageColumns = 'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
-const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
+/** Of a message, as {@link toMessageRow} reads it. */
+export const messageColumns =
+  'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
+/** Of a call, as {@link toCallRow} reads it. */
+export const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
   c.started_at, c.state, c.result, c.result_seq, c.settled_at`;
 
 /** The messages without an end. */

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
 import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { OrderResult } from '../../policy/operatorOrder.ts';
+import type { HistoryEntry } from '../../sessions/history.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { FlightQuery } from '../flights.ts';
 import type { LetterOrder } from '../letterOrder.ts';
@@ -9,6 +10,7 @@ import type { RuntimeRow } from '../runtimes.ts';
 import type {
   AlertView,
   DeadLetterRecord,
+  MessageRecord,
   SessionRecords,
   StoreReader,
   StoreStatus,
@@ -21,6 +23,7 @@ import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from './fileMarks.ts';
 import { findEventTable, isOurs } from './schema.ts';
+import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
 import { selectFlights, selectPolicies } from './sqliteFlights.ts';
@@ -95,6 +98,14 @@ class SqliteReader implements StoreReader {
 
   async turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
     return readTurns(this.#database, session, limit);
+  }
+
+  async message(session: string, id: string): Promise<MessageRecord | undefined> {
+    return readMessage(this.#database, session, id);
+  }
+
+  async history(session: string, limit: number): Promise<readonly HistoryEntry[]> {
+    return readHistory(this.#database, session, limit);
   }
 
   async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '../../sessions/history.ts';
 import {
   maxKeys,
   type LostCall,
@@ -37,19 +38,24 @@ export function selectPast(database: Database, session: string, historyLimit: nu
     )
     .all(session, maxKeys)
     .reverse();
-  const calls = database
-    .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'settled' ORDER BY seq DESC LIMIT ?`)
-    .all(session, Math.ceil(historyLimit / 2));
-  const messages = database
-    .prepare('SELECT * FROM unwedge_messages WHERE session = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT ?')
-    .all(session, historyLimit);
   return {
-    history: historyOf(session, messages.map(toMessageRow), calls.map(toCallRow), historyLimit),
+    history: selectHistory(database, session, historyLimit),
     keys: keys.map((row) => [String(row['key']), Number(row['number'])] as const),
     lastMessage: Number(last?.['message'] ?? 0),
     lastTurn: Number(last?.['turn'] ?? 0),
     lastSeq: Number(last?.['seq'] ?? 0),
   };
+}
+
+/** The latest whole turns. @param limit - most entries. */
+export function selectHistory(database: Database, session: string, limit: number): readonly HistoryEntry[] {
+  const calls = database
+    .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'settled' ORDER BY seq DESC LIMIT ?`)
+    .all(session, Math.ceil(limit / 2));
+  const messages = database
+    .prepare('SELECT * FROM unwedge_messages WHERE session = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT ?')
+    .all(session, limit);
+  return historyOf(session, messages.map(toMessageRow), calls.map(toCallRow), limit);
 }
 
 /** The messages that wait, for the runtime that is claiming the session; what cannot be delivered becomes a dead letter. */

@@ -271,6 +271,39 @@ export function isRead(engine: ReadableEngine): void {
       expect(await reader.turns('nobody', 10)).toEqual([]);
     });
 
+    it('[E-1] have each message as it was sent, and what became of it', async () => {
+      const { reader } = await startWithSession();
+      const said = (number: number) => ({ kind: 'user', text: `secret ${number}` });
+      expect(await reader.message('s', 's-m1')).toEqual({
+        ...{ id: 's-m1', message: said(1), state: 'failed', error: 'boom' },
+        // The call that ended last counts, and of it the first result.
+        result: {
+          ...{ status: 'error', error: 'no', retries: 0, recoverable: false, retryable: false },
+          ...{ synthetic: true, kind: 'timeout', outcome: 'unknown', elapsedMs: 1, attempts: 3 },
+        },
+      });
+      expect(await reader.message('s', 's-m2')).toEqual({ id: 's-m2', message: said(2), state: 'poison' });
+      expect(await reader.message('s', 's-m3')).toEqual({ id: 's-m3', message: said(3), state: 'taken' });
+      expect(await reader.message('s', 's-m4')).toMatchObject({ id: 's-m4', state: 'waiting' });
+      for (const id of ['s-m5', 's-x1', 'other-m1', '']) expect(await reader.message('s', id)).toBeUndefined();
+      expect(await reader.message('nobody', 'nobody-m1')).toBeUndefined();
+    });
+
+    it('[E-1] have their history, the latest whole turns', async () => {
+      const { reader } = await startWithSession();
+      const history = await reader.history('s', 100);
+      expect(history.map(({ type, turn }) => `${type} ${turn}`)).toEqual([
+        ...['message 1', 'tool_call 1', 'tool_call 1', 'tool_result 1', 'tool_result 1'],
+        ...['message 2', 'message 3'],
+      ]);
+      expect(history[0]).toEqual({
+        ...{ type: 'message', turn: 1, id: 's-m1', at: now + 10, message: { kind: 'user', text: 'secret 1' } },
+      });
+      expect((await reader.history('s', 2)).map(({ turn }) => turn)).toEqual([2, 3]);
+      expect(await reader.history('nobody', 1)).toEqual([]);
+      await expect(reader.history('s', 0)).rejects.toThrow('Expected `limit`');
+    });
+
     it('[G-14] have their dead letters, of one session or of all', async () => {
       const { reader } = await startWithSession();
       const letter = {

@@ -1,6 +1,7 @@
 import type { CallFiguresRow, CallTotals } from '../../../policy/callFigures.ts';
 import type { OrderResult } from '../../../policy/operatorOrder.ts';
 import type { FlightRecord, PolicyRow } from '../../../policy/flight.ts';
+import type { HistoryEntry } from '../../../sessions/history.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../events.ts';
 import { type FlightQuery, flightsIn, policiesIn } from '../../flights.ts';
 import type { LetterOrder } from '../../letterOrder.ts';
@@ -9,6 +10,7 @@ import type {
   AlertView,
   ClusterView,
   DeadLetterRecord,
+  MessageRecord,
   SessionRecords,
   StoreReader,
   StoreStatus,
@@ -20,6 +22,7 @@ import { selectStatistics, selectTotals, statisticIn, totalsIn } from '../pgStat
 import { readPgAlerts } from './pgAlertView.ts';
 import { readPgCluster } from './pgCluster.ts';
 import { readPgDeadLetters } from './pgDeadLetters.ts';
+import { readPgHistory, readPgMessage } from './pgMessageRecord.ts';
 import type { Ask } from './pgReads.ts';
 import { readPgRuntimes } from './pgRuntimeRows.ts';
 import { readPgSessionIds, readPgSessionRecords } from './pgSessionRecords.ts';
@@ -107,6 +110,14 @@ export class PgReader implements StoreReader {
 
   turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
     return readPgTurns(this.#ask, session, limit);
+  }
+
+  message(session: string, id: string): Promise<MessageRecord | undefined> {
+    return readPgMessage(this.#ask, session, id);
+  }
+
+  history(session: string, limit: number): Promise<readonly HistoryEntry[]> {
+    return readPgHistory(this.#ask, session, limit);
   }
 
   cluster(): Promise<ClusterView> {
