@@ -1,7 +1,7 @@
 /** An answer that is no success, with its status and one sentence for people. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 422 | 429 | 503;
+  readonly status: 400 | 401 | 404 | 405 | 409 | 410 | 413 | 422 | 429 | 503;
   /** After which time it may be tried again, in s. */
   readonly retryAfter: number | undefined;
 
@@ -11,3 +11,5 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+export const unreadable = (): ApiError => new ApiError(503, 'The database that keeps the session is out of reach.', 5);

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
-import type { SessionRecords, TurnRecord } from '../store/storeReader.ts';
+import type { MessageRecord, SessionRecords, TurnRecord } from '../store/storeReader.ts';
 import type { AgentAnswer } from './agentTurns.ts';
 import { declinedBy, type MessageResult } from './messageHandler.ts';
 
@@ -59,20 +59,49 @@ export interface MessageSources {
   readonly turns: readonly TurnRecord[];
 }
 
+/** Whether nothing more becomes of it. */
+export const isOver = ({ state }: MessageView): boolean => state !== 'waiting' && state !== 'running';
+
+/**
+ * What became of a message by its record alone.
+ * @param isElsewhere - whether another gateway has the session: what was begun there is under way; otherwise it is delivered again.
+ */
+export function recordView({ id, state, error, result }: MessageRecord, isElsewhere: boolean): MessageView {
+  switch (state) {
+    case 'waiting':
+      return { id, state };
+    case 'taken':
+      return { id, state: isElsewhere ? 'running' : 'waiting' };
+    case 'done':
+      // Of a key that is remembered the answer may be forgotten.
+      return result === undefined ? { id, state } : endedView(id, result);
+    case 'failed':
+      return endedView(id, result, error ?? 'Why it failed is not known any more.');
+    case 'dropped':
+      return { id, state: 'dead', error: error === undefined ? 'It was dropped' : `It was dropped: ${error}` };
+    case 'poison':
+    case 'expired':
+    case 'malformed':
+      return deadView(id, state, result);
+  }
+}
+
 /** What it did before it was given up is known by the last call that it had made. */
-function deadView(id: string, reason: string, history: MessageSources['history']): MessageView {
-  const turns = history.flatMap((entry) => (entry.type === 'message' && entry.id === id ? [entry.turn] : []));
-  const last = history.findLast((entry) => entry.type === 'tool_result' && turns.includes(entry.turn));
+function deadView(id: string, reason: string, result: ToolResult | undefined): MessageView {
   const error = `It is a dead letter: ${reason}`;
-  if (last?.type !== 'tool_result') return { id, state: 'dead', error: `${error}; nothing was called` };
-  return { id, state: 'dead', error, result: last.result };
+  if (result === undefined) return { id, state: 'dead', error: `${error}; nothing was called` };
+  return { id, state: 'dead', error, result };
 }
 
 /** What became of a message; undefined for one that nobody knows any more. */
 export function messageView(id: string, { history, running, records, turns }: MessageSources): MessageView | undefined {
   if (id === running) return { id, state: 'running' };
   const dead = records?.deadLetters.find((letter) => letter.id === id);
-  if (dead !== undefined) return deadView(id, dead.reason, history);
+  if (dead !== undefined) {
+    const taken = history.flatMap((entry) => (entry.type === 'message' && entry.id === id ? [entry.turn] : []));
+    const answer = history.findLast((entry) => entry.type === 'tool_result' && taken.includes(entry.turn));
+    return deadView(id, dead.reason, answer?.type === 'tool_result' ? answer.result : undefined);
+  }
   if (records?.messages.some((message) => message.id === id) === true) return { id, state: 'waiting' };
   // Of one that was delivered more than once, the last turn counts.
   const begun = history.findLast((entry) => entry.type === 'message' && entry.id === id);

@@ -16,6 +16,8 @@ export interface Route {
 
 const rule = text({ required: true, help: 'The id of a rule of `why`.' });
 const unknownSession = 'nobody knows this session';
+const heldElsewhere = 'another process has the session; on PostgreSQL the error names it';
+const unreadable = 'the database is out of reach';
 
 /** Everything that `unwedge serve` answers but for its dashboard. */
 export const routes = {
@@ -75,7 +77,10 @@ export const routes = {
     method: 'GET',
     path: '/v1/sessions/:session',
     summary: 'One session.',
-    answers: { 200: '`{"id", "state", "waiting"}`', 404: unknownSession },
+    answers: {
+      200: '`{"id", "state", "waiting"}`, and `"heldElsewhere": true` where another process has it',
+      404: unknownSession,
+    },
   },
   send: {
     method: 'POST',
@@ -103,10 +108,11 @@ export const routes = {
       200: 'what became of it: it has ended within `wait`; or, with `"duplicate": true`, was accepted before under this key',
       202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true; one that was accepted before may be `running`',
       404: unknownSession,
-      409: 'another process has the session',
+      409: 'another process has the session, in a file',
+      410: 'one was accepted before under this key, and its end is not known any more',
       422: 'another message was accepted under this key',
       429: 'the mailbox is full',
-      503: 'it is stopping',
+      503: 'it is stopping, or the database is out of reach',
     },
   },
   message: {
@@ -116,40 +122,49 @@ export const routes = {
     answers: {
       200: '`{"id", "state", "result", "error"}`; `state` is `waiting`, `running`, `done`, `failed`, `declined` or `dead`',
       404: 'nobody knows this message any more',
+      503: unreadable,
     },
   },
   history: {
     method: 'GET',
     path: '/v1/sessions/:session/history',
     summary: 'Messages, calls and their results, oldest first.',
-    answers: { 200: '`{"history": […]}`', 404: unknownSession, 409: 'another process has the session' },
+    answers: { 200: '`{"history": […]}`', 404: unknownSession, 503: unreadable },
   },
   why: {
     method: 'GET',
     path: '/v1/sessions/:session/why',
     summary: 'What the session waits for, and which rule ends that when.',
-    answers: { 200: 'as `gateway.why(session)` gives it, without secrets', 404: unknownSession },
+    answers: {
+      200: 'as `gateway.why(session)` gives it, without secrets; of a session that another process has `owner`, and what is `onRecord`',
+      404: unknownSession,
+      503: unreadable,
+    },
   },
   events: {
     method: 'GET',
     path: '/v1/sessions/:session/events',
     summary:
       'What happens in the session from now on, as server-sent events. With `Last-Event-ID` what was missed comes first; where that is not kept any more an event `missed` says so.',
-    answers: { 200: '`text/event-stream`', 404: unknownSession, 503: 'too many read already' },
+    answers: { 200: '`text/event-stream`', 404: unknownSession, 409: heldElsewhere, 503: 'too many read already' },
   },
   cancel: {
     method: 'POST',
     path: '/v1/sessions/:session/cancel',
     summary: 'Ends a pending call, or the message that is being processed. The session goes on.',
     body: { call: text({ help: 'Id of a call. Else all of the message.' }), why: text({ help: 'For the record.' }) },
-    answers: { 200: '`{"ok", "text"}`', 404: unknownSession },
+    answers: { 200: '`{"ok", "text"}`', 404: unknownSession, 409: heldElsewhere },
   },
   fire: {
     method: 'POST',
     path: '/v1/sessions/:session/fire',
     summary: 'Has a rule of `why` act now.',
     body: { rule, why: text({ help: 'For the record.' }) },
-    answers: { 200: '`{"ok", "text"}`; a rule that has changed since is refused', 404: unknownSession },
+    answers: {
+      200: '`{"ok", "text"}`; a rule that has changed since is refused',
+      404: unknownSession,
+      409: heldElsewhere,
+    },
   },
 } as const satisfies Readonly<Record<string, Route>>;
 

@@ -86,7 +86,10 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   });
   gateway.on('*', (fact) => {
     const { session } = fact as { readonly session?: unknown };
-    if (typeof session === 'string') feed.tell(session, fact);
+    if (typeof session !== 'string') return;
+    feed.tell(session, fact);
+    // What happens in it from now on is told elsewhere.
+    if (fact.type === 'session.taken_over' || fact.type === 'session.given_back') feed.leave(session);
   });
 
   let origin = '';
@@ -96,6 +99,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const api = createApi(
     createHandlers({
       ...{ gateway, clock, sessions, feed, servers: integrations, agents: turns.names, read },
+      isStopping: () => phase === 'stopping',
       readiness: () =>
         readinessOf({
           phase,

@@ -70,6 +70,11 @@ export class SessionFeed {
     );
   }
 
+  /** Lets the readers of a session go, after what waits for them. */
+  leave(session: string): void {
+    for (const reader of this.#readers) if (reader.session === session) reader.end();
+  }
+
   /** Lets every reader go, after what waits for it. */
   close(): void {
     this.#closed = true;

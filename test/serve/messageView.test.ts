@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { declinedBy } from '../../src/serve/messageHandler.ts';
-import { endedView, messageView, type MessageSources } from '../../src/serve/messageView.ts';
+import { endedView, messageView, type MessageSources, recordView } from '../../src/serve/messageView.ts';
 import type { HistoryEntry } from '../../src/sessions/history.ts';
+import type { MessageRecord } from '../../src/store/storeReader.ts';
 
 const id = 'serve:a-m1';
 const begun = (turn: number): HistoryEntry => ({ type: 'message', turn, id, message: { kind: 'user' }, at: 0 });
@@ -79,5 +80,24 @@ describe('what became of a message', () => {
     expect(endedView(id, undefined, `${declinedBy}not here`)).toEqual({ id, state: 'declined', error: 'not here' });
     expect(endedView(id, undefined, 'cut')).toEqual({ id, state: 'failed', error: 'cut' });
     expect(endedView(id, undefined)).toMatchObject({ id, state: 'failed' });
+  });
+
+  const ok = { status: 'ok', value: 'yes', retries: 0 } as const;
+  it.each<[Partial<MessageRecord>, boolean, object]>([
+    [{ state: 'waiting' }, true, { state: 'waiting' }],
+    [{ state: 'taken' }, true, { state: 'running' }],
+    // Nobody works on it: it is delivered again.
+    [{ state: 'taken' }, false, { state: 'waiting' }],
+    [{ state: 'done', result: ok }, true, { state: 'done', result: ok }],
+    [{ state: 'done', result: { ...ok, value: { isError: true } } }, true, { state: 'failed' }],
+    [{ state: 'done' }, true, { state: 'done' }],
+    [{ state: 'failed', error: 'cut', result: ok }, true, { state: 'failed', error: 'cut' }],
+    [{ state: 'failed', error: `${declinedBy}not here` }, true, { state: 'declined', error: 'not here' }],
+    [{ state: 'failed' }, true, { state: 'failed', error: 'Why it failed is not known any more.' }],
+    [{ state: 'dropped', error: 'by ann' }, true, { state: 'dead', error: 'It was dropped: by ann' }],
+    [{ state: 'expired' }, true, { state: 'dead', error: 'It is a dead letter: expired; nothing was called' }],
+    [{ state: 'poison', result: ok }, true, { state: 'dead', error: 'It is a dead letter: poison', result: ok }],
+  ])('[E-1] [N-2] by the record alone: %o, its session elsewhere: %s', (record, isElsewhere, view) => {
+    expect(recordView({ id, state: 'done', ...record }, isElsewhere)).toMatchObject({ id, ...view });
   });
 });

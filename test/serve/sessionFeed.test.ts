@@ -47,4 +47,15 @@ describe('the events of sessions', () => {
     expect(await next).toEqual({ done: true, value: undefined });
     expect(await feed.read('a').next()).toEqual({ done: true, value: undefined });
   });
+
+  it('[E-1] [N-2] end where their session is lost, behind what tells so; those of others go on', async () => {
+    const feed = new SessionFeed();
+    const [lost, other] = [feed.read('a'), feed.read('b')];
+    feed.tell('a', { type: 'session.taken_over' });
+    feed.leave('a');
+    expect((await lost.next()).value?.data.type).toBe('session.taken_over');
+    expect(await lost.next()).toEqual({ done: true, value: undefined });
+    expect(feed.readers).toBe(1);
+    await other.return();
+  });
 });

@@ -79,15 +79,40 @@ describe('a gateway that is served', () => {
     expect(history).toHaveLength(3);
   });
 
-  it('[E-1] [I-5] says of a session that another process has no more than that', async () => {
+  it('[E-1] [I-5] knows the message of a key that an earlier process accepted and did not begin', async () => {
+    const hangs = { kb: faultyServer({ faults: [{ tool: 'echo', do: 'hang' }] }) };
+    const first = await startServed({ servers: hangs });
+    await first.post('/v1/sessions', { id: 'a' });
+    await first.send('a', echo, '', 'k-1');
+    await first.send('a', echo, '', 'k-2');
+    await whyInFlight(first.get);
+    await first.serving.stop();
+    const { get, post, send } = await startServed({ servers: hangs, store: first.store });
+    await get('/v1/sessions/a');
+    const other = { tool: { ...echo.tool, arguments: { word: 'another' } } };
+    expect(await send('a', other, '', 'k-2')).toMatchObject({ status: 422 });
+    expect(await send('a', echo, '', 'k-2')).toMatchObject({ status: 202, id: 'serve:a-m2', duplicate: true });
+    const ended = send('a', echo, '1h', 'k-2');
+    for (let ends = false; !ends; ) {
+      const why = await get<SessionWhy>('/v1/sessions/a/why');
+      if (why.next !== undefined) await post('/v1/sessions/a/fire', { rule: why.next.id });
+      ends = why.state === 'idle' && why.waiting === 0;
+    }
+    expect(await ended).toMatchObject({ status: 200, state: 'failed', duplicate: true });
+  });
+
+  it('[E-1] [I-5] says of a session that another process has what is on record, and takes nothing for it', async () => {
     const first = await startServed({ servers: { kb: faultyServer() } });
     await first.post('/v1/sessions', { id: 'a' });
     await first.send('a', echo);
     const second = await startServed({ servers: { kb: faultyServer() }, store: first.store });
     for (const way of ['history', 'messages/serve:a-m1'])
-      expect((await second.ask(`/v1/sessions/a/${way}`)).status).toBe(409);
+      expect(await second.get(`/v1/sessions/a/${way}`)).toEqual(await first.get(`/v1/sessions/a/${way}`));
     expect(await second.get('/v1/sessions/a')).toMatchObject({ heldElsewhere: true });
-    expect((await second.send('a', echo)).status).toBe(409);
+    expect(await second.get('/v1/sessions/a/why')).toMatchObject({ onRecord: { messages: [], calls: [] } });
+    expect(await second.send('a', echo)).toMatchObject({ status: 409, error: 'Another process has the session.' });
+    expect((await second.post('/v1/sessions/a/cancel', {})).status).toBe(409);
+    expect((await second.ask('/v1/sessions/a/events')).status).toBe(409);
   });
 
   it('[E-1] goes on when its server is killed in the middle of a call', async () => {

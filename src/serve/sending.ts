@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
+import type { Clock } from '../policy/clock.ts';
+import { inTime } from '../policy/inTime.ts';
+import type { Acceptance } from '../sessions/acceptance.ts';
+import type { Message } from '../sessions/mailbox.ts';
+import type { StoreReader } from '../store/storeReader.ts';
+import { ApiError, unreadable } from './apiError.ts';
+import type { Answered, Asked, AskedOf } from './api.ts';
+import { heldElsewhere } from './heldElsewhere.ts';
+import { toolMessage, userMessage } from './messageForms.ts';
+import type { MessageResult } from './messageHandler.ts';
+import type { MessageStates } from './messageStates.ts';
+import { MessagesUnderWay } from './messagesUnderWay.ts';
+import { endedView, isOver, type MessageView } from './messageView.ts';
+import type { ServedSession } from './sessionHost.ts';
+
+export interface SendingParts {
+  readonly clock: Clock;
+  readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
+  readonly agents: readonly string[];
+  readonly states: MessageStates;
+  readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
+  readonly isStopping: () => boolean;
+}
+
+/** Sends messages to sessions, for their clients: what is answered at once, what within the time that they wait, and what to one that was sent before. */
+export class Sending {
+  readonly #parts: SendingParts;
+  readonly #underWay = new MessagesUnderWay();
+
+  constructor(parts: SendingParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws ApiError that says why it is not accepted. */
+  async send(session: ServedSession, asked: AskedOf<'send'>): Promise<Answered> {
+    const key = asked.request.headers['idempotency-key'];
+    const message = this.#messageIn(asked.body);
+    const acceptance = await session.send(message, typeof key === 'string' ? { key } : {});
+    if (!acceptance.accepted && acceptance.reason === 'duplicate')
+      return this.#again(session, acceptance.id ?? '', message, asked);
+    if (acceptance.accepted) this.#underWay.add(acceptance.id, message, acceptance.processed);
+    return this.#answerOf(session, acceptance, asked);
+  }
+
+  #messageIn({ text, agent, tool }: AskedOf<'send'>['body']): Message {
+    const { servers, agents } = this.#parts;
+    if ((text === undefined) === (tool === undefined))
+      throw new ApiError(400, 'Expected `body` to have either `text` or `tool`.');
+    if (tool !== undefined) {
+      if (agent !== undefined) throw new ApiError(400, '`agent` belongs to `text`; `tool` names its server.');
+      if (!servers.has(tool.server)) throw unknown('body.tool.server', tool.server, [...servers.keys()]);
+      return toolMessage({ server: tool.server, name: tool.name, arguments: { ...tool.arguments } });
+    }
+    if (agents.length === 0)
+      throw new ApiError(400, 'No agent is configured to answer `text`: name one under `agents` of the configuration.');
+    if (agent !== undefined && !agents.includes(agent)) throw unknown('body.agent', agent, agents);
+    return userMessage({ text: text ?? '', agent });
+  }
+
+  async #answerOf(
+    session: ServedSession,
+    acceptance: Acceptance<MessageResult | undefined>,
+    asked: AskedOf<'send'>,
+  ): Promise<Answered> {
+    if (!acceptance.accepted) {
+      const { reason } = acceptance;
+      if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
+      if (reason === 'owned_elsewhere') throw await heldElsewhere(session.id, this.#parts.read);
+      if (reason === 'unavailable') throw unreadable();
+      throw new ApiError(503, 'It is stopping.', 5);
+    }
+    const { clock, states } = this.#parts;
+    const { id, durable, processed } = acceptance;
+    const limitMs = asked.query.wait;
+    const until = clock.now() + (limitMs ?? 0);
+    const outcome = limitMs === undefined ? undefined : await inTime(processed, { clock, limitMs });
+    if (outcome === undefined) return { status: 202, data: { id, durable, state: 'waiting' } };
+    const reason = outcome.ok ? undefined : outcome.failure.reason;
+    // Cut by a stop: it is delivered again at the next start.
+    if (reason === 'stopped') return { status: 202, data: { id, durable, state: 'waiting' } };
+    // It goes on where the session does.
+    if (reason === 'taken_over' && durable) {
+      await states.ended(session.id, id, until, () => this.#isGivenUp(asked));
+      const view = (await states.view(session, id).catch(() => undefined)) ?? waitingView(id);
+      return { status: isOver(view) ? 200 : 202, data: { ...view, durable } };
+    }
+    const view = outcome.ok ? endedView(id, outcome.value) : endedView(id, undefined, outcome.failure.message);
+    return { data: { ...view, durable } };
+  }
+
+  /** A message that was accepted under this key before, here or by another gateway: what became of it, which may be waited for. */
+  async #again(session: ServedSession, id: string, message: Message, asked: AskedOf<'send'>): Promise<Answered> {
+    const { clock, states } = this.#parts;
+    const known = this.#underWay.get(id);
+    const begun = session.history.findLast((entry) => entry.type === 'message' && entry.id === id);
+    const kept = known?.message ?? (begun?.type === 'message' ? begun.message : undefined);
+    const first = kept ?? (await states.record(session.id, id))?.message;
+    if (first !== undefined && !isDeepStrictEqual(plain(first), plain(message)))
+      throw new ApiError(422, `Another message was accepted under this Idempotency-Key: ${id}.`);
+    const limitMs = asked.query.wait;
+    if (limitMs !== undefined) {
+      const until = clock.now() + limitMs;
+      if (known !== undefined) await inTime(known.processed, { clock, limitMs });
+      await states.ended(session.id, id, until, () => this.#isGivenUp(asked));
+    }
+    const view = (await states.view(session, id)) ?? (this.#underWay.get(id) && waitingView(id));
+    if (view === undefined)
+      throw new ApiError(
+        410,
+        `It was accepted before under this Idempotency-Key, as ${id}; its end is not known any more.`,
+      );
+    return { status: isOver(view) ? 200 : 202, data: { ...view, duplicate: true } };
+  }
+
+  /** Whether nobody waits for the end of a message any more: its client has left, or this gateway stops. */
+  #isGivenUp({ request }: Pick<Asked, 'request'>): boolean {
+    return request.socket.destroyed || this.#parts.isStopping();
+  }
+}
+
+const waitingView = (id: string): MessageView => ({ id, state: 'waiting' });
+
+/** As it is once it was kept. */
+const plain = (message: Message): unknown => JSON.parse(JSON.stringify(message));
+
+function unknown(key: string, value: string, known: readonly string[]): ApiError {
+  return new ApiError(400, `Expected \`${key}\` to be one of ${known.join(', ') || 'none'}, got \`${value}\`.`);
+}
