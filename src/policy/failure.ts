@@ -46,7 +46,7 @@ export const failureReasons = {
   scope_busy: 'another call holds the scope',
   startup_failed: 'the process ended before it was ready',
   stopped: 'the gateway or the integration stopped',
-  taken_over: 'another runtime has the session now',
+  taken_over: 'this runtime has lost the session, which goes on at its next owner',
   tool_error: 'the tool answered with an error',
   turn_ended: 'the turn was over',
 } as const satisfies Readonly<Record<string, string>>;

@@ -14,7 +14,10 @@ export type Acceptance<Result = unknown> =
       readonly id: string;
       /** Whether the message survives the end of this process. */
       readonly durable: boolean;
-      /** The end of the message's turn; never rejects. */
+      /**
+       * The end of the message's turn; never rejects. A failure for the reason `stopped` or `taken_over` ends the wait for it here: a message that is
+       * `durable` is processed all the same, after the next start or by the session's next owner.
+       */
       readonly processed: Promise<Outcome<Result>>;
     }
   | {

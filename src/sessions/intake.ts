@@ -145,17 +145,19 @@ export class Intake {
     this.#scope.dispatch({ type: 'message.arrived' });
   }
 
-  /** Refuses from now on; messages that wait end as cancelled, and stay in the store. */
+  /** Refuses from now on; messages that wait end here, and stay in the store. */
   close(): void {
     this.#closed = true;
     this.#persistence.opened();
     this.#mail?.close();
-    this.#endAll({ ...turnEnds.stopped, outcome: 'not_started' });
+    this.#endAll(({ kept }) =>
+      kept === undefined ? { ...turnEnds.stopped, outcome: 'not_started' } : turnEnds.putBack,
+    );
   }
 
   /** What waits here is delivered by another runtime. */
   lose(): void {
-    this.#endAll(turnEnds.takenOver);
+    this.#endAll(() => turnEnds.takenOver);
   }
 
   /** Ends a message. Of one that is kept, its sender hears when that is committed. */
@@ -234,11 +236,12 @@ export class Intake {
     return Promise.resolve({ accepted: false, reason });
   }
 
-  #endAll(facts: FailureFacts): void {
+  /** @param factsOf - why a message ends here. */
+  #endAll(factsOf: (envelope: Envelope) => FailureFacts): void {
     const { mailbox, id: session } = this.#scope;
     // Most of very many sessions that are closed at once have none, and a failure has a stack.
     if (mailbox.length === 0) return;
-    const failure = sessionFailure(session, facts);
-    for (const envelope of mailbox.takeAll()) envelope.settle({ ok: false, failure });
+    for (const envelope of mailbox.takeAll())
+      envelope.settle({ ok: false, failure: sessionFailure(session, factsOf(envelope)) });
   }
 }

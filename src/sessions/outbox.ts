@@ -81,8 +81,7 @@ export class Outbox {
   close(): void {
     this.#closed = true;
     if (this.#owed.size === 0) return;
-    // It goes on where its owner is.
-    const failure = sessionFailure(this.#scope.id, { ...turnEnds.stopped, outcome: 'unknown' });
+    const failure = sessionFailure(this.#scope.id, turnEnds.unheard);
     for (const settle of this.#owed) settle({ ok: false, failure });
     this.#owed.clear();
   }

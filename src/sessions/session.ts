@@ -344,7 +344,7 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   /**
-   * Refuses from now on; messages that wait end as cancelled, and stay in the store, as does the one whose turn is cut. The actor is stopped
+   * Refuses from now on; messages that wait end here, and stay in the store, as does the one whose turn is cut. The actor is stopped
    * by its supervisor.
    */
   close(): void {

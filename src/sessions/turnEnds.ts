@@ -4,6 +4,21 @@ import type { OrderNote } from '../policy/operatorOrder.ts';
 /** What ends a message or a turn for a reason of the session's. */
 export const turnEnds = {
   stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'cancelled' },
+  /** The same of a message that is to be kept: its sender must not take it for one that will not happen. */
+  putBack: {
+    kind: 'cancelled',
+    reason: 'stopped',
+    message: 'The session stops here; a message that is kept is delivered again',
+    outcome: 'unknown',
+  },
+  /** Of a message that was left for another gateway. */
+  unheard: {
+    kind: 'cancelled',
+    reason: 'stopped',
+    message:
+      'This gateway stops, and does not hear how the message ends; the gateway that has its session processes it',
+    outcome: 'unknown',
+  },
   stalled: { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' },
   cancelled: {
     kind: 'cancelled',
@@ -28,7 +43,7 @@ export const turnEnds = {
   takenOver: {
     kind: 'cancelled',
     reason: 'taken_over',
-    message: 'Another gateway has taken the session over',
+    message: 'This gateway has lost the session; a message that is kept is processed by its next owner',
     outcome: 'unknown',
   },
 } as const satisfies Readonly<Record<string, FailureFacts>>;

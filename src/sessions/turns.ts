@@ -208,9 +208,12 @@ export class Turns {
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
     // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
-    const isCut = end === 'put_back' && returned.ok && envelope.kept !== undefined;
+    const isCut =
+      (end === 'put_back' || end === 'not_begun') &&
+      envelope.kept !== undefined &&
+      (returned.ok || (running.cutFor === turnEnds.stopped && returned.failure.reason === 'stopped'));
     const outcome: Outcome<unknown> = isCut
-      ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) }
+      ? { ok: false, failure: sessionFailure(session, turnEnds.putBack) }
       : returned;
     this.#intake.end(envelope, end, outcome);
     const elapsedMs = clock.now() - startedAt;

@@ -108,7 +108,14 @@ describe('the outbox of a session', () => {
     const ends = [first, second, third].map((each) =>
       each !== undefined && 'processed' in each ? each.processed : Promise.resolve(undefined),
     );
-    const stopped = { ok: false, failure: { reason: 'stopped', outcome: 'unknown' } };
+    const stopped = {
+      ok: false,
+      failure: {
+        ...{ reason: 'stopped', outcome: 'unknown' },
+        message:
+          'This gateway stops, and does not hear how the message ends; the gateway that has its session processes it',
+      },
+    };
     expect(await Promise.all(ends)).toMatchObject([{ ok: true, value: 7 }, stopped, stopped]);
     posts[1]?.mail.ended({ ok: true, value: 8 });
     expect(await ends[1]).toMatchObject(stopped);

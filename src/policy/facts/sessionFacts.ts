@@ -20,7 +20,7 @@ export interface SessionFacts {
   'session.unclaimed': { session: string; sessions: number };
   /** Another runtime that lives owns the session; messages are refused until it is gone. */
   'session.held': { session: string; by: string };
-  /** Another runtime took the session over; what it still does here has no effect. */
+  /** This runtime has lost the session: another one took it over, or may as the database is out of reach. What it still does here has no effect. */
   'session.taken_over': { session: string };
   /** The session was idle, and was given to another runtime, which owned fewer. */
   'session.given_back': { session: string; to: string };

@@ -33,7 +33,10 @@ describe('the owner of a kept session', () => {
     for (const acceptance of [await first, await waits]) {
       expect(acceptance.accepted && (await acceptance.processed)).toMatchObject({
         ok: false,
-        failure: { reason: 'taken_over' },
+        failure: {
+          ...{ kind: 'cancelled', reason: 'taken_over', outcome: 'unknown' },
+          message: 'This gateway has lost the session; a message that is kept is processed by its next owner',
+        },
       });
     }
   });

@@ -41,8 +41,31 @@ describe('a turn that a stop cuts', () => {
     await send();
     session.close();
     await store.commitAll(clock);
-    expect(facts.of('session.turn_ended')).toMatchObject([{ ok: false, error: 'The session stops' }]);
+    const error = 'The session stops here; a message that is kept is delivered again';
+    expect(facts.of('session.turn_ended')).toMatchObject([{ ok: false, error }]);
     expect(facts.of('session.turn_failed')).toEqual([]);
+  });
+
+  it('[G-11] [I-5] is told to its senders as what it is: none of its messages is said not to happen', async () => {
+    const { session, clock, store, tool, send } = await startKept((_message, turn) => turn.tool('kb', 'query'));
+    tool('kb', () => new Promise(() => undefined));
+    const [cut, waits] = [await send(), await send()];
+    session.close();
+    await store.commitAll(clock);
+    for (const { processed } of [cut, waits])
+      expect(await processed).toMatchObject({
+        failure: {
+          ...{ kind: 'cancelled', reason: 'stopped', outcome: 'unknown' },
+          message: 'The session stops here; a message that is kept is delivered again',
+        },
+      });
+    const unkept = startSession({ onMessage: () => new Promise(() => undefined) });
+    await unkept.session.send({ kind: 'user' });
+    const lost = await unkept.session.send({ kind: 'user' });
+    unkept.session.close();
+    expect(lost.accepted && (await lost.processed)).toMatchObject({
+      failure: { message: 'The session stops', outcome: 'not_started' },
+    });
   });
 
   it('[G-11] is told by its signal as soon as the session is closed', async () => {
