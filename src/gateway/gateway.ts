@@ -12,6 +12,7 @@ import { sessionMachine, type SessionRef } from '../machines/session.ts';
 import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
 import { withRegistry } from '../runtime/registryOf.ts';
 import { show } from '../policy/options.ts';
+import { readStoredName } from '../policy/storedName.ts';
 import { guardProcess } from '../runtime/processGuard.ts';
 import { type Session, SupervisedSession } from '../sessions/session.ts';
 import type { SessionOptions } from '../sessions/sessionOptions.ts';
@@ -73,6 +74,7 @@ function coreGateway(scope: GatewayScope): Gateway {
       const known = registry.sessions.get(id);
       // What its messages end with is what its handler returns.
       if (known !== undefined && givenOptions === undefined) return known as Session<never>;
+      readStoredName('session', id);
       const sessionOptions = givenOptions ?? adopted?.(id);
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);

@@ -121,7 +121,8 @@ export interface Gateway {
   guardProcess(options?: ProcessGuardOptions): () => void;
   /**
    * The session of this id; made when there is none yet, with `options` or with what {@link Gateway.adoptSessions} gives for it.
-   * @throws TypeError or RangeError when an option is wrong, options are given for one that there is, or none for one that there is not.
+   * @param id - at most 1,024 bytes of UTF-8, without NUL and lone surrogates.
+   * @throws TypeError or RangeError when the id or an option is wrong, options are given for one that there is, or none for one that there is not.
    */
   session<Result = unknown>(id: string, options?: SessionOptions<Result>): Session<Result>;
   /**

@@ -3,7 +3,7 @@ import type { LiveStatus } from '../control/answers.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { say } from '../policy/logger.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
-import { checkName } from '../policy/options.ts';
+import { readStoredName } from '../policy/storedName.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
@@ -107,7 +107,7 @@ export class Registry {
 
   /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
   declare(name: string): void {
-    checkName('name', name);
+    readStoredName('name', name);
     this.refuseLate();
     if (this.#entries.has(name)) throw new RangeError(`The name \`${name}\` is taken by another integration`);
   }

@@ -6,6 +6,7 @@ import type { SessionLimits } from '../policy/flight.ts';
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
+import { readStoredName } from '../policy/storedName.ts';
 import type { Acceptance } from './acceptance.ts';
 import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
@@ -31,7 +32,10 @@ export interface SessionParts extends SessionSurroundings {
 
 /** How a message is sent. */
 export interface SendOptions {
-  /** Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. */
+  /**
+   * Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
+   * without NUL and lone surrogates.
+   */
   readonly key?: string | undefined;
 }
 
@@ -61,7 +65,8 @@ export interface Session<Result = unknown> {
   readonly heldElsewhere: boolean;
   /**
    * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
-   * @throws TypeError or RangeError at once when it is no message, its `kind` no name, or not JSON where it is to be kept.
+   * @throws TypeError or RangeError at once when it is no message, its `kind` no name, its `key` none that can be kept, or not JSON where it
+   * is to be kept.
    */
   send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
@@ -177,6 +182,7 @@ export class SupervisedSession implements Session, Drainable {
   send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
     readOptions('message', message, messageKeys);
     readOptions('options', options, sendKeys);
+    if (options.key !== undefined) readStoredName('options.key', options.key);
     this.#persistence.check(message);
     this.#sent?.();
     return this.#intake.send(message, options.key);

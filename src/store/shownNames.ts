@@ -1,4 +1,5 @@
 import { KnownSecrets } from './knownSecrets.ts';
+import { maxNameBytes } from '../policy/storedName.ts';
 import { createTextRedactor, type Hiding } from './secrets.ts';
 
 /** The name of an integration, a tool or a session as it may be shown. */
@@ -7,9 +8,13 @@ export type ShownName = (name: string) => string;
 /** Names come back with every look; so many are remembered. */
 const most = 10_000;
 
+/** Characters that are left of a name that is too long to be kept. */
+const keptChars = 200;
+
 /**
  * Takes secrets out of names, by the same shapes as out of events. Two names that differ are never shown as the same: behind one that was
- * changed stands `#` and the beginning of a hash. A name that was shown is shown as it is.
+ * changed stands `#` and the beginning of a hash. A name that was shown is shown as it is. One of more than 1,024 bytes is cut: a model may
+ * call a tool by any text, and what is counted of it is found by its name.
  * @param secrets - to be found wherever they stand. @defaultValue those of the environment of this process
  */
 export function createShownNames(secrets: Hiding = new KnownSecrets(process.env)): ShownName {
@@ -22,7 +27,7 @@ export function createShownNames(secrets: Hiding = new KnownSecrets(process.env)
     const found = known.get(name);
     if (found !== undefined) return found;
     const clean = texts.text(name);
-    const shown = keptApart(name, clean);
+    const shown = keptApart(name, shortened(clean));
     if (known.size >= most) known.clear();
     known.set(name, shown);
     return shown;
@@ -54,6 +59,10 @@ function copy(value: unknown, shown: ShownName, isName: boolean): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([field, each]) => [field, copy(each, shown, nameFields.has(field))]),
   );
+}
+
+function shortened(name: string): string {
+  return Buffer.byteLength(name) <= maxNameBytes ? name : `${name.slice(0, keptChars).toWellFormed()}…`;
 }
 
 /** Tells names apart and says nothing of them: short enough that nobody finds the name by it. */

@@ -33,6 +33,15 @@ describe('a name that is shown', () => {
     expect(shown(key('a'))).toBe(createShownNames()(key('a')));
   });
 
+  it('[N-1] of a text beyond 1,024 bytes is cut, and not the same as that of another', () => {
+    const shown = createShownNames();
+    const long = shown(`${'é'.repeat(512)}a`);
+    expect(long).toMatch(/^é{200}…#[0-9a-f]{6}$/);
+    expect(shown(`${'é'.repeat(512)}b`)).not.toBe(long);
+    expect(shown(long)).toBe(long);
+    expect(shown('é'.repeat(512))).toBe('é'.repeat(512));
+  });
+
   it('is shown as it is when it is shown again', () => {
     const shown = createShownNames();
     const once = shown(key('a'));

@@ -33,7 +33,7 @@ export function keepsMail(engineOf: Engine): void {
       const ends: Outcome<unknown>[] = [];
       const got: IncomingMail[] = [];
       owner?.mail?.serve('s', { receive: (mails) => got.push(...mails) > 0 });
-      const message = { kind: 'user', text: 'a\0b', data: { n: [1] } };
+      const message = { kind: 'user', text: 'a\0b \uD800 \uDC00 😀', data: { n: [1, '\uD800\0'] } };
       const mail = {
         session: 's',
         message,

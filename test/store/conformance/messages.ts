@@ -23,6 +23,18 @@ export function keepsMessages(engineOf: Engine): void {
       expect(recovered).toMatchObject({ keys: [['key-2', 2]], lastMessage: 3, lastTurn: 1, lastSeq: 1 });
     });
 
+    it('[I-5] gives back texts as they were, whatever they hold', async () => {
+      const engine = await start(engineOf);
+      const { ledger } = await own(engine, engine.runtime('a'));
+      const odd = 'a\0b \uD800 \uDC00 \uFFFE \u2028 \\u0000 😀 é';
+      const message = { kind: odd, text: odd, data: { [odd]: [odd, null, 'NULL', '{}'] } };
+      expect(await settled(engine, ledger.post({ number: 1, message, key: undefined, at: now }))).toBe('durable');
+      await engine.kill('a');
+      expect((await own(engine, engine.runtime('b'))).recovered.waiting).toEqual([
+        { number: 1, message, key: undefined, at: now, deliveries: 0 },
+      ]);
+    });
+
     it.runIf(engineOf.isInProcess)(
       '[G-14] counts one delivery in a commit: no other one while a handler may end the process',
       async () => {
