@@ -1,4 +1,5 @@
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
+import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
 
 /**
@@ -236,7 +237,7 @@ export const schemaHere: Sql = {
   name: 'schema_here',
   text: `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = (parse_ident('uw_schema'))[1]) AS created,
     EXISTS (SELECT 1 FROM pg_tables
-      WHERE schemaname = (parse_ident('uw_schema'))[1] AND tablename = 'schema_version') AS known`,
+      WHERE schemaname = (parse_ident('uw_schema'))[1] AND tablename = 'schema_version') AS known, ${settingsColumns}`,
 };
 export const schemaVersion: Sql = { name: 'schema_version', text: 'SELECT version FROM uw.schema_version' };
 // Until the end of the transaction: whoever pools the connection keeps nothing of it.
@@ -244,7 +245,7 @@ const lock: Sql = { name: 'schema_lock', text: `SELECT pg_advisory_xact_lock(has
 
 /**
  * Makes the schema ready. An up-to-date one is only read. Of several nodes that start at once one migrates, in one transaction.
- * @throws {@link NewerPgSchemaError}, or what the server says.
+ * @throws {@link NewerPgSchemaError}, {@link UnfitDatabaseError}, or what the server says.
  */
 export async function preparePgSchema(connections: PgConnections): Promise<void> {
   if (isReady((await connections.transaction(look)).version)) return;
@@ -260,9 +261,10 @@ export async function preparePgSchema(connections: PgConnections): Promise<void>
 }
 
 async function look(transaction: Transaction): Promise<{ readonly created: boolean; readonly version: number }> {
-  const [row] = await transaction.run(schemaHere);
-  const created = row?.['created'] === true;
-  if (row?.['known'] !== true) return { created, version: 0 };
+  const [row = {}] = await transaction.run(schemaHere);
+  refuseUnfit(row);
+  const created = row['created'] === true;
+  if (row['known'] !== true) return { created, version: 0 };
   const [found] = await transaction.run(schemaVersion);
   return { created, version: Number(found?.['version'] ?? 0) };
 }

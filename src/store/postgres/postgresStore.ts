@@ -24,6 +24,7 @@ import { PgRates } from './pgRates.ts';
 import { PgPruner } from './pgRetention.ts';
 import { PgRuntimes } from './pgRuntimes.ts';
 import { PgSessions } from './pgSessions.ts';
+import { UnfitDatabaseError } from './pgSettings.ts';
 import { PgStatistics } from './pgStatistics.ts';
 import { type PgTarget, readTarget } from './pgTarget.ts';
 import { SharedCopies } from './sharedRows.ts';
@@ -205,7 +206,10 @@ export class PostgresStore implements Store {
     try {
       await this.#database.prepare();
     } catch (error) {
-      const { reason, fix } = this.#database.diagnose(error);
+      const { reason, fix } =
+        error instanceof UnfitDatabaseError
+          ? { reason: `${this.path}: ${error.reason}`, fix: error.fix }
+          : this.#database.diagnose(error);
       await Promise.all([this.#database.close(), this.#renewals.close()]);
       throw new StoreUnavailableError(reason, fix, error);
     }
