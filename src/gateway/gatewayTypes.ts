@@ -138,8 +138,9 @@ export interface Gateway {
   adoptSessions(optionsOf: (session: string) => SessionOptions | undefined): void;
   /**
    * Opens the store and starts what was declared, in order. What is declared later starts at once.
-   * @throws Error with the code `UNWEDGE_STORE_UNAVAILABLE` when the `store` cannot be had, as no SQLite driver works or the file cannot be
-   * used; nothing has started then, and it may be started again. Its message names the file and the fix.
+   * @throws Error with the code `UNWEDGE_STORE_UNAVAILABLE` when the `store` cannot be had, as no SQLite driver works, or the file or
+   * the database cannot be used; nothing has started then, and it may be started again. Until that is tried sessions refuse messages (`stopped`).
+   * Its message names the store and the fix.
    */
   start(): Promise<void>;
   /**

@@ -59,6 +59,8 @@ export class Registry {
   readonly #sessions = new Map<string, SupervisedSession>();
   readonly #parts = new Set<Part>();
   #stopping: Promise<void> | undefined = undefined;
+  /** Whether the last start has failed, and may be tried again: until then nobody is to wait for it. */
+  #hasFailed = false;
 
   constructor(options: CheckedGatewayOptions, tuning: StoreTuning = {}) {
     const life = new RuntimeLife(options, tuning);
@@ -134,6 +136,7 @@ export class Registry {
 
   addSession(session: SupervisedSession): void {
     this.#sessions.set(session.id, session);
+    if (this.#hasFailed) session.startFailed();
   }
 
   /** Has a part started, drained and stopped with the rest. @returns how it leaves. */
@@ -200,7 +203,15 @@ export class Registry {
    * @throws StoreUnavailableError when a store that is required cannot be had; it may be started again then.
    */
   async start(options: StartOptions = {}): Promise<void> {
-    await this.#life.start(options);
+    const isAllowed = this.#life.isNew;
+    if (isAllowed) this.#startIsTried();
+    try {
+      await this.#life.start(options);
+    } catch (error) {
+      // A start that comes too late says nothing of the one before it.
+      if (isAllowed && !this.stopped) this.#startHasFailed();
+      throw error;
+    }
     if (this.stopped) return;
     await Promise.all(Array.from(this.#parts, async (part) => part.loaded?.()));
     for (const part of this.#parts) part.started?.();
@@ -272,6 +283,17 @@ export class Registry {
     // Before its start nothing is under way that could end by itself.
     if (drainMs > 0 && this.running) await this.#drain.begin(drainMs);
     await this.#life.stop({ first: () => this.#endCalls(), ended: () => this.#ended(), recordsEarly });
+  }
+
+  #startIsTried(): void {
+    if (!this.#hasFailed) return;
+    this.#hasFailed = false;
+    for (const session of this.#sessions.values()) session.startsAgain();
+  }
+
+  #startHasFailed(): void {
+    this.#hasFailed = true;
+    for (const session of this.#sessions.values()) session.startFailed();
   }
 
   #endCalls(): void {

@@ -81,6 +81,11 @@ export class RuntimeLife {
     };
   }
 
+  /** Whether it may be started: it was not, or the start has failed. */
+  get isNew(): boolean {
+    return this.#state === 'new';
+  }
+
   get running(): boolean {
     return this.#state === 'running';
   }

@@ -28,7 +28,7 @@ export type Acceptance<Result = unknown> =
     };
 
 /**
- * Why a session takes no message now. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the
+ * Why a session takes no message now. `stopped`: its gateway stops or is stopped, or its start has failed and was not tried again. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the
  * PostgreSQL database is out of reach, which knows whose the session is. Where the connection broke in the middle of a commit the message may be
  * delivered all the same, so send it again under the same key.
  */

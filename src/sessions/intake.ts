@@ -37,6 +37,8 @@ export class Intake {
   #refusing: RefusalReason | undefined = undefined;
   #untold = 0;
   #closed = false;
+  /** Whether the start of its runtime has failed, and nobody has tried again. */
+  #isSuspended = false;
   /** Where the store has mail. */
   #mail: MailPort | undefined = undefined;
 
@@ -66,7 +68,7 @@ export class Intake {
     const { id: session, mailbox, clock, facts, tracing } = this.#scope;
     const persistence = this.#persistence;
     await persistence.opening;
-    if (this.#closed) return { refused: 'stopped' };
+    if (this.#refusesAll) return { refused: 'stopped' };
     if (!(await persistence.canTake())) return { refused: 'owned_elsewhere' };
     persistence.goOn();
     const known = persistence.known(resendKey(letter));
@@ -155,6 +157,23 @@ export class Intake {
     );
   }
 
+  /** Refuses until {@link resume}; who waits for the session to be opened is refused as well. What is in the mailbox stays there. */
+  suspend(): void {
+    this.#isSuspended = true;
+    this.#persistence.opened();
+  }
+
+  /** Senders wait again for the session to be opened. */
+  resume(): void {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    this.#persistence.opensLater();
+  }
+
+  get #refusesAll(): boolean {
+    return this.#closed || this.#isSuspended;
+  }
+
   /** What waits here is delivered by another runtime. */
   lose(): void {
     this.#endAll(() => turnEnds.takenOver);
@@ -177,7 +196,7 @@ export class Intake {
   #take(message: Message, key: string | undefined): Promise<Acceptance> {
     const { id: session, mailbox, facts, clock, tracing } = this.#scope;
     const persistence = this.#persistence;
-    if (this.#closed) return this.#refuse(message, 'stopped');
+    if (this.#refusesAll) return this.#refuse(message, 'stopped');
     if (persistence.held) return this.#sendElsewhere(message, key);
     persistence.goOn();
     const known = key === undefined ? undefined : persistence.known(key);

@@ -79,10 +79,7 @@ export class Persistence {
     this.#wanted = wanted;
     this.#scope = scope;
     this.#owner = owner;
-    if (!wanted) return;
-    this.#opening = new Promise((resolve) => {
-      this.#open = resolve;
-    });
+    this.opensLater();
   }
 
   /** Resolves when the session is open; undefined once it is. */
@@ -264,6 +261,14 @@ export class Persistence {
   /** Forgets turns before this one; never what could not be read. */
   forget(beforeTurn: number): void {
     if (this.#past === undefined) this.#ledger?.forget(beforeTurn);
+  }
+
+  /** Has messages wait until the session is open. One that is not kept needs no opening. */
+  opensLater(): void {
+    if (!this.#wanted) return;
+    this.#opening = new Promise((resolve) => {
+      this.#open = resolve;
+    });
   }
 
   /** Lets the waiting messages in, whatever came of the claim. */

@@ -262,6 +262,16 @@ export class SupervisedSession implements Session, Drainable {
     else this.#handOver();
   }
 
+  /** The start of its runtime has failed: messages are refused until {@link startsAgain}. */
+  startFailed(): void {
+    this.#intake.suspend();
+  }
+
+  /** The start is tried again: messages wait for it. */
+  startsAgain(): void {
+    this.#intake.resume();
+  }
+
   /** Nothing is kept after all: messages that wait are accepted as such. */
   goesUnkept(): void {
     this.#persistence.goUnkept();
