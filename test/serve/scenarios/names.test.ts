@@ -10,12 +10,12 @@ describe('names that a client of `unwedge serve` chooses', () => {
       const response = await post('/v1/sessions', { id });
       expect([response.status, await response.json()]).toMatchObject([
         400,
-        { error: expect.stringContaining('`body.id`') },
+        { error: expect.stringContaining('`body.id`') as string },
       ]);
     }
     expect((await post('/v1/sessions', { id: '😀'.repeat(200) })).status).toBe(201);
     await post('/v1/sessions', { id: 'main' });
     const refused = await send('main', { text: 'hello' }, '', 'k'.repeat(1025));
-    expect(refused).toMatchObject({ status: 400, error: expect.stringContaining('at most 1024 bytes') });
+    expect(refused).toMatchObject({ status: 400, error: expect.stringContaining('at most 1024 bytes') as string });
   });
 });
