@@ -14,7 +14,10 @@ export interface Column {
    * keeps 20 characters, and columns without a rank stay whole, names at least 24 characters. @defaultValue it stays
    */
   readonly rank?: number | undefined;
-  /** Whether it holds ids, which are typed again: never cut, never left out. @defaultValue false */
+  /**
+   * Whether it holds ids, which are typed again: never cut, never left out. In the first column, one that is longer than half the terminal widens no
+   * other row: it stands above its own. @defaultValue false
+   */
   readonly hasIds?: boolean | undefined;
   /**
    * Whether a text that would be cut goes below its row, and all its texts where they would have less than 48 characters; `first`: already where another column would have to be
@@ -49,7 +52,9 @@ const usualLines = 2;
  * there is only the heading.
  */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string {
-  const texts = rows.map((row) => row.map(cleanText));
+  const whole = rows.map((row) => row.map(cleanText));
+  const above = longIds(columns, whole, width);
+  const texts = whole.map((line, index) => (above.has(index) ? ['', ...line.slice(1)] : line));
   const { widths, below: allBelow } = layout(columns, texts, width);
   // A text that would be cut, and may stand below its row, does so alone: those of other rows stay beside.
   const isTooLong = (line: readonly string[], index: number): boolean =>
@@ -74,12 +79,30 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
       .trimEnd();
   const heading = beside(columns.map(({ title }) => title));
   const lines = texts.flatMap((line, index) => [
+    ...(above.has(index) ? [whole[index]?.[0] ?? ''] : []),
     beside(line, rows[index]),
     ...[...columns.keys()]
       .filter((at) => below.has(at) || ((widths[at] ?? 0) > 0 && isTooLong(line, at)))
       .flatMap((at) => stacked(line[at] ?? '', columns[at] ?? { title: '' }, width)),
   ]);
   return `${[heading, ...lines].join('\n')}\n`;
+}
+
+/** The rows whose id would push those of all other rows out of the terminal: it stands on a line of its own, above the rest of its row. */
+function longIds(
+  columns: readonly Column[],
+  texts: readonly (readonly string[])[],
+  width: number,
+): ReadonlySet<number> {
+  if (columns[0]?.hasIds !== true || totalOf(naturalWidths(columns, texts)) <= width) return new Set();
+  const long = [...texts.keys()].filter((at) => textWidth(texts[at]?.[0] ?? '') > width / 2);
+  return new Set(long.length < texts.length ? long : []);
+}
+
+function naturalWidths(columns: readonly Column[], texts: readonly (readonly string[])[]): number[] {
+  return columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...texts.map((line) => textWidth(line[index] ?? ''))),
+  );
 }
 
 /** A text below its row. An id is whole there too, and a name keeps its end. */
@@ -118,9 +141,7 @@ interface Layout {
 }
 
 function layout(columns: readonly Column[], texts: readonly (readonly string[])[], width: number): Layout {
-  const natural = columns.map(({ title }, index) =>
-    Math.max(textWidth(title), ...texts.map((line) => textWidth(line[index] ?? ''))),
-  );
+  const natural = naturalWidths(columns, texts);
   if (totalOf(natural) <= width) return { widths: natural, below: new Set() };
   const isRanked = columns.some((column) => column.rank !== undefined || mayStack(column));
   const least = columns.map((column, index) => {

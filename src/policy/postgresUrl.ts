@@ -8,7 +8,9 @@ export function shownUrl(text: string): string {
   const url = parsed(text);
   const schema = url?.searchParams.get('schema');
   const named = schema === null || schema === undefined ? '' : `?schema=${encodeURIComponent(schema)}`;
-  return `postgres://${url?.host || 'localhost'}${url?.pathname ?? '/'}${named}`;
+  // No host was read: none is named.
+  if (url === undefined) return 'postgres://…';
+  return `postgres://${url.host || 'localhost'}${url.pathname}${named}`;
 }
 
 /** The same with the schema, named or not. @param shown - as {@link shownUrl} gives it. */
@@ -29,11 +31,24 @@ export function withoutSignIn(text: string): string {
   return `postgres://${url.host || 'localhost'}${url.pathname}${search}`;
 }
 
-/** Undefined for what is no URL. The text itself goes into no message: it may hold a password. */
+/** How a URL is written, and what keeps one from being read most often. */
+export const urlForm =
+  'a URL like postgres://USER@HOST/DATABASE; in a password write %23 for #, %3F for ?, %2F for /, %40 for @ and %25 for %';
+
+/**
+ * Undefined for what is no URL, or what ends in the middle of a password: the rest of that would be taken for the name of a database. The text
+ * itself goes into no message: it may hold a password.
+ */
 export function parsed(text: string): URL | undefined {
   try {
-    return new URL(text);
+    const url = new URL(text);
+    return isCut(url) ? undefined : url;
   } catch {
     return undefined;
   }
+}
+
+/** Whether the @ before the host stands behind a /, a ? or a #, which end user and password. */
+function isCut({ hash, pathname, search }: URL): boolean {
+  return hash !== '' || pathname.includes('@') || /^\?[^=&]*@/.test(search);
 }

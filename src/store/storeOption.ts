@@ -35,6 +35,8 @@ export function storeFrom(read: string | { readonly path: string; readonly requi
   return { path, required: required && path !== ':memory:' };
 }
 
+const withoutFile = 'start without what it keeps: `store: { path, required: false }`';
+
 /** A store that was named and cannot be had. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
@@ -43,11 +45,9 @@ export class StoreUnavailableError extends Error {
   readonly reason: string;
   readonly fix: string;
 
-  constructor(reason: string, fix: string, cause?: unknown) {
-    super(
-      `The \`store\` cannot be had: ${reason}. Fix: ${fix}. Or start without what it keeps: \`store: { path, required: false }\``,
-      { cause },
-    );
+  /** @param otherwise - what can be done in place of the fix. */
+  constructor(reason: string, fix: string, cause?: unknown, otherwise: string = withoutFile) {
+    super(`The \`store\` cannot be had: ${reason}. Fix: ${fix}. Or ${otherwise}`, { cause });
     this.reason = reason;
     this.fix = fix;
   }

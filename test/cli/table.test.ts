@@ -104,6 +104,28 @@ describe('a table', () => {
     expect(shown(30)[1]).toBe(id);
   });
 
+  it('[L-6] puts an id that would widen the table for all other rows above its own row, whole', () => {
+    const columns = [
+      { title: 'ID', hasIds: true },
+      { title: 'AGE', rank: 1 },
+      { title: 'ERROR', stacks: true },
+    ] as const;
+    const long = 'x'.repeat(200);
+    const error = 'the server has ended with code 3 before it said a word';
+    const rows = [
+      [long, '5m', error],
+      ['agent:main', '3h', error],
+    ];
+    expect(renderTable(columns, rows, 80).trimEnd().split('\n')).toEqual([
+      'ID          AGE  ERROR',
+      long,
+      `            5m   ${error}`,
+      `agent:main  3h   ${error}`,
+    ]);
+    const whole = renderTable(columns, rows, 300).split('\n');
+    expect([whole.length, whole[1]?.startsWith(`${long}  5m   the server`)]).toEqual([4, true]);
+  });
+
   it('[L-6] puts a text that would be cut below its own row, and leaves those of other rows beside', () => {
     const stacking = [
       { title: 'NAME', hasNames: true },

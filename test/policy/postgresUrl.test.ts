@@ -7,7 +7,8 @@ const url =
 describe('the URL of a database', () => {
   it('[N-1] [O-8] is shown without who signs in, nor with what', () => {
     expect(shownUrl(url)).toBe('postgres://db:5433/agents?schema=mine');
-    expect(shownUrl('postgres://[broken')).toBe('postgres://localhost/');
+    expect(shownUrl('postgres://[broken')).toBe('postgres://…');
+    expect(shownUrl('postgres://robin:1/s3cr3t@db/agents')).toBe('postgres://…');
   });
 
   it('[N-1] [O-8] stands in commands that are shown with all that says where it is', () => {

@@ -68,6 +68,6 @@ export async function importPg(path: string, name = pgPackage): Promise<PgModule
     const reason = missing
       ? 'the package `pg` is not installed'
       : `the package \`pg\` cannot be loaded: ${messageOf(error)}`;
-    throw new StoreUnavailableError(`${path}: ${reason}`, 'npm install pg', error);
+    throw new StoreUnavailableError(`${path}: ${reason}`, 'npm install pg', error, 'name a file as `store`');
   }
 }

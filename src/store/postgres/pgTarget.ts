@@ -1,4 +1,4 @@
-import { parsed, shownUrl } from '../../policy/postgresUrl.ts';
+import { parsed, shownUrl, urlForm } from '../../policy/postgresUrl.ts';
 
 /** How a database is reached, and what of it is ours. */
 export interface PgTarget {
@@ -27,7 +27,7 @@ const defaultLeaseMs = 2_500;
  */
 export function readTarget(url: string): PgTarget {
   const read = parsed(url);
-  if (read === undefined) throw new RangeError('Expected `store` to be a URL like postgres://USER@HOST/DATABASE');
+  if (read === undefined) throw new RangeError(`Expected \`store\` to be ${urlForm}`);
   const { searchParams } = read;
   const schema = searchParams.get('schema') ?? 'unwedge';
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {

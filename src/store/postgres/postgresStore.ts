@@ -39,6 +39,10 @@ const shortestAnswerMs = 250;
 /** How long the end of a store waits for its server, in ms. */
 const closeMs = 5_000;
 
+/** Its sessions are nobody's until it can say whose they are. */
+const startBefore =
+  "start before it can be had: `store: { path: 'postgres://…', required: false }`; sessions refuse messages until it can";
+
 export interface PostgresOptions {
   /** With its password. */
   readonly url: string;
@@ -206,12 +210,17 @@ export class PostgresStore implements Store {
     try {
       await this.#database.prepare();
     } catch (error) {
-      const { reason, fix } =
-        error instanceof UnfitDatabaseError
-          ? { reason: `${this.path}: ${error.reason}`, fix: error.fix }
-          : this.#database.diagnose(error);
+      const [reason, fix, otherwise] = this.#obstacle(error);
       await Promise.all([this.#database.close(), this.#renewals.close()]);
-      throw new StoreUnavailableError(reason, fix, error);
+      throw new StoreUnavailableError(reason, fix, error, otherwise);
     }
+  }
+
+  /** What is wrong, how it is mended, and what can be done otherwise. */
+  #obstacle(error: unknown): readonly [reason: string, fix: string, otherwise: string] {
+    if (error instanceof UnfitDatabaseError)
+      return [`${this.path}: ${error.reason}`, error.fix, 'name another database'];
+    const { reason, fix } = this.#database.diagnose(error);
+    return [reason, fix, startBefore];
   }
 }

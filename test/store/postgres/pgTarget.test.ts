@@ -40,10 +40,29 @@ describe('the URL of a database', () => {
     expect(() => readTarget(`${url}?${search}`)).toThrow(new RangeError(said));
   });
 
-  it('[O-8] is named in no error where it cannot be read', () => {
-    expect(() => readTarget('postgres://robin:s3cr3t@:x')).toThrow(
-      new RangeError('Expected `store` to be a URL like postgres://USER@HOST/DATABASE'),
-    );
+  it.each([
+    'postgres://robin:s3cr3t@:x',
+    'postgres://robin:p#s3cr3t@db/agents',
+    'postgres://robin:1#s3cr3t@db/agents',
+    'postgres://robin:1/s3cr3t@db/agents',
+    'postgres://robin:1?s3cr3t@db/agents',
+    'postgres://robin:1@2/s3cr3t@db/agents',
+  ])(
+    '[O-8] [I-6] is named in no error where it cannot be read, and it is said what a password has to be written like: %s',
+    (bad) => {
+      expect(() => readTarget(bad)).toThrow(
+        new RangeError(
+          'Expected `store` to be a URL like postgres://USER@HOST/DATABASE; in a password write %23 for #, %3F for ?, %2F for /, %40 for @ and %25 for %',
+        ),
+      );
+    },
+  );
+
+  it('[N-1] may have anything in its password that is written so, and an @ as it is', () => {
+    const { connectionString, shown } = readTarget('postgres://robin:p%23%3F%2F%40%25w@db/agents');
+    expect([connectionString, shown]).toEqual(['postgres://robin:p%23%3F%2F%40%25w@db/agents', 'postgres://db/agents']);
+    expect(readTarget('postgres://robin:p@w@db/agents').connectionString).toBe('postgres://robin:p%40w@db/agents');
+    expect(readTarget('postgres://db/agents?user=robin@db').shown).toBe('postgres://db/agents');
   });
 });
 
@@ -52,7 +71,7 @@ describe('the package `pg`', () => {
     const missing = importPg('postgres://db/agents', 'pg-is-not-here');
     await expect(missing).rejects.toThrow(StoreUnavailableError);
     await expect(missing).rejects.toThrow(
-      'postgres://db/agents: the package `pg` is not installed. Fix: npm install pg.',
+      'postgres://db/agents: the package `pg` is not installed. Fix: npm install pg. Or name a file',
     );
   });
 });

@@ -39,6 +39,9 @@ describe.skipIf(!hasPostgres)('a store in a PostgreSQL database', () => {
     await expect(open('postgres://robin:hunter2secret@127.0.0.1:1/agents')).rejects.toThrow(
       'postgres://127.0.0.1:1/agents: connect ECONNREFUSED 127.0.0.1:1. Fix: see that the server runs',
     );
+    await expect(open('postgres://127.0.0.1:1/agents')).rejects.toThrow(
+      "Or start before it can be had: `store: { path: 'postgres://…', required: false }`; sessions refuse messages",
+    );
   });
 
   it('[N-1] that is not required is degraded until it is there', async () => {
