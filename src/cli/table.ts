@@ -95,8 +95,11 @@ function longIds(
   width: number,
 ): ReadonlySet<number> {
   if (columns[0]?.hasIds !== true || totalOf(naturalWidths(columns, texts)) <= width) return new Set();
-  const long = [...texts.keys()].filter((at) => textWidth(texts[at]?.[0] ?? '') > width / 2);
-  return new Set(long.length < texts.length ? long : []);
+  const longer = (than: number): readonly number[] =>
+    [...texts.keys()].filter((at) => textWidth(texts[at]?.[0] ?? '') > than);
+  const long = longer(width / 2);
+  // Where all are long, nobody is spared by that unless there is room for nothing else.
+  return new Set(long.length < texts.length ? long : longer(width));
 }
 
 function naturalWidths(columns: readonly Column[], texts: readonly (readonly string[])[]): number[] {

@@ -125,7 +125,7 @@ describe('unwedge mcp with a configuration', () => {
     const options = { name: 'kb', command: 'x', idleMs: 1, overallMs: 2, toolMs: { slow: 3 } };
     const { limitsOf } = checkMcpProxy(options, world);
     expect(limitsOf('tools/call', 'other')).toEqual({ idleMs: 1, attemptMs: 2, overallMs: 2 });
-    expect(limitsOf('tools/call', 'slow')).toEqual({ idleMs: 3, attemptMs: 3, overallMs: 3 });
+    expect(limitsOf('tools/call', 'slow')).toEqual({ idleMs: 1, attemptMs: 3, overallMs: 3 });
   });
 
   it('ends a call that hangs by the limit of the file', async () => {

@@ -124,6 +124,7 @@ describe('a table', () => {
     ]);
     const whole = renderTable(columns, rows, 300).split('\n');
     expect([whole.length, whole[1]?.startsWith(`${long}  5m   the server`)]).toEqual([4, true]);
+    expect(renderTable(columns, [[long, '5m', '']], 80)).toBe(`ID  AGE  ERROR\n${long}\n    5m\n`);
   });
 
   it('[L-6] puts a text that would be cut below its own row, and leaves those of other rows beside', () => {

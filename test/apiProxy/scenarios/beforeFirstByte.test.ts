@@ -159,7 +159,9 @@ describe('before the first of an answer', () => {
       upstream: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
       policy: { maxAttempts: 3, retry: { backoff: { kind: 'constant', delayMs: 1 } } },
     });
-    expect((await ask({ path: '/v1/files', body: 'file' }).got).status).toBe(503);
+    const { status, headers } = await ask({ path: '/v1/files', body: 'file' }).got;
+    // Nor is its client to send it again.
+    expect([status, headers['x-should-retry']]).toEqual([502, 'false']);
     expect(connections).toBe(1);
     expect((await ask({ body: streamed() }).got).status).toBe(503);
     expect(connections).toBe(4);

@@ -129,7 +129,9 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(all).toMatch(/\n2 of that name are restarted\.\n$/);
     const none = await runBuilt(['restart', 'slow@1', '--db', home.db]);
     expect([none.code, none.stdout]).toEqual([1, '']);
-    expect(none.stderr).toMatch(/^unwedge: No running gateway or proxy of pid 1 has "slow"; known: slow@\d+, slow@\d+\n$/);
+    expect(none.stderr).toMatch(
+      /^unwedge: No running gateway or proxy of pid 1 has "slow"; known: slow@\d+, slow@\d+\n$/,
+    );
     const events = (await runBuilt(['events', '--category', 'operator', '--db', home.db])).stdout;
     expect(events.match(/flaky@\d+/g)?.toSorted()).toEqual(pids.map((pid) => `flaky@${pid}`).toSorted());
     expect(events).toMatch(/operator\/restarted +slow +what=calls calls=1 by=\S+$/m);
@@ -173,7 +175,9 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect((await json('status', '--db', home.db)).integrations).toContainEqual(
       expect.objectContaining({ integration: 'flaky', circuit: 'open', live: [] }),
     );
-    expect((await runBuilt(['restart', 'flaky', '--db', home.db])).stderr).toMatch(/^unwedge: No gateway or proxy that runs on/);
+    expect((await runBuilt(['restart', 'flaky', '--db', home.db])).stderr).toMatch(
+      /^unwedge: No gateway or proxy that runs on/,
+    );
   });
 
   it('[L-5] shows a killed gateway as dead until the next one starts', async () => {
