@@ -7,7 +7,7 @@ import type { Case } from '../harness/suite.ts';
 import { connect, type Keeping, newPlace, type Sent, sessions } from './database.ts';
 
 /** Enough that connections are made, plans are kept and the compiler is warm. */
-const warmUp = 200;
+const warmUp = 2_000;
 
 /** Messages acknowledged, `inFlight` at a time. */
 export function sends(keepingOf: () => Promise<Keeping>, count: number, inFlight: number): Case {

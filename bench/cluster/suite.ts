@@ -6,7 +6,7 @@ import { keptByUnwedge } from './kept.ts';
 import { takeovers } from './takeovers.ts';
 
 /** Messages in flight, and how many are sent in all. */
-const loads = { '10 in flight': [2000, 10], '100 in flight': [10_000, 100], '500 in flight': [20_000, 500] } as const;
+const loads = { '10 in flight': [10_000, 10], '100 in flight': [30_000, 100], '500 in flight': [60_000, 500] } as const;
 const killed = 'take-over, one of two nodes killed';
 const frozen = 'take-over, one of two nodes frozen';
 const turn = 'kept calls, one after the other';
@@ -46,7 +46,7 @@ export function loadClusterSuite(): Suite {
 function subject(name: string, about: string, keepingOf: () => Promise<Keeping>, more: Subject['cases'] = {}): Subject {
   const sent = Object.entries(loads).map(([load, [count, inFlight]]) => [load, sends(keepingOf, count, inFlight)]);
   const cases = Object.fromEntries(sent) as Subject['cases'];
-  return { name, about, cases: { ...cases, [turn]: calls(keepingOf, 400), ...more } };
+  return { name, about, cases: { ...cases, [turn]: calls(keepingOf, 2_000), ...more } };
 }
 
 /** The middle of the rounds: each has some 50 sessions of each of ten nodes. */
