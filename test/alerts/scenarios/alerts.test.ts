@@ -53,6 +53,28 @@ describe('an alert of a gateway', () => {
     expect(await gateway.store?.alerts.open()).toMatchObject([alert]);
   });
 
+  it('[O-3] is raised by an upstream that stays down, whose calls end as their circuit opens and is probed in vain', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, control: false });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.integration('kb', {}, () => {
+      throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
+    });
+    await gateway.start();
+    const raised: string[] = [];
+    gateway.on('alert.raised', ({ kind, message }) => raised.push(`${kind}: ${message}`));
+    const kinds: string[] = [];
+    // Two use up the attempts that open the circuit, each of the others is a probe.
+    for (let call = 0; call < 5; call++) {
+      const outcome = kb.call({});
+      await clock.advance(65_000);
+      const ended = await outcome;
+      kinds.push(ended.ok ? 'ok' : ended.failure.kind);
+    }
+    expect(kinds).toEqual(['transient', ...Array<string>(4).fill('circuit_open')]);
+    expect(raised).toEqual(['transient: down']);
+  });
+
   it('[O-3] is told to subscribers at the fifth final failure, and cleared when the circuit closes', async () => {
     const { gateway, kb, fail } = await startGateway(undefined);
     const raised = gateway.wait('alert.raised');
