@@ -32,6 +32,8 @@ export interface RunPlan {
   readonly holdsOutput: boolean;
   readonly json: boolean;
   readonly db: string | undefined;
+  /** What is configured of how long its records are kept. */
+  readonly retention: ConfigOptions['retention'];
 }
 
 /** Which of our streams are terminals. */
@@ -48,7 +50,7 @@ export function planRun(
   args: RunArgs,
   rest: readonly string[],
   terminals: Terminals,
-  config: Pick<ConfigOptions, 'store' | 'policies'> = {},
+  config: Pick<ConfigOptions, 'store' | 'retention' | 'policies'> = {},
 ): RunPlan {
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
@@ -75,6 +77,7 @@ export function planRun(
     holdsOutput,
     json: args.json,
     db: args.db ?? config.store,
+    retention: config.retention,
   };
 }
 

@@ -70,10 +70,14 @@ export interface RunEnd {
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
   const path = databasePath(plan.db, env);
-  const checked = checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock });
+  const isNamed = plan.db !== undefined || Boolean(env['UNWEDGE_DB']);
+  // A database that was named may be that of a gateway which keeps its records for longer.
+  const { retention = isNamed ? false : undefined } = plan;
+  const checked = checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock, retention });
   const log = new HeldLog(logger);
   const registry = new Registry(checked, {
     lockWaitMs,
+    retention: checked.retention ?? false,
     logger: log.logger,
     records: (fact) => tellsOfTrouble(fact) && !(fact.type === 'call.failed' && isBrokenPipe(signal)),
   });
@@ -143,7 +147,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   await runStore.start(trace);
   const outcome = await telemetry.within(() => new CallableIntegration(call).call(request, { signal }));
   const elapsedMs = clock.now() - startedAt;
-  await runStore.end(!outcome.ok && !isBrokenPipe(signal), plan.db !== undefined || Boolean(env['UNWEDGE_DB']));
+  await runStore.end(!outcome.ok && !isBrokenPipe(signal), isNamed);
   trace.update(runtime.store(), outcome.ok);
   await registry.stop();
   process.off('exit', giveBack);

@@ -31,6 +31,7 @@ export interface RetentionParts {
 
 /** Deletes what is too old or too much: soon after the start and every hour, in steps so small that nobody waits for them. */
 export interface Pruner {
+  /** Where no pass has begun, a little is deleted with the last commit: a file that is only opened for moments must not grow for ever. */
   stop(): void;
 }
 
@@ -39,10 +40,12 @@ type Step = (database: Database, schema: Schema, limit: number) => Pruned;
 
 export function startPruner({ file, clock, facts, retention }: RetentionParts): Pruner {
   let stopped = false;
+  let hasBegun = false;
   let timer: Timer | undefined = clock.setTimeout(() => void pass(), firstPassMs, { ref: false });
 
   /** Never rejects. */
   async function pass(): Promise<void> {
+    hasBegun = true;
     await prune('age', [retention.maxAgeMs]);
     await prune('size', agesBelow(retention.maxAgeMs));
     if (!stopped) timer = clock.setTimeout(() => void pass(), passEveryMs, { ref: false });
@@ -73,11 +76,9 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
 
   /** @returns the rows it deleted. */
   async function deleteOlder(ageMs: number, sessionsToo: boolean): Promise<number> {
-    const before = Math.round(clock.wallNow() - ageMs);
-    const events: Step = (database, schema, limit) => pruneEvents(database, schema, before, limit);
+    const before = wallBefore(ageMs);
     const alerts: Step = (database, _schema, limit) => pruneAlerts(database, before, limit);
-    const statistics: Step = (database, _schema, limit) => pruneStatistics(database, before, limit);
-    const flights: Step = (database, _schema, limit) => pruneFlights(database, before, limit);
+    const records = recordSteps(before);
     let after = '';
     const sessions: Step = (database, _schema, limit) => {
       const { rows, next } = pruneSession(database, after, before, limit);
@@ -85,9 +86,20 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
       return { rows, more: next !== undefined };
     };
     let rows = 0;
-    for (const step of sessionsToo ? [events, alerts, statistics, flights, sessions] : [events, statistics, flights])
-      rows += await repeat(step);
+    for (const step of sessionsToo ? [...records, alerts, sessions] : records) rows += await repeat(step);
     return rows;
+  }
+
+  function recordSteps(before: number): readonly Step[] {
+    return [
+      (database, schema, limit) => pruneEvents(database, schema, before, limit),
+      (database, _schema, limit) => pruneStatistics(database, before, limit),
+      (database, _schema, limit) => pruneFlights(database, before, limit),
+    ];
+  }
+
+  function wallBefore(ageMs: number): number {
+    return Math.round(clock.wallNow() - ageMs);
   }
 
   async function repeat(step: Step): Promise<number> {
@@ -132,8 +144,10 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
 
   return {
     stop() {
-      stopped = true;
       clock.clearTimeout(timer);
+      const steps = hasBegun ? [] : recordSteps(wallBefore(retention.maxAgeMs));
+      for (const step of steps) void inTransaction((database, schema) => step(database, schema, firstRows));
+      stopped = true;
     },
   };
 }

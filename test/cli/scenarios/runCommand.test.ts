@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../store/startStore.ts';
 import { runBuilt } from '../startCli.ts';
 import { fixture, startPlace } from '../startRun.ts';
 
@@ -120,5 +123,27 @@ describe('unwedge run', () => {
     expect(left()).toEqual([]);
     expect((await run(['--', 'true'])).code).toBe(0);
     expect(left()).toEqual(['runs.sqlite']);
+  });
+
+  it.each([
+    ['deletes old records of the usual file', 'usual', {}, 1],
+    ['lets be those of a file that was named: a gateway may keep them for longer', 'named', {}, 2],
+    ['deletes them there, too, where a retention is configured', 'named', { UNWEDGE_RETENTION_MAX_AGE: '60d' }, 1],
+  ])('[O-7] %s', async (_, file, more, left) => {
+    const { directory, db: named } = startPlace();
+    const db = file === 'named' ? named : join(directory, 'unwedge', 'unwedge.sqlite');
+    const config = join(directory, 'config.json');
+    writeFileSync(config, '{}');
+    const env = {
+      XDG_STATE_HOME: directory,
+      ...(file === 'named' && { UNWEDGE_DB: db, UNWEDGE_CONFIG: config }),
+      ...more,
+    };
+    const fail = () => runBuilt(['run', '--', 'sh', '-c', 'exit 3'], env);
+    expect((await fail()).code).toBe(3);
+    openDatabase(db).exec("UPDATE events SET timestamp = 1 WHERE event_type = 'failure'");
+    expect((await fail()).code).toBe(3);
+    const count = openDatabase(db).prepare("SELECT count(*) AS n FROM events WHERE event_type = 'failure'").get();
+    expect(count).toEqual({ n: left });
   });
 });

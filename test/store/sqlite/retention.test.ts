@@ -89,6 +89,23 @@ describe.skipIf(!hasSqlite)('records', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('[O-7] are deleted, a hundred of each kind, when the store closes before the first pass: a file that is only opened for moments', async () => {
+    const { path, store } = await startWith([...Array.from({ length: 101 }, () => 2 * day), day]);
+    const row = { integration: 'kb', tool: undefined, ...noFigures, succeeded: 1 };
+    store.statistics.add([2 * day, 0].map((ageMs) => ({ ...row, minute: start - ageMs })));
+    await store.close();
+    expect(storedCalls(path)).toEqual(['call-100', 'call-101']);
+    expect(count(openDatabase(path), 'unwedge_statistics')).toBe(1);
+  });
+
+  it('[O-7] are not looked at again by the close of a store that has made its pass', async () => {
+    const { path, store, clock } = await startWith([day - 61_000]);
+    await clock.advance(60_500);
+    await clock.advance(501);
+    await store.close();
+    expect(storedCalls(path)).toHaveLength(1);
+  });
+
   it('[O-7] [I-3] leave no timer behind when the store is closed', async () => {
     const { store, clock } = await startWith([2 * day]);
     await store.close();
