@@ -7,7 +7,6 @@ import { openStore } from '../openStore.ts';
 import { PgConnections, type Transaction } from '../postgres/pgConnections.ts';
 import { importPg } from '../postgres/pgDriver.ts';
 import { preparePgSchema } from '../postgres/pgSchema.ts';
-import { UnfitDatabaseError } from '../postgres/pgSettings.ts';
 import { type PgTarget, readTarget } from '../postgres/pgTarget.ts';
 import { diagnosePg } from '../postgres/pgTrouble.ts';
 import { judgeRuntimes } from '../runtimes.ts';
@@ -154,9 +153,6 @@ async function copyAll(file: Database, id: string, target: PgTarget, options: Mo
     });
   } catch (error) {
     if (error instanceof MoveError) throw error;
-    if (error instanceof UnfitDatabaseError) {
-      throw new MoveError(`${target.shown}: ${error.message}`, { cause: error });
-    }
     const { reason, fix } = diagnosePg(error, target.shown);
     throw new MoveError(`${reason}. Fix: ${fix}`, { cause: error });
   } finally {

@@ -1,5 +1,6 @@
 import { messageOf } from '../../policy/thrown.ts';
 import type { Trouble } from '../outage.ts';
+import { UnfitDatabaseError } from './pgSettings.ts';
 
 /** What is wrong with a database, or with the way to it. */
 export interface PgTrouble extends Trouble {
@@ -53,6 +54,9 @@ const fixes: Readonly<Record<string, string>> = {
 
 /** What a failing database means. Accepts anything thrown. @param path - for people. */
 export function diagnosePg(error: unknown, path: string): PgTrouble {
+  if (error instanceof UnfitDatabaseError) {
+    return { busy: false, refusedRow: false, reason: `${path}: ${error.reason}`, fix: error.fix };
+  }
   const code = codeOf(error);
   const fix = fixes[code] ?? fixes[code.slice(0, 2)] ?? reach;
   const isServers = isSqlState(code);

@@ -210,17 +210,10 @@ export class PostgresStore implements Store {
     try {
       await this.#database.prepare();
     } catch (error) {
-      const [reason, fix, otherwise] = this.#obstacle(error);
+      const { reason, fix } = this.#database.diagnose(error);
+      const otherwise = error instanceof UnfitDatabaseError ? 'name another database' : startBefore;
       await Promise.all([this.#database.close(), this.#renewals.close()]);
       throw new StoreUnavailableError(reason, fix, error, otherwise);
     }
-  }
-
-  /** What is wrong, how it is mended, and what can be done otherwise. */
-  #obstacle(error: unknown): readonly [reason: string, fix: string, otherwise: string] {
-    if (error instanceof UnfitDatabaseError)
-      return [`${this.path}: ${error.reason}`, error.fix, 'name another database'];
-    const { reason, fix } = this.#database.diagnose(error);
-    return [reason, fix, startBefore];
   }
 }

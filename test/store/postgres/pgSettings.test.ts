@@ -32,6 +32,23 @@ describe.skipIf(!hasPostgres)('a database in which not all can be kept', () => {
     expect(await query(`${server}/${name}`, `SELECT 1 FROM pg_namespace WHERE nspname = 'unwedge'`)).toEqual([]);
   });
 
+  it('[I-6] [O-2] is named, with how to mend it, where the store is not required', async () => {
+    const url = await (await postgresServer()).database();
+    await query(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET array_nulls = off`);
+    const store = await openStore({
+      path: url,
+      required: false,
+      clock: systemClock,
+      facts: new RecordedFacts(),
+      env: {},
+    });
+    expect(store.outage).toMatchObject({
+      reason: expect.stringMatching(/: `array_nulls` is off/) as string,
+      fix: expect.stringMatching(/ALTER ROLE name SET array_nulls = on$/) as string,
+    });
+    await store.close();
+  });
+
   it('[I-6] [N-3] is refused where what is absent would be written as a text, and taken once that is mended', async () => {
     const url = await (await postgresServer()).database();
     const name = new URL(url).pathname.slice(1);
