@@ -9,6 +9,18 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The answer of a call whose server stops reading and writing. */
+async function callThatFreezes(proxy: Awaited<ReturnType<typeof startProxy>>): Promise<string> {
+  await proxy.open();
+  const frozen = proxy.call('act', { do: 'freeze' });
+  await proxy.seen(({ method }) => method === 'notifications/frozen');
+  await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+  proxy.clock.skip(idleMs);
+  await turns();
+  proxy.clock.skip(5000);
+  return textIn(await frozen);
+}
+
 /** Silent calls end though the server answers. */
 const ending = { whenAlive: 'end' } as const;
 
@@ -45,14 +57,7 @@ describe('a call that hangs behind the proxy', () => {
 
   it('[P-1] [P-3] ends with its server when that does not answer a ping: killed and started again', async () => {
     const proxy = await startProxy();
-    await proxy.open();
-    const frozen = proxy.call('act', { do: 'freeze' });
-    await proxy.seen(({ method }) => method === 'notifications/frozen');
-    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
-    proxy.clock.skip(idleMs);
-    await turns();
-    proxy.clock.skip(5000);
-    expect(textIn(await frozen)).toContain('The server hung and was killed');
+    expect(await callThatFreezes(proxy)).toContain('The server hung and was killed');
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
   });
 
@@ -289,14 +294,7 @@ describe('a call that hangs behind the proxy', () => {
 
   it('[P-1] [P-3] ends with a server that hangs though its tool was given a longer limit of its own', async () => {
     const proxy = await startProxy({ toolMs: { act: 60_000 } });
-    await proxy.open();
-    const frozen = proxy.call('act', { do: 'freeze' });
-    await proxy.seen(({ method }) => method === 'notifications/frozen');
-    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
-    proxy.clock.skip(idleMs);
-    await turns();
-    proxy.clock.skip(5000);
-    expect(textIn(await frozen)).toContain('The server hung and was killed');
+    expect(await callThatFreezes(proxy)).toContain('The server hung and was killed');
   });
 
   it('[P-3] has the limit of its tool where it was given one', async () => {
