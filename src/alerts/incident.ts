@@ -1,6 +1,6 @@
 import type { AlertCount } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
-import { type Failure, type FailureFacts, failureKinds } from '../policy/failure.ts';
+import { lastMet } from '../policy/lastMet.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
 /** What counts towards an alert. */
@@ -28,8 +28,8 @@ export function onIncident(
   const removers = [
     bus.on('call.failed', ({ integration, integrationType, failure }) => {
       // Its hook tells of it, and of what its call took for an answer. What our own stall may have caused is nobody's failure.
-      if (failure.alerts === false || integration.startsWith('hook:')) return;
-      const { kind, message, code } = lastMet(failure);
+      const { kind, message, code, alerts } = lastMet(failure);
+      if (alerts === false || integration.startsWith('hook:')) return;
       // What a command printed last may say nothing.
       const isUntold = typeof code === 'number' && !message.includes(`exit code ${code}`);
       const exit = integrationType === 'subprocess' && isUntold ? ` (exit code ${code})` : '';
@@ -48,19 +48,4 @@ export function onIncident(
   return () => {
     for (const remove of removers) remove();
   };
-}
-
-/**
- * A call whose attempts opened the circuit, or whose probe left it open, was no refusal: it failed as its last attempt did. Without it an upstream that is down
- * would be told of by the first calls alone.
- */
-function lastMet(failure: Failure): Pick<FailureFacts, 'kind' | 'message' | 'code'> {
-  const { kind, attempts, cause } = failure;
-  return kind === 'circuit_open' && attempts > 0 && isFacts(cause) ? cause : failure;
-}
-
-function isFacts(cause: unknown): cause is FailureFacts {
-  return (
-    typeof cause === 'object' && cause !== null && 'kind' in cause && Object.hasOwn(failureKinds, String(cause.kind))
-  );
 }

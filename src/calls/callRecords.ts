@@ -4,6 +4,7 @@ import type { CallFact } from '../policy/facts/callFacts.ts';
 import type { AttemptEnd } from '../policy/flight.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
+import { lastMet } from '../policy/lastMet.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { CallCounter } from './callCounter.ts';
@@ -181,8 +182,9 @@ export class CallRecords<I, O> {
     const { about, failed, policy } = this.#options;
     const { input, settings } = call;
     this.#ended(call, failure, 'failed');
-    this.#ofAll(call)?.failed(failure.kind);
-    this.#ofTool(call)?.failed(failure.kind);
+    const { kind } = lastMet(failure);
+    this.#ofAll(call)?.failed(kind);
+    this.#ofTool(call)?.failed(kind);
     this.#queue.tell({
       type: 'call.failed',
       ...this.#about(call),
@@ -203,8 +205,12 @@ export class CallRecords<I, O> {
     const { kind } = failure;
     this.succeeded++;
     this.#ended(call, failure, 'fell_back');
-    this.#ofAll(call)?.fellBack(kind);
-    this.#ofTool(call)?.fellBack(kind);
+    // A refusal was counted as one: nothing was sent.
+    if (call.ending !== 'refused') {
+      const met = lastMet(failure).kind;
+      this.#ofAll(call)?.fellBack(met);
+      this.#ofTool(call)?.fellBack(met);
+    }
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
 

@@ -10,6 +10,7 @@ import {
 } from './claudeOptions.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import { type Failure, type FailureKind, failureKinds } from '../policy/failure.ts';
+import { lastMet } from '../policy/lastMet.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { boundedClaudeRetries, claudeRetriesName } from '../protocol/claudeRetries.ts';
 import type { RunRequest } from '../integrations/subprocess/subprocessOptions.ts';
@@ -144,7 +145,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
 
   function failed(invocation: Invocation, failure: Failure): ClaudeResult {
     const { attempts, message } = failure;
-    const kind = kindOf(failure);
+    const { kind } = lastMet(failure);
     const errorType = errorTypes[kind] ?? 'unknown';
     const totalWaitTime = seconds(invocation.waitedMs);
     const response_time = since(invocation.attemptStartedAt);
@@ -237,13 +238,6 @@ const errorTypes: { readonly [K in FailureKind]?: ClaudeErrorType } = {
   auth: 'auth',
   timeout: 'timeout',
 };
-
-/** A call that was cut off by its open circuit reports what opened it. */
-function kindOf({ kind, cause }: Failure): FailureKind {
-  const earlier =
-    kind === 'circuit_open' && typeof cause === 'object' && cause !== null && 'kind' in cause ? cause.kind : kind;
-  return typeof earlier === 'string' && Object.hasOwn(failureKinds, earlier) ? (earlier as FailureKind) : kind;
-}
 
 function refused(error: unknown): ClaudeResult {
   const message = messageOf(error);

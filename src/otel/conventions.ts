@@ -2,6 +2,7 @@ import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { TracedCall, TracedRequest, TracedTurn } from '../calls/tracing.ts';
 import { read, readInteger, readString } from '../policy/errorChain.ts';
 import type { Failure } from '../policy/failure.ts';
+import { lastMet } from '../policy/lastMet.ts';
 
 /**
  * The one place where names of conventions stand. Those of agents and MCP are still in development: what changes there is changed here.
@@ -243,9 +244,9 @@ export function attributesOfTurn({ session, turn, kind }: TracedTurn): Attribute
 /** The name of a turn's span: few values, as names are to have. */
 export const turnName = 'session turn';
 
-/** What span and metrics say of a failure. An answer of the other side is told by its code, all else by its reason or kind. */
+/** What span and metrics say of a failure: what was met. An answer of the other side is told by its code, all else by its reason or kind. */
 export function attributesOfFailure(shape: CallShape['kind'], failure: Failure): Attributes {
-  const { kind, reason, status, code } = failure;
+  const { kind, reason, status, code } = lastMet(failure);
   const answer = ofHttp.has(shape) ? status : ofMcp.has(shape) && isRpcCode(code) ? code : undefined;
   return {
     [standard.errorType]: String(answer ?? reason ?? kind),

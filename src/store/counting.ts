@@ -29,12 +29,12 @@ export function troubleIn(event: Event): CountedTrouble | undefined {
   return trouble === undefined || typeof of !== 'string' ? undefined : { trouble, of };
 }
 
-/** How what went wrong is shown: its kind and its words. */
+/** How what went wrong is shown: its kind and its words, those of what a call met last where that is not what it ended with. */
 export function lastErrorIn(
   trouble: unknown,
-  { kind, error, message }: EventRow['metadata'],
+  { kind: ended, met_kind: kind = ended, met_error: met, error, message }: EventRow['metadata'],
 ): { readonly kind: string | undefined; readonly error: string } {
-  const said = error ?? message ?? null;
+  const said = met ?? error ?? message ?? null;
   return {
     kind: trouble === 'crash' ? 'crash' : typeof kind === 'string' ? kind : undefined,
     error: typeof said === 'string' ? said : JSON.stringify(said),
@@ -71,7 +71,7 @@ function kindOfTrouble({ category, type, metadata }: Event): Trouble | undefined
 }
 
 /** One that is recorded without a kind, or with one of a newer version, counts; one that is recorded as nobody's failure does not. */
-function failureOf({ kind, alerts }: Event['metadata']): Trouble | undefined {
+function failureOf({ kind: ended, met_kind: kind = ended, alerts }: Event['metadata']): Trouble | undefined {
   if (noTrouble.has(kind)) return undefined;
   return alerts === false || harmless.has(kind) ? 'other' : 'failure';
 }

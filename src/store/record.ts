@@ -1,13 +1,21 @@
 import { messageOf } from '../policy/errorChain.ts';
 import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
 import { factTypes } from '../policy/factTypes.ts';
+import type { Failure } from '../policy/failure.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
+import { lastMet } from '../policy/lastMet.ts';
 
 /** An event as it is stored, before redaction. */
 export interface StoredEvent {
   readonly category: string;
   readonly eventType: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** What the last attempt met of a call that ended by the circuit it opened: it counts as that. */
+function metIn(failure: Failure): Record<string, unknown> {
+  const met = lastMet(failure);
+  return met === failure ? {} : { met_kind: met.kind, met_error: met.message };
 }
 
 /** Makes an object of its own for the metadata. */
@@ -32,6 +40,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
     'integration',
     'failure',
     ({ integration, integrationType, provider, model, tool, failure, stack, limit, retryCount, ...fact }) => ({
+      ...metIn(failure),
       integration,
       type: integrationType,
       provider,
@@ -44,7 +53,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
       fallback_error: messageOf([failure.fallbackError]) || undefined,
       kind: failure.kind,
       // Only where it is `false`.
-      alerts: failure.alerts,
+      alerts: lastMet(failure).alerts,
       reason: failure.reason,
       outcome: failure.outcome,
       retryable: failure.retryable,

@@ -1,6 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { failureKinds } from '../policy/failure.ts';
+import { lastMet } from '../policy/lastMet.ts';
 import type { FactOf, FactType } from '../policy/facts.ts';
 import { type Logger, type LogLevel, say } from '../policy/logger.ts';
 import { sanitize } from '../policy/sanitize.ts';
@@ -86,7 +87,7 @@ const lines: Lines = {
     const isTold = integration.startsWith('hook:') || /^workflow:.*:items$/.test(integration);
     if (isTold || failure.kind === 'cancelled') return undefined;
     return {
-      level: failureKinds[failure.kind].alerts ? 'warn' : 'info',
+      level: failureKinds[lastMet(failure).kind].alerts ? 'warn' : 'info',
       subject: integration,
       text: `${callText(integration, label)} failed (${failure.kind}, ${attemptsText(failure.attempts)}): ${failure.message}`,
     };

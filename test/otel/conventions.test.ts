@@ -127,6 +127,12 @@ describe('the names of spans, attributes and metrics', () => {
     ['mcp', { kind: 'crash', reason: 'connection_lost', code: 137 }, { 'error.type': 'connection_lost' }],
     ['http', { kind: 'overloaded', status: 529 }, { 'error.type': '529', 'http.response.status_code': 529 }],
     ['http', { kind: 'transient', code: 'ECONNRESET' }, { 'error.type': 'transient' }],
+    [
+      'http',
+      { kind: 'circuit_open', attempts: 2, cause: { kind: 'overloaded', status: 529 } },
+      { 'error.type': '529', 'http.response.status_code': 529 },
+    ],
+    ['http', { kind: 'circuit_open', attempts: 0 }, { 'error.type': 'circuit_open' }],
     ['other', { kind: 'timeout', reason: 'idle_timeout', status: 500 }, { 'error.type': 'idle_timeout' }],
   ])(
     '[O-5] error.type is the answer of the other side, else the reason, else the kind: %s %j',

@@ -39,6 +39,15 @@ const lost: Fact = {
     message: 'ended',
   },
 };
+const opened = {
+  kind: 'circuit_open',
+  message: 'open',
+  outcome: 'failed',
+  integration: 'kb',
+  retryable: true,
+  cause: { kind: 'transient', message: 'down' },
+} as const;
+const ended = { type: 'call.failed', integration: 'kb', call: 'kb-1', retryCount: 0, elapsedMs: 1 } as const;
 const pending = {
   type: 'call.pending',
   integration: 'kb',
@@ -85,6 +94,16 @@ describe('what a host is told', () => {
       'of calls that are asked about',
       { ...resumed, waiting: 1, lostCalls: 2, openCalls: 3 },
       'warn The session desk goes on where an earlier process ended: it is asked what became of 3 calls, 1 message to deliver',
+    ],
+    [
+      'of a call that its circuit ended: it failed',
+      { ...ended, failure: { ...opened, attempts: 1 } },
+      'warn A call of kb failed (circuit_open, 1 attempt): open',
+    ],
+    [
+      'of a call that met nothing by which it counts',
+      { ...ended, failure: { ...opened, attempts: 1, cause: undefined } },
+      'info A call of kb failed (circuit_open, 1 attempt): open',
     ],
     [
       'of a call that hangs: which it is, and of which session',

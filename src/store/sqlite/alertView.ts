@@ -1,9 +1,8 @@
 import { defaultAlertRule } from '../../policy/alerts.ts';
 import { alertViewOf, unwatchedIn } from '../alertRows.ts';
 import type { AlertView, UnwatchedAlert } from '../storeReader.ts';
-import { isCountedFailure, isCrash, owner } from './counting.ts';
+import { isCountedFailure, isCrash, metKind, owner, metWords } from './counting.ts';
 import type { Database } from './database.ts';
-import { field } from './eventRows.ts';
 import { hasTable } from './schema.ts';
 
 /** As of `now`, wall time in ms since the epoch. @throws what SQLite reports. */
@@ -22,8 +21,8 @@ function selectFailing(database: Database, table: string, now: number): readonly
   return database
     .prepare(
       `SELECT ${owner} AS name, coalesce(sum(${isCountedFailure}), 0) AS failures, coalesce(sum(${isCrash}), 0) AS crashes,
-         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${field('kind')} END AS kind,
-         coalesce(${field('error')}, ${field('message')}) AS error
+         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${metKind} END AS kind,
+         ${metWords} AS error
        FROM ${table} WHERE timestamp > ? AND (${isCountedFailure} OR ${isCrash}) GROUP BY name
        HAVING name IS NOT NULL
          AND (coalesce(sum(${isCountedFailure}), 0) >= ? OR coalesce(sum(${isCrash}), 0) >= ?)

@@ -3,7 +3,7 @@ import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { failuresIn, integrationsIn, longMs, shortMs } from '../statusRows.ts';
 import type { FailureFigures, IntegrationStatus, SessionStatus, StoreStatus } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
-import { isCountedFailure, isCrash, isTrouble, owner } from './counting.ts';
+import { isCountedFailure, isCrash, isTrouble, metKind, owner, metWords } from './counting.ts';
 import type { Database, SqlRow } from './database.ts';
 import { field } from './eventRows.ts';
 import { hasTable } from './schema.ts';
@@ -69,8 +69,8 @@ function selectFailures(database: Database, table: string, now: number): readonl
       `SELECT ${owner} AS integration, ${field('runtime_pid')} AS pid,
          coalesce(sum(${isCountedFailure} AND timestamp > ?), 0) AS failures10m, coalesce(sum(${isCountedFailure}), 0) AS failures24h,
          coalesce(sum(${isCrash} AND timestamp > ?), 0) AS crashes10m, coalesce(sum(${isCrash}), 0) AS crashes24h,
-         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${field('kind')} END AS kind,
-         coalesce(${field('error')}, ${field('message')}) AS error
+         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${metKind} END AS kind,
+         ${metWords} AS error
        FROM ${table} WHERE timestamp > ? AND ${isTrouble} GROUP BY 1, 2 HAVING integration IS NOT NULL ORDER BY 1, at`,
     )
     .all(now - shortMs, now - shortMs, now - longMs);

@@ -69,6 +69,44 @@ describe('the report of a gateway', () => {
     });
   });
 
+  it('[O-10] counts a refusal once, also where a fallback answers in its place', async () => {
+    const { gateway, kb, call } = await start();
+    kb.breaker.isolate();
+    await call({}, { fallback: () => 'instead' });
+    expect((await gateway.report())[0]).toMatchObject({ calls: 0, fellBack: 0, refused: 1, failures: {} });
+  });
+
+  it.skipIf(!hasSqlite)(
+    '[O-10] [O-3] counts what alerts and the status count: calls whose attempts opened the circuit, or whose probe failed, and no refusal',
+    async () => {
+      const path = join(temporaryDirectory(), 'counts.sqlite');
+      const gateway = createGateway({ store: path, control: false });
+      onTestFinished(() => gateway.stop());
+      const kb = gateway.integration('kb', { policy: { breaker: { consecutiveFailures: 1 } } }, () => {
+        throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
+      });
+      await gateway.start();
+      const raised = gateway.wait('alert.raised');
+      await kb.call({});
+      for (let probe = 0; probe < 4; probe++) {
+        await kb.breaker.probe();
+        await kb.call({});
+      }
+      const { attempts } = await kb.call({}).then((ended) => (ended.ok ? { attempts: -1 } : ended.failure));
+      expect(attempts).toBe(0);
+      expect(await raised).toMatchObject({ failures: 5, kind: 'transient' });
+      expect(await gateway.report()).toMatchObject([
+        { calls: 5, successRate: 0, failures: { transient: 5 }, refused: 1 },
+      ]);
+      await gateway.stop();
+      const reader = await openReader(path);
+      onTestFinished(() => reader.close());
+      const { integrations } = await reader.status(Date.now());
+      const lastError = { kind: 'transient', error: 'down' };
+      expect(integrations).toMatchObject([{ failures10m: 5, failures24h: 5, lastError }]);
+    },
+  );
+
   it('[O-10] has the first chunk of what was read as a stream', async () => {
     const { gateway, clock } = await start();
     const letters = gateway.integration('letters', {}, async function* () {

@@ -89,7 +89,13 @@ export function isRead(engine: ReadableEngine): void {
         store,
         of('a', { kind: 'permanent', message: 'no such tool' }, now - 9),
         of('b', { kind: 'cancelled' }, now - 8),
-        of('b', { kind: 'circuit_open' }, now - 8),
+        of('b', { kind: 'circuit_open', attempts: 0 }, now - 8),
+        of(
+          'g',
+          { kind: 'circuit_open', message: 'open', attempts: 1, cause: { kind: 'transient', message: 'down' } },
+          now,
+        ),
+        of('i', { kind: 'circuit_open', attempts: 1, cause: { kind: 'permanent', message: 'no' } }, now),
         of('c', { alerts: false, message: 'nobody\'s \u0000 "fault"' }, now - 7),
         of('hook:h', {}, now - 6),
         told({ type: 'hook.failed', hook: 'h', event: 'e', action: 'a', error: 'threw' }, now - 5),
@@ -104,7 +110,9 @@ export function isRead(engine: ReadableEngine): void {
           ['c', 0, 0, { at: now - 7, kind: 'timeout', error: 'nobody\'s \u0000 "fault"' }],
           ['d', 0, 0, { at: now, kind: 'timeout', error: 'five timeouts' }],
           ['f', 0, 1, { at: now, kind: 'crash', error: 'no' }],
+          ['g', 1, 0, { at: now, kind: 'transient', error: 'down' }],
           ['hook:h', 1, 0, { at: now - 5, kind: undefined, error: 'threw' }],
+          ['i', 0, 0, { at: now, kind: 'permanent', error: 'no' }],
         ],
       );
     });

@@ -1,0 +1,21 @@
+import { type Failure, type FailureFacts, failureKinds } from './failure.ts';
+
+/**
+ * What a call failed of: the one judgement for alerts, counts, rates and metrics. A call whose attempts opened the circuit, or whose probe left it open,
+ * ends as `circuit_open` and was no refusal: it failed as its last attempt did. Without it an upstream that is down would be counted by its first calls
+ * alone. Of all others, refusals among them, it is the failure itself. Allocates nothing; never throws.
+ */
+export function lastMet(failure: Failure): FailureFacts {
+  const { kind, attempts, cause } = failure;
+  return kind === 'circuit_open' && attempts > 0 && isFacts(cause) ? cause : failure;
+}
+
+function isFacts(cause: unknown): cause is FailureFacts {
+  return (
+    typeof cause === 'object' &&
+    cause !== null &&
+    'kind' in cause &&
+    typeof cause.kind === 'string' &&
+    Object.hasOwn(failureKinds, cause.kind)
+  );
+}
