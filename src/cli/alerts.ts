@@ -1,4 +1,6 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
+import { defaultAlertRule } from '../policy/alerts.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import type { AlertView, UnwatchedAlert } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
@@ -6,6 +8,7 @@ import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
+import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
@@ -21,14 +24,15 @@ export const alerts = defineCommand({
     'behind it, also when every call survives them; unless it was given other thresholds, or at a success rate that is too low, where it',
     'was told which is. It clears it after 10 minutes without either, or when the circuit closes and it does not keep crashing, and one by',
     'rate when the rate is high enough again. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
-    'the last 10 minutes are judged now, and shown as unwatched.',
+    'the last 10 minutes are judged now, and shown as unwatched. FAILURES and CRASHES of an alert are those that raised it and all since, until it is',
+    'cleared: `unwedge status` counts the last 10 minutes and the last 24 hours.',
   ].join('\n'),
   options: {},
   async run(args, io) {
     const now = io.now();
     const { path, rows, view } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      rows: await runtimesOf(reader, now),
+      rows: await withLastSigns(await runtimesOf(reader, now), reader),
       view: withShownNames(await reader.alerts(now), createShownNames()),
     }));
     const silent = await silentRuntimes(rows, io);
@@ -50,7 +54,7 @@ const emptyText = 'No alerts are on record: a gateway or proxy raises one at 5 f
 export function alertTable(view: Partial<AlertView>, now: number, io: Io): string {
   const style = createStyle(io);
   const { cleared = [] } = view;
-  return renderTable(
+  const table = renderTable(
     [
       { title: 'ALERT' },
       { title: 'INTEGRATION', hasNames: true },
@@ -64,6 +68,18 @@ export function alertTable(view: Partial<AlertView>, now: number, io: Io): strin
     [...openRows(view, now, style), ...clearedRows(view, now, style)],
     io.columns,
   );
+  return `${table}${wrapWords(countsText(view), io.columns).map(style.dim).join('\n')}\n`;
+}
+
+/** `status` counts the last 10 minutes and the last day: these are others. */
+function countsText({ open = [], unwatched = [], cleared = [] }: Partial<AlertView>): string {
+  const ofAlerts = 'those that raised the alert and all since';
+  const within = formatDuration(defaultAlertRule.windowMs);
+  const told = [
+    ...(open.length + cleared.length > 0 ? [ofAlerts] : []),
+    ...(unwatched.length > 0 ? [`of unwatched ones those of the last ${within}`] : []),
+  ];
+  return `FAILURES and CRASHES: ${told.join('; ')}.`;
 }
 
 function openRows(view: Partial<AlertView>, now: number, { red, yellow }: Style): Cell[][] {

@@ -138,8 +138,20 @@ function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records']
   if (last === undefined) return [];
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
   const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
-  const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}${leftText(records)}`;
+  const what = `${names} ${gone} without a word; ${lastSignText(dead, now)}${leftText(records)}`;
   return [{ what, next: nextOfDead(dead.map(({ runtime }) => runtime.name)) }];
+}
+
+/** What began less than so long before its last sign has given none since, in ms: it renews its row once a minute. */
+const startMs = 1000;
+
+/** When it died is on record nowhere. */
+function lastSignText(dead: Watched['runtimes'], now: number): string {
+  const signAt = Math.max(...dead.map(({ runtime }) => runtime.lastSignAt ?? runtime.renewedAt));
+  const startedAt = Math.max(...dead.map(({ runtime }) => runtime.startedAt));
+  return signAt - startedAt < startMs
+    ? `started ${ago(startedAt, now)}, no sign of life is on record since`
+    : `last sign of life on record ${ago(signAt, now)}`;
 }
 
 function nextOfDead(names: readonly string[]): string {

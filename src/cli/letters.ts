@@ -13,6 +13,7 @@ import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
+import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
@@ -52,7 +53,10 @@ export const letters = defineCommand({
       io.stdout.write(toJson(found));
       return 0;
     }
-    const silent = await silentRuntimes(await readDatabase(db, io, (reader) => runtimesOf(reader, io.now())), io);
+    const runtimes = await readDatabase(db, io, async (reader) =>
+      withLastSigns(await runtimesOf(reader, io.now()), reader),
+    );
+    const silent = await silentRuntimes(runtimes, io);
     io.stdout.write(`${silenceText(silent, io)}${lettersText(found, { now: io.now(), db, width: io.columns })}`);
     return 0;
   },

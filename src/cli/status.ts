@@ -13,6 +13,7 @@ import { instancesOf, type IntegrationView, openToolsOf, viewOf } from '../runti
 import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { withLastWords } from './lastWordsOfServers.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
@@ -59,7 +60,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   const now = io.now();
   const { rows, figures, letters, recorded, ...found } = await readDatabase(args.db, io, async (reader) => ({
     database: reader.path,
-    rows: await runtimesOf(reader, now),
+    rows: await withLastSigns(await runtimesOf(reader, now), reader),
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
@@ -151,6 +152,8 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now,
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   const rated = view.integrations.flatMap(({ integration, live: each }) => rateLine(integration, each));
   if (rated.length > 0) parts.push(`${rated.join('\n')}\n`);
+  const abandoned = view.integrations.flatMap(({ integration, live: each }) => abandonedLine(integration, each));
+  if (abandoned.length > 0) parts.push(abandoned.map(prose).join(''));
   const groups = live.flatMap(({ runtime, answer }) =>
     (answer?.groups ?? []).map((each) => groupLine(each, runtime.pid)),
   );
@@ -188,18 +191,18 @@ function integrationTable(
     integrations.every((each) => figures.every((figure) => each[figure] === 0));
   // What is not zero stays longest: in a crash loop that survives every call, nothing else says so.
   const onlyCrashes = isNone('failures10m', 'failures24h') && !isNone('crashes10m', 'crashes24h');
-  const ofFailures = onlyCrashes ? ([8, 9] as const) : ([4, 7] as const);
+  const ofFailures = onlyCrashes ? ([8, 9] as const) : ([2, 7] as const);
   const ofCrashes = isNone('crashes10m', 'crashes24h')
     ? ([8, 9] as const)
     : onlyCrashes
-      ? ([4, 7] as const)
-      : ([4.5, 7.5] as const);
+      ? ([2, 7] as const)
+      : ([4, 7.5] as const);
   return renderTable(
     [
       { title: 'INTEGRATION', hasNames: true },
       { title: 'CIRCUIT' },
-      ...(wereCalled ? [right('SUCCESS', 5), right('P95', 6)] : []),
-      ...(isLive ? [right('IN FLIGHT', 2), right('WAITING', 3)] : []),
+      ...(wereCalled ? [right('SUCCESS', 1), right('P95', 6)] : []),
+      ...(isLive ? [right('IN FLIGHT', 3), right('WAITING', 5)] : []),
       // A title of 24H says nothing without the column before it.
       ...[right('FAILED 10M', ofFailures[0]), right('24H', ofFailures[1])],
       ...[right('CRASHED 10M', ofCrashes[0]), right('24H', ofCrashes[1])],
@@ -231,6 +234,14 @@ function p95Cell({ p95Ms24h }: IntegrationView): string {
 function rateLine(integration: string, live: IntegrationView['live']): readonly string[] {
   const rate = live.find((each) => each.rate !== undefined)?.rate;
   return rate === undefined ? [] : [`${sanitize(integration)} ${sanitize(rateWaitText(rate))}`];
+}
+
+/** Work that ignores its signal goes on unseen otherwise: it is in flight no more. */
+function abandonedLine(integration: string, live: IntegrationView['live']): readonly string[] {
+  const count = live.reduce((sum, { abandoned = 0 }) => sum + abandoned, 0);
+  if (count === 0) return [];
+  const [runs, is] = count === 1 ? ['runs', 'it ignores its'] : ['run', 'they ignore their'];
+  return [`${counted(count, 'abandoned attempt')} of ${sanitize(integration)} still ${runs}: ${is} signal`];
 }
 
 function groupLine({ group, integrations }: LiveGroup, pid: number): string {

@@ -20,6 +20,8 @@ export interface LiveIntegration {
   readonly waiting: number;
   /** Of all of these calls, those past half of a limit that ends them. @defaultValue 0 */
   readonly pendingLong?: number | undefined;
+  /** Attempts that were given up and whose work goes on all the same: it ignores its signal. They are not in flight. @defaultValue 0 */
+  readonly abandoned?: number | undefined;
   /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
   readonly probeInMs?: number | undefined;
   /** For how long its server asked not to be called, in ms from now. @defaultValue it did not */
@@ -138,12 +140,14 @@ export function readFlightAnswer(value: unknown): { readonly kept: number } | un
 function isIntegration(value: unknown): value is LiveIntegration {
   const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate, comeback, tools } =
     fieldsOf(value);
+  const { abandoned = 0 } = fieldsOf(value);
   const isKnown =
     areTexts(integration, state, circuit) &&
     areNumbers(
       inFlight,
       waiting,
       pendingLong ?? 0,
+      abandoned,
       probeInMs ?? 0,
       pausedForMs ?? 0,
       Number(fieldsOf(comeback)['inMs'] ?? 0),

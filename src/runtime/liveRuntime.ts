@@ -137,6 +137,7 @@ export function liveStatus(
       inFlight: stats.attempts,
       waiting: stats.waiting,
       ...(pendingLong > 0 && { pendingLong }),
+      ...(stats.abandoned > 0 && { abandoned: stats.abandoned }),
       ...(rateWait !== undefined && { rate: { ...rateWait, waitMs: Math.round(rateWait.waitMs) } }),
       ...(link.pausedUntil > now && { pausedForMs: Math.round(link.pausedUntil - now) }),
       ...(circuit === 'crashed' && comeback !== undefined && { comeback }),

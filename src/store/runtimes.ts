@@ -14,7 +14,10 @@ export interface RuntimeRow {
   /** By which its process is told from a later one of the same pid; empty when the system did not say. */
   readonly processStart: string;
   readonly startedAt: number;
+  /** It is renewed every minute. */
   readonly renewedAt: number;
+  /** Of its last event, where somebody has looked and that came after its renewal. @defaultValue `renewedAt` */
+  readonly lastSignAt?: number | undefined;
   /** What it calls itself, for people. */
   readonly name: string;
   /** Where it is reached; undefined when it listens nowhere. */

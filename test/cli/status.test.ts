@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { checkAlertRules } from '../../src/policy/alerts.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
@@ -9,6 +11,7 @@ import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { call, databaseWith } from './startCli.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
@@ -98,6 +101,54 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       integrations: [{ integration: 'server-filesystem', calls24h: 100, successRate24h: 0.99, p95Ms24h: 1274 }],
     });
+  });
+
+  it('[O-10] [L-6] keeps the success rate in 80 columns where circuits are wide and names are long', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const name = 'server-filesystem-of-docs';
+    const files = gateway.integration(name, {}, () => 'here');
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    gateway.store?.statistics.add([
+      { ...noFigures, integration: name, tool: undefined, minute: now - 60_000, succeeded: 1 },
+    ]);
+    await gateway.store?.flush();
+    for (const tool of ['read', 'write', 'list']) onTestFinished(files.breaker.of(tool).isolate());
+    const { stdout } = await call(['status', '--db', db], { isTTY: true, columns: 80, env: { NO_COLOR: '1' } });
+    expect(stdout).toMatch(/^INTEGRATION +CIRCUIT +SUCCESS +FAILED 10M/m);
+    for (const line of stdout.split('\n').filter((each) => !each.includes('next: ')))
+      expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('[L-5] says that work which ignores its signal still runs, for as long as it does', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const ends: (() => void)[] = [];
+    const policy = { abortGraceMs: 1, maxAttempts: 1 };
+    const stubborn = gateway.integration('stubborn', { policy }, () => new Promise<void>((end) => ends.push(end)));
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const abandon = async (): Promise<void> => {
+      const controller = new AbortController();
+      const abandoned = gateway.wait('call.abandoned');
+      const call = stubborn.call('x', { signal: controller.signal });
+      controller.abort();
+      await Promise.all([abandoned, call]);
+    };
+    const shown = async () => (await call(['status', '--db', db])).stdout;
+    await abandon();
+    expect(await shown()).toMatch(/^1 abandoned attempt of stubborn still runs: it ignores its signal$/m);
+    await abandon();
+    expect(await shown()).toMatch(/^2 abandoned attempts of stubborn still run: they ignore their signal$/m);
+    const { stdout } = await call(['status', '--json', '--db', db]);
+    expect(JSON.parse(stdout)).toMatchObject({ integrations: [{ live: [{ inFlight: 0, abandoned: 2 }] }] });
+    const late = gateway.wait('call.late', { where: ({ attempt }) => attempt === 1 });
+    for (const end of ends) end();
+    await late;
+    expect(await shown()).not.toContain('abandoned');
   });
 
   it("[I-4] [O-3] counts nothing that is on record as nobody's failure, and says what it was", async () => {

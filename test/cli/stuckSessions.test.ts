@@ -136,10 +136,18 @@ describe('what needs attention', () => {
     const found = { ...nothing, integrations: [view('open', false)], records };
     const [first, second] = mattersOf({ ...found, runtimes: [run('dead')] }, 20_000, undefined);
     expect(first).toEqual({
-      what: 'gateway.mjs (pid 1) is gone: its process ended without a word, last seen 12s ago; on record wait 2 messages and 1 call without a result',
+      what: 'gateway.mjs (pid 1) is gone: its process ended without a word; last sign of life on record 12s ago; on record wait 2 messages and 1 call without a result',
       next: 'start the gateway: it takes up what is left',
     });
     expect(second?.what).toContain('kb is not called');
+    const what = (more: object): string | undefined => {
+      const { runtime } = run('dead') as { runtime: object };
+      const runtimes = [run('dead', { runtime: { ...runtime, ...more } })];
+      return mattersOf({ ...nothing, runtimes }, 20_000, undefined)[0]?.what;
+    };
+    expect(what({ lastSignAt: 19_000 })).toContain('without a word; last sign of life on record 1s ago');
+    expect(what({ renewedAt: 1000 })).toContain('without a word; last sign of life on record 19s ago');
+    expect(what({ renewedAt: 999 })).toContain('without a word; started 20s ago, no sign of life is on record since');
     const successor = run('alive', { answer: {}, problem: undefined });
     expect(mattersOf({ ...nothing, runtimes: [run('dead'), successor] }, 0, undefined)).toEqual([]);
   });
