@@ -1,31 +1,23 @@
-import { type LiveGroup, type LiveStatus, readStatusAnswer } from '../control/answers.ts';
+import type { LiveGroup, LiveStatus } from '../control/answers.ts';
 import { formatDuration, formatLatency } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
-import type { SessionStatus, StoreReader, StoreStatus } from '../store/storeReader.ts';
+import type { SessionStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf, probeInMs } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
 import { counted } from './counted.ts';
-import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
-import { instancesOf, type IntegrationView, openToolsOf, viewOf } from '../runtime/integrationView.ts';
+import { instancesOf, type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
-import { reportLines } from '../policy/callReport.ts';
-import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
-import { withLastSigns } from '../runtime/lastSigns.ts';
-import { runtimesOf } from '../runtime/unlisted.ts';
-import { withLastWords } from './lastWordsOfServers.ts';
+import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
-
-const dayMs = 24 * 60 * 60_000;
+import { type SeenStatus, seeStatus } from './seenStatus.ts';
 
 export const status = defineCommand({
   name: 'status',
@@ -58,33 +50,11 @@ export const status = defineCommand({
 
 async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
   const now = io.now();
-  const { rows, figures, letters, recorded, ...found } = await readDatabase(args.db, io, async (reader) => ({
-    database: reader.path,
-    rows: await withLastSigns(await runtimesOf(reader, now), reader),
-    figures: await reader.statistics(now - dayMs, 'whole'),
-    letters: await reader.deadLetters(),
-    recorded: await recordedSessions(reader),
-    ...(await statusOf(reader, now)),
-  }));
-  const answers = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  const live = new Set(answers.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
-  const shown = createShownNames();
-  const waiting = withShownNames(
-    recorded.filter(({ session }) => !live.has(session)),
-    shown,
-  );
-  const stuck = [
-    ...(await stuckSessions(answers)),
-    ...waiting.map((each) => ({ session: each.session, what: recordedText(each, now) })),
-  ];
-  const merged = viewOf(found.integrations, answers, reportLines(figures));
-  const data = { ...found, integrations: merged, stuck, letters, runtimes: answers };
-  // Last: names that are put together must still be the same on both sides.
-  const { letters: shownLetters, runtimes: asked, ...view } = withShownNames(data, shown);
-  const matters = mattersOf({ ...view, letters: shownLetters, runtimes: asked, records: waiting }, now, args.db);
+  const { view, letters, asked, waiting } = await seeStatus(args.db, io);
+  const matters = mattersOf({ ...view, letters, runtimes: asked, records: waiting }, now, args.db);
   if (args.json) {
     const { stuck: _, ...rest } = view;
-    const deadLetters = shownLetters.length;
+    const deadLetters = letters.length;
     io.stdout.write(toJson({ ...rest, deadLetters, attention: matters, runtimes: asked.map(runtimeData) }));
   } else {
     io.stdout.write(describe(view, asked, { now, matters }, io));
@@ -102,20 +72,12 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   return 0;
 }
 
-async function statusOf(reader: StoreReader, now: number): Promise<StoreStatus> {
-  const found = await reader.status(now);
-  return { ...found, integrations: await withLastWords(reader, found.integrations) };
-}
-
 function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {
   const { sessions, groups, stopping, store } = answer ?? {};
   return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping, store };
 }
 
-type View = Omit<StoreStatus, 'integrations'> & {
-  readonly database: string;
-  readonly integrations: readonly IntegrationView[];
-};
+type View = SeenStatus['view'];
 
 interface Shown {
   readonly now: number;

@@ -24,8 +24,14 @@ const queuedTurnMs = 30_000;
 /** The same of a call that shows no sign of life. */
 const longSilenceMs = 10_000;
 
+/** What a live session is told as; undefined where it is not told. */
+export type TextOfWhy = (why: SessionWhy) => string | undefined;
+
 /** Asks live runtimes what their busy sessions wait for; gives those that are stuck, or ask a person. Never rejects. */
-export async function stuckSessions(asked: readonly AskedRuntime<LiveStatus>[]): Promise<readonly StuckSession[]> {
+export async function stuckSessions(
+  asked: readonly AskedRuntime<LiveStatus>[],
+  textOf: TextOfWhy = stuckText,
+): Promise<readonly StuckSession[]> {
   const busy = asked.flatMap(({ runtime, answer }) =>
     (answer?.sessions ?? [])
       .filter(({ state }) => !state.startsWith('idle') && state !== 'stopped')
@@ -35,7 +41,7 @@ export async function stuckSessions(asked: readonly AskedRuntime<LiveStatus>[]):
     busy.slice(0, mostLooked).map(async ({ socket, session }) => {
       const answer = await askRuntime(socket, 'why', { session }, { clock: systemClock });
       const why = answer.ok ? readWhyAnswer(answer.value) : undefined;
-      const what = why === undefined ? undefined : stuckText(why);
+      const what = why === undefined ? undefined : textOf(why);
       return what === undefined ? [] : [{ session, what }];
     }),
   );
@@ -76,6 +82,18 @@ export function stuckText({
   return calls.length > 0 || turn.sinceMs < longTurnMs
     ? undefined
     : `is at work for ${seconds(turn.sinceMs)} without a call${end}`;
+}
+
+/** The same also of a session that is at work as it should be. */
+export function busyText(why: SessionWhy): string | undefined {
+  const stuck = stuckText(why);
+  const { turn, calls, next } = why;
+  if (stuck !== undefined || turn === undefined) return stuck;
+  const [call] = calls;
+  const rule = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
+  if (call === undefined) return `is at work for ${seconds(turn.sinceMs)} without a call${rule}`;
+  const more = calls.length > 1 ? ` and ${calls.length - 1} more` : '';
+  return `waits for ${sanitize(call.integration)} ${sanitize(call.tool)}${more} for ${seconds(call.sinceMs)}${rule}`;
 }
 
 function isInTrouble({ progress }: ToolCallWhy): boolean {

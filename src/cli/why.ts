@@ -18,11 +18,12 @@ import { wrapLines } from './wrap.ts';
 export const why = defineCommand({
   name: 'why',
   summary: 'what a session waits for, and which rule will end it when',
-  usage: 'why SESSION [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
+  usage: 'why [SESSION] [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
     'people, and which limit or wait ends next. Without one it shows what is on record: messages and calls that wait to be taken up.',
     'SESSION is an id as `unwedge status` shows it, or the name of a server behind a running proxy. Of another integration it says what is known.',
+    'Without SESSION it lists the sessions that wait and the integrations whose circuit is not closed, with the command for each.',
     'With --fire the rule that comes next acts now, exactly as if its time had come; it is on record as operator/fired. Exits 1 where no rule waits.',
   ].join('\n'),
   options: {
@@ -30,12 +31,16 @@ export const why = defineCommand({
     rule: { kind: 'text', value: 'ID', help: 'have this rule act: its name, or its id as --json tells it' },
     ...reasonOption,
   },
-  operands: ['SESSION'],
+  operands: ['[SESSION]'],
   choices: 'sessions',
   async run(args, io) {
-    const [session = ''] = args.operands;
+    const [session] = args.operands;
     if (!args.fire && (args.rule ?? args.reason) !== undefined)
       throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
+    if (session === undefined) {
+      if (args.fire) throw new UsageError('--fire needs a SESSION; `unwedge why` lists those that wait');
+      return (await import('./whyAll.ts')).showAllWhy(args, io);
+    }
     const { path, rows, ids, records, policies } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await runtimesOf(reader, io.now()),

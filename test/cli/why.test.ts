@@ -83,6 +83,50 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     expect(await run('letters', 'agent:main')).toMatchObject({ code: 0 });
   });
 
+  it('[L-5] lists without a session all that wait and all circuits that are not closed, with the command for each', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const kb = gateway.integration('kb', {}, () => new Promise(() => undefined));
+    const search = gateway.integration('search', {}, () => 'found');
+    const desk = gateway.session('desk', {
+      onMessage: (_message, turn) => turn.tool('kb', 'find').then(() => undefined),
+    });
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const run = (...words: string[]) => call(['why', ...words, '--db', db], { now: Date.now });
+    expect(await run()).toEqual({
+      code: 0,
+      stdout: 'No session waits, and every circuit is closed.\n',
+      stderr: '',
+    });
+    const called = gateway.wait('session.turn_started');
+    await desk.send({ kind: 'user' });
+    await called;
+    const release = search.breaker.isolate();
+    onTestFinished(kb.breaker.of('pay').isolate());
+    const { code, stdout } = await run();
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      `! search is not called: somebody isolated it\n  next: unwedge restart search --db ${db}\n`,
+    );
+    expect(stdout).toMatch(/^! kb: the circuit of its tool pay is held open by an operator$/m);
+    expect(stdout).toMatch(/^! session desk waits for kb find for 0ms; \S.* in \S+\n {2}next: unwedge why desk --db /m);
+    expect(JSON.parse((await run('--json')).stdout)).toMatchObject({
+      sessions: [{ session: 'desk' }],
+      integrations: [{ integration: 'kb' }, { integration: 'search', circuit: 'isolated' }],
+    });
+    release();
+    expect((await run()).stdout).not.toContain('search');
+  });
+
+  it('[L-1] wants a session where a rule is to be fired', async () => {
+    expect(await call(['why', '--fire'])).toMatchObject({
+      code: 2,
+      stderr: 'unwedge: --fire needs a SESSION; `unwedge why` lists those that wait\n',
+    });
+  });
+
   it('names the nearest session when there is none of the id', async () => {
     const { run } = await startKept();
     const { code, stderr } = await run('why', 'agent:mian');
