@@ -1,9 +1,7 @@
 import { constants } from 'node:os';
 import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
+import { outputWidth } from './outputWidth.ts';
 import { runCommandLine } from './run.ts';
-
-/** Of a terminal that does not say how wide it is. */
-const usualColumns = 80;
 
 /** Runs a command line as this process, and leaves its exit code with it. */
 export async function main(words: readonly string[]): Promise<void> {
@@ -46,15 +44,15 @@ export async function main(words: readonly string[]): Promise<void> {
     stderr: process.stderr,
     env: process.env,
     isTTY: process.stdout.isTTY,
-    // Looked at anew each time: a window is resized. Some terminals say 0 when they do not know.
+    // Looked at anew each time: a window is resized.
     get columns() {
-      return process.stdout.isTTY ? process.stdout.columns || usualColumns : Infinity;
+      return outputWidth(process.stdout, process.env) ?? Infinity;
     },
     get rows() {
       return process.stdout.isTTY ? process.stdout.rows || undefined : undefined;
     },
     get errorColumns() {
-      return process.stderr.isTTY ? process.stderr.columns || usualColumns : undefined;
+      return outputWidth(process.stderr, process.env);
     },
     signal: controller.signal,
     leaveInterrupts: () => {

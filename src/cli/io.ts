@@ -15,11 +15,11 @@ export interface Io {
   readonly env: Environment;
   /** Whether stdout is a terminal. */
   readonly isTTY: boolean;
-  /** Width of stdout, in characters; `Infinity` when it is no terminal. */
+  /** Width of stdout, in characters; `Infinity` when it is no terminal and the variable COLUMNS does not say. */
   readonly columns: number;
   /** Height of stdout, in lines. @defaultValue no limit */
   readonly rows?: number | undefined;
-  /** Width of stderr, in characters. @defaultValue it is no terminal */
+  /** Width of stderr, in characters. @defaultValue no limit */
   readonly errorColumns?: number | undefined;
   /** So many lines are all that will be shown of what is written. @defaultValue no limit */
   readonly page?: number | undefined;

@@ -6,6 +6,7 @@ import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
+import { wrapLines } from './wrap.ts';
 
 /** The option of every command that orders something. */
 export const reasonOption = {
@@ -33,7 +34,7 @@ export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io:
   const { ok, text } = await give(order, db, io);
   if (!ok) throw new CommandError(sanitize(text));
   const { order: what, name, target } = order;
-  io.stdout.write(json ? toJson({ order: what, name, target, text }) : `${sanitize(text)}\n`);
+  io.stdout.write(json ? toJson({ order: what, name, target, text }) : wrapLines([sanitize(text)], io.columns));
   return 0;
 }
 

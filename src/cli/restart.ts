@@ -14,6 +14,7 @@ import { unansweredText } from '../runtime/unknownOrder.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { noteOf, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
+import { wrapLines } from './wrap.ts';
 
 export const restart = defineCommand({
   name: 'restart',
@@ -55,9 +56,9 @@ export const restart = defineCommand({
 });
 
 function doneText(name: string, done: readonly JudgedRuntime[], io: Io): string {
-  const lines = done.map((runtime) => `${runtimeText(runtime, io.now())} restarts ${quoted(name)}.\n`);
-  if (done.length > 1) lines.push(`${done.length} of that name are restarted.\n`);
-  return lines.join('');
+  const lines = done.map((runtime) => `${runtimeText(runtime, io.now())} restarts ${quoted(name)}.`);
+  if (done.length > 1) lines.push(`${done.length} of that name are restarted.`);
+  return lines.length === 0 ? '' : wrapLines(lines, io.columns);
 }
 
 /**

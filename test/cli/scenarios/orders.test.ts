@@ -65,7 +65,7 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
   });
 
   it('[O-13] cancels a call, a turn, and what would be tried again', async () => {
-    const { session, results, run, told } = await startHanging();
+    const { session, results, run, told, db } = await startHanging();
     await session.send({ kind: 'user' });
     await session.send({ kind: 'user' });
     expect((await run('why', 'agent:main')).stdout).toContain('kb search (agent:main-1-1) for');
@@ -76,7 +76,9 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
       stdout: expect.stringContaining('"order": "cancel"') as string,
     });
     await expect.poll(() => session.why().turn?.turn).toBe(2);
-    expect(await run('cancel', 'agent:main')).toMatchObject({ code: 0 });
+    const { code, stdout } = await call(['cancel', 'agent:main', '--db', db], { columns: 40 });
+    expect(code).toBe(0);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     await expect.poll(() => results.length).toBe(2);
     expect(told('operator.cancelled')).toMatchObject([{ call: 'agent:main-1-1' }, { turn: 2 }]);
     await expect.poll(() => session.state).toBe('idle');
