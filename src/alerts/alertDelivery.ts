@@ -2,8 +2,9 @@ import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { CallableIntegration } from '../calls/integration.ts';
+import { type AlertNews, alertText } from '../policy/alertText.ts';
 import { deliveryNames } from '../policy/alerts.ts';
-import type { FactOf, Told } from '../policy/facts.ts';
+import type { Told } from '../policy/facts.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -11,8 +12,8 @@ import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 
-/** A fact that is delivered. */
-type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
+/** A fact that is delivered, with a line for people: what chats show of a webhook. */
+type Delivered = Told<AlertNews> & { readonly text: string };
 
 /** From SIGTERM to SIGKILL: a proxy whose client leaves has 2 s before the client ends it. */
 const graceMs = 1000;
@@ -38,9 +39,9 @@ export function superviseDelivery(
     deliver('webhook', (news) => post.call(news, { label: news.alert }));
   }
 
-  function deliver(to: 'command' | 'webhook', send: (news: AlertNews) => Promise<Outcome<unknown>>): void {
-    const hear = async (news: AlertNews): Promise<void> => {
-      const outcome = await send(news);
+  function deliver(to: 'command' | 'webhook', send: (news: Delivered) => Promise<Outcome<unknown>>): void {
+    const hear = async (news: Told<AlertNews>): Promise<void> => {
+      const outcome = await send({ ...news, text: alertText(news) });
       if (outcome.ok) return;
       const { alert, integration } = news;
       runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
@@ -58,10 +59,10 @@ function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<Ch
   return superviseSubprocess(runtime, deliveryNames.command, options, { serves: true });
 }
 
-function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<AlertNews, void> {
+function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<Delivered, void> {
   const { url, headers, attemptMs } = webhook;
   runtime.secrets.learn(headers);
-  return superviseIntegration<AlertNews, void>(runtime, {
+  return superviseIntegration<Delivered, void>(runtime, {
     name: deliveryNames.webhook,
     about: { type: 'alert' },
     serves: true,

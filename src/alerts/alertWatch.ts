@@ -1,5 +1,6 @@
 import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
+import { nextOfAlert } from '../policy/alertText.ts';
 import {
   type AlertRule,
   type AlertRuleOf,
@@ -12,6 +13,7 @@ import {
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
+import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
 import { type LowRate, RateWindow } from './rateWindow.ts';
@@ -26,6 +28,8 @@ export interface AlertWatchOptions {
   /** Hears of failures and crashes, and is told of alerts. */
   readonly bus: Pick<Bus, 'on' | 'tell'>;
   readonly ruleOf: AlertRuleOf;
+  /** Where its alerts come from. */
+  readonly origin: () => AlertOrigin;
   /** A name that no other alert has. */
   readonly newId: () => string;
   /** Tells how calls end, for alerts by rate. @defaultValue there are none */
@@ -63,6 +67,7 @@ export class AlertWatch {
   readonly #clock: Clock;
   readonly #bus: AlertWatchOptions['bus'];
   readonly #ruleOf: AlertRuleOf;
+  readonly #origin: () => AlertOrigin;
   readonly #newId: () => string;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
@@ -70,10 +75,11 @@ export class AlertWatch {
   #stopped = false;
   #unsubscribe: () => void = () => undefined;
 
-  constructor({ clock, bus, ruleOf, newId, statistics }: AlertWatchOptions) {
+  constructor({ clock, bus, ruleOf, origin, newId, statistics }: AlertWatchOptions) {
     this.#clock = clock;
     this.#bus = bus;
     this.#ruleOf = ruleOf;
+    this.#origin = origin;
     this.#newId = newId;
     this.#statistics = statistics;
   }
@@ -236,7 +242,11 @@ export class AlertWatch {
     found.failures = [];
     found.episode = episode;
     this.#clearWhenOver(found, rule);
-    const fact: Fact = { type: 'alert.raised', alert: id, ...about, windowMs: rule.windowMs };
+    const { windowMs, quietMs } = rule;
+    const origin = this.#origin();
+    const { database } = origin;
+    const next = database === undefined ? {} : { next: nextOfAlert(integration, cause, database) };
+    const fact: Fact = { type: 'alert.raised', alert: id, ...about, windowMs, quietMs, ...origin, ...next };
     if (this.#records === undefined) this.#bus.tell(fact);
     else episode.raised = this.#records.raise(alert, fact).then((open) => this.#raised(episode, alert, fact, open));
   }
@@ -300,7 +310,16 @@ export class AlertWatch {
     const quietSince = by === 'quiet' ? wallNow - rule.quietMs : Number.POSITIVE_INFINITY;
     const factOf = ({ failures, crashes }: AlertCounts): Fact => {
       const afterMs = clock.now() - episode.raisedAt;
-      return { type: 'alert.cleared', alert: episode.id, integration, by, failures, crashes, afterMs };
+      return {
+        type: 'alert.cleared',
+        alert: episode.id,
+        integration,
+        by,
+        failures,
+        crashes,
+        afterMs,
+        ...this.#origin(),
+      };
     };
     const cleared = await this.#records?.clear(episode.id, by, wallNow, quietSince, factOf);
     // One that is not on record was told by us, and nobody else clears it.

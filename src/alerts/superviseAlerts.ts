@@ -1,3 +1,4 @@
+import { alertOrigin } from './alertOrigin.ts';
 import { superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import { deliveryNames } from '../policy/alerts.ts';
@@ -32,6 +33,7 @@ export function superviseAlerts(
     clock,
     bus,
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),
+    origin: () => alertOrigin(runtime),
     newId: () => crypto.randomUUID(),
     statistics,
   });

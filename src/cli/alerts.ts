@@ -1,12 +1,14 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
+import { troubleText } from '../policy/alertText.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
-import type { AlertView, UnwatchedAlert } from '../store/storeReader.ts';
+import type { AlertView, ClearedAlert, UnwatchedAlert } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
-import { toJson } from './sanitize.ts';
+import { raisedRecords, standingOf, standingOfUnwatched, standingText, watchesOf } from './alertStanding.ts';
+import { sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
@@ -30,20 +32,30 @@ export const alerts = defineCommand({
   options: {},
   async run(args, io) {
     const now = io.now();
-    const { path, rows, view } = await readDatabase(args.db, io, async (reader) => ({
-      path: reader.path,
-      rows: await withLastSigns(await runtimesOf(reader, now), reader),
-      view: withShownNames(await reader.alerts(now), createShownNames()),
-    }));
-    const silent = await silentRuntimes(rows, io);
+    const { path, rows, view, raised } = await readDatabase(args.db, io, async (reader) => {
+      const found = await reader.alerts(now);
+      return {
+        path: reader.path,
+        rows: await withLastSigns(await runtimesOf(reader, now), reader),
+        view: withShownNames(found, createShownNames()),
+        raised: await raisedRecords(reader, found.open),
+      };
+    });
+    const [silent, watches] = await Promise.all([silentRuntimes(rows, io), watchesOf(rows, io)]);
+    const open = view.open.map((alert) => ({ ...alert, ...standingOf(alert, { raised, watches, now }, args.db) }));
+    const unwatched = view.unwatched.map((alert) => ({ ...alert, ...standingOfUnwatched(alert, args.db) }));
     if (args.json) {
-      io.stdout.write(toJson({ database: path, ...view, attention: silent }));
+      io.stdout.write(toJson({ database: path, ...view, open, unwatched, attention: silent }));
       return 0;
     }
     io.stdout.write(silenceText(silent, io));
     if (view.open.length + view.unwatched.length + view.cleared.length === 0)
       io.stdout.write(`${wrapWords(emptyText, io.columns).join('\n')}\n`);
-    else io.stdout.write(alertTable(view, now, io));
+    else {
+      const standings = [...open, ...unwatched].map((alert) => standingText(alert, now, io));
+      const where = `${createStyle(io).bold(sanitize(path))}\n`;
+      io.stdout.write([where, alertTable(view, now, io), ...standings].join('\n'));
+    }
     return 0;
   },
 });
@@ -104,13 +116,18 @@ function clearedRows({ cleared = [] }: Partial<AlertView>, now: number, { dim }:
 function alertRow(
   state: Cell,
   since: string,
-  alert: OpenAlert | UnwatchedAlert,
+  alert: OpenAlert | UnwatchedAlert | ClearedAlert,
   now: number,
   end: string | undefined,
 ): Cell[] {
-  const { integration, because, kind, message, failures, crashes, lastFailureAt } = alert;
-  const trouble = because === 'crashes' ? 'keeps crashing' : because === 'rate' ? undefined : kind;
-  const what = trouble === undefined ? message : `${trouble}: ${message}`;
+  const { integration, failures, crashes, lastFailureAt } = alert;
   const figures = [String(failures), String(crashes), ago(lastFailureAt, now)];
-  return [state, integration, since, ...figures, ...(end === undefined ? [] : [end]), what];
+  return [
+    state,
+    integration,
+    since,
+    ...figures,
+    ...(end === undefined ? [] : [end]),
+    troubleText(alert, 'clearedAt' in alert),
+  ];
 }

@@ -7,7 +7,7 @@ import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
-import { dbWords } from './databasePath.ts';
+import { dbWords } from '../policy/dbWords.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';

@@ -1,6 +1,3 @@
-import { isPostgresUrl, withoutSignIn } from '../policy/postgresUrl.ts';
-import { sanitize } from '../policy/sanitize.ts';
-import { shellWord } from '../policy/shellWord.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type Environment, storePath, storePlace } from '../store/paths.ts';
 import { UsageError } from './errors.ts';
@@ -21,9 +18,4 @@ export function databasePlace(db: string | undefined, env: Environment): string 
   } catch (error) {
     throw new UsageError(`${messageOf(error)} with --db or UNWEDGE_DB`, { cause: error });
   }
-}
-
-/** `--db` for a command that is shown, so that it looks at the same database; empty where none was given. Of a URL never who signs in, nor with what. */
-export function dbWords(db: string | undefined): string {
-  return db === undefined ? '' : ` --db ${shellWord(sanitize(isPostgresUrl(db) ? withoutSignIn(db) : db))}`;
 }

@@ -7,7 +7,7 @@ import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
-import { dbWords } from './databasePath.ts';
+import { dbWords } from '../policy/dbWords.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';

@@ -1,5 +1,5 @@
 import { checkGatewayOptions, type CheckedGatewayOptions, type GatewayOptions } from '../runtime/runtimeOptions.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { alertText } from '../policy/alertText.ts';
 import { say } from '../policy/logger.ts';
 import { Registry } from '../runtime/registry.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -22,13 +22,8 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
   const { runtime } = registry;
   const { logger } = checked;
 
-  runtime.bus.on('alert.raised', ({ integration, because, failures, crashes, windowMs, message }) => {
-    const what = because === 'crashes' ? `keeps crashing: ${crashes} crashes` : `fails: ${failures} calls`;
-    say(logger, 'warn', `${integration} ${what} within ${formatDuration(windowMs)}; last: ${message}`);
-  });
-  runtime.bus.on('alert.cleared', ({ integration, by }) => {
-    say(logger, 'warn', `${integration}: all clear, ${by === 'quiet' ? 'it has been quiet' : 'its circuit closed'}`);
-  });
+  for (const type of ['alert.raised', 'alert.cleared'] as const)
+    runtime.bus.on(type, (fact) => say(logger, 'warn', alertText(fact)));
 
   return {
     registry,

@@ -6,7 +6,7 @@ import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { probeInMs } from './attention.ts';
-import { dbWords } from './databasePath.ts';
+import { dbWords } from '../policy/dbWords.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { withLastWords } from './lastWordsOfServers.ts';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { LiveStatus } from '../control/answers.ts';
+import { troubleText } from '../policy/alertText.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../policy/callReport.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
@@ -163,23 +164,21 @@ interface Watched extends Pick<Found, 'shown' | 'quietMs'> {
 
 function alertLines({ open, unwatched, cleared }: AlertView, watched: Watched): readonly AlertLine[] {
   const { shown } = watched;
-  const text = ({ because, kind, message }: AlertView['unwatched'][number] | AlertView['open'][number]): string =>
-    `${because === 'crashes' ? 'keeps crashing' : (kind ?? 'failure')}: ${message}`;
   return [
     ...open.map((each) => ({
       ...{ key: each.id, integration: shown(each.integration), state: 'open' as const, raisedAt: each.raisedAt },
-      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: text(each) },
+      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
       ...clearing(each, watched),
     })),
     ...unwatched.map((each) => ({
       ...{ key: `unwatched ${shown(each.integration)}`, integration: shown(each.integration) },
       ...{ state: 'unwatched' as const, rule: watchedAgain },
-      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: text(each) },
+      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
     })),
     ...cleared.map((each) => ({
       ...{ key: each.id, integration: shown(each.integration), state: 'cleared' as const, raisedAt: each.raisedAt },
       ...{ clearedAt: each.clearedAt, failures: each.failures, crashes: each.crashes },
-      ...{ lastFailureAt: each.lastFailureAt, text: text(each) },
+      ...{ lastFailureAt: each.lastFailureAt, text: troubleText(each, true) },
     })),
   ];
 }

@@ -1,6 +1,6 @@
 import { type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import { tmpdir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { CallPath } from '../calls/callPath.ts';
@@ -29,17 +29,13 @@ export interface LiveRuntime {
   stop(): void;
 }
 
-/**
- * @param methods - what the socket answers.
- * @param name - how it is shown. @defaultValue that of the program
- */
+/** @param methods - what the socket answers. */
 export function createLiveRuntime(
-  runtime: Pick<Runtime, 'clock' | 'bus' | 'statistics' | 'store'>,
+  runtime: Pick<Runtime, 'name' | 'clock' | 'bus' | 'statistics' | 'store'>,
   { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
   methods: Methods,
-  name = basename(process.argv[1] ?? process.execPath),
 ): LiveRuntime {
-  const { clock, bus, store: storeOf } = runtime;
+  const { name, clock, bus, store: storeOf } = runtime;
   const id = crypto.randomUUID();
   const startedAt = Math.round(clock.wallNow());
   let stopped = false;

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { DrainOrder } from '../calls/draining.ts';
 import type { LiveStatus } from '../control/answers.ts';
 import type { Methods } from '../control/serveClient.ts';
@@ -58,6 +59,7 @@ export class Registry {
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, SupervisedSession>();
   readonly #parts = new Set<Part>();
+  #shownName = basename(process.argv[1] ?? process.execPath);
   #stopping: Promise<void> | undefined = undefined;
   /** Whether the last start has failed, and may be tried again: until then nobody is to wait for it. */
   #hasFailed = false;
@@ -67,6 +69,7 @@ export class Registry {
     this.#options = options;
     this.#life = life;
     const { clock, deadlines } = life.parts;
+    const shownName = (): string => this.#shownName;
     this.#drain = new Drain({
       clock,
       deadlines,
@@ -75,6 +78,9 @@ export class Registry {
     });
     this.runtime = {
       ...life.parts,
+      get name() {
+        return shownName();
+      },
       get running() {
         return life.running;
       },
@@ -228,7 +234,8 @@ export class Registry {
   }
 
   /** Makes it known to commands of other processes, once the store is open. The answers are without secrets. Never rejects. */
-  show({ name, methods }: Shown = {}): LiveEntry {
+  show({ name = this.#shownName, methods }: Shown = {}): LiveEntry {
+    this.#shownName = name;
     const { redactAnswer } = this.#options;
     const usual: Methods = {
       tree: () => redactAnswer(this.tree()),
@@ -241,7 +248,7 @@ export class Registry {
       ...sessionMethods((id) => this.session(id), redactAnswer),
       why: (params) => this.why(sessionIn(params)),
     };
-    const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);
+    const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods });
     this.join({ afterChildren: () => live.stop() });
     return {
       open: async () => {

@@ -66,6 +66,8 @@ export interface Part extends Partial<Drainable> {
 
 /** What the parts of one host share; nothing of it is global. */
 export interface Runtime {
+  /** How commands of other processes show it. */
+  readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
   /** What is configured for its integrations, and its presets. */

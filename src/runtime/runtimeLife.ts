@@ -38,7 +38,10 @@ export interface StopSteps {
   readonly recordsEarly?: boolean | undefined;
 }
 
-type OfRuntime = Omit<Runtime, 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'leave' | 'join'>;
+type OfRuntime = Omit<
+  Runtime,
+  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'leave' | 'join'
+>;
 
 /** The bus, the children and the store of a runtime, from their start to their end. */
 export class RuntimeLife {

@@ -191,8 +191,13 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'store.degraded': ['store', 'degraded', asTold],
   'store.recovered': ['store', 'recovered', asTold],
   'store.pruned': ['store', 'pruned', asTold],
-  'alert.raised': ['alert', 'raised', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
-  'alert.cleared': ['alert', 'cleared', asTold],
+  // Where it is on record says which process recorded it, and in which database.
+  'alert.raised': [
+    'alert',
+    'raised',
+    ({ message, next: _, pid: __, database: ___, ...fact }) => ({ ...asTold(fact), error: message }),
+  ],
+  'alert.cleared': ['alert', 'cleared', ({ pid: _, database: __, ...fact }) => asTold(fact)],
   'alert.undelivered': ['alert', 'undelivered', asTold],
   'config.unused': ['config', 'unused', asTold],
   'control.unavailable': ['control', 'unavailable', asTold],

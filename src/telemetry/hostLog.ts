@@ -1,3 +1,4 @@
+import { alertText } from '../policy/alertText.ts';
 import type { Clock } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { failureKinds } from '../policy/failure.ts';
@@ -38,12 +39,6 @@ function callText(integration: string, label: string | undefined): string {
 function whoseText(call: string, session: string | undefined): string {
   return session === undefined ? call : `${call} of session ${session}`;
 }
-
-const endTexts = {
-  quiet: 'it has been quiet',
-  closed: 'its circuit closed',
-  recovered: 'its success rate is high enough again',
-} as const;
 
 /** What a host hears of, besides what the store says of itself (O-11). */
 const lines: Lines = {
@@ -129,18 +124,8 @@ const lines: Lines = {
           text: `Item ${item} PERMANENTLY FAILED after ${attemptsText(attempt)}: ${error}`,
         }
       : undefined,
-  'alert.raised': ({ integration, because, failures, crashes, windowMs, message }) => {
-    const level = 'error';
-    if (because === 'rate') return { level, subject: integration, text: `Alert: ${integration}: ${message}` };
-    const what = because === 'crashes' ? `crashed ${crashes} times` : `failed ${failures} times`;
-    const text = `Alert: ${integration} ${what} within ${formatDuration(windowMs)}; last: ${message}`;
-    return { level, subject: integration, text };
-  },
-  'alert.cleared': ({ integration, by, afterMs }) => ({
-    level: 'info',
-    subject: integration,
-    text: `All clear: ${integration}, after ${formatDuration(afterMs)} (${endTexts[by]})`,
-  }),
+  'alert.raised': (fact) => ({ level: 'error', subject: fact.integration, text: alertText(fact) }),
+  'alert.cleared': (fact) => ({ level: 'info', subject: fact.integration, text: alertText(fact) }),
   'hook.failed': ({ hook, event, error }) => ({
     level: 'warn',
     subject: hook,

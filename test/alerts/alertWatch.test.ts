@@ -9,6 +9,7 @@ import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const minute = 60_000;
+const origin = { host: 'web-1', pid: 4711, gateway: 'gateway.mjs', database: '/srv/a b.sqlite' } as const;
 const rules = { integrations: { quick: { failures: 2, crashes: 2 }, silent: false } } as const;
 
 interface Given {
@@ -29,6 +30,7 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
     clock,
     bus,
     ruleOf: checkAlertRules('alerts', rules),
+    origin: () => origin,
     newId: () => `alert-${++ids}`,
   });
   watch.start(records, open, earlier);
@@ -90,6 +92,7 @@ describe('an alert', () => {
     expect(facts).toMatchObject([
       { alert: 'alert-1', integration: 'kb', failures: 5, windowMs: 10 * minute, kind: 'timeout', message: 'boom' },
     ]);
+    expect(facts).toMatchObject([{ ...origin, quietMs: 10 * minute, next: "unwedge why kb --db '/srv/a b.sqlite'" }]);
   });
 
   it('[O-3] counts each integration by itself, by its own thresholds', () => {

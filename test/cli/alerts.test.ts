@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway } from '../../src/index.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import type { OpenAlert } from '../../src/policy/alertRecord.ts';
 import type { Told, Fact } from '../../src/policy/facts.ts';
 import { failed, hasSqlite, openDatabase, startStore, told } from '../store/startStore.ts';
@@ -44,9 +48,12 @@ const hookFailures = (count: number): Told<Fact>[] =>
 
 describe.skipIf(!hasSqlite)('unwedge alerts', () => {
   it('[O-3] shows open alerts, then those that were cleared', async () => {
-    const { code, stdout } = await call(['alerts', '--db', await databaseWithAlerts()]);
+    const db = await databaseWithAlerts();
+    const { code, stdout } = await call(['alerts', '--db', db]);
     expect(code).toBe(0);
-    const [heading, ...lines] = stdout.trimEnd().split('\n');
+    const [database, table = ''] = stdout.split('\n\n');
+    expect(database).toBe(db);
+    const [heading, ...lines] = table.split('\n');
     expect(heading).toMatch(/^ALERT +INTEGRATION +SINCE +FAILURES +CRASHES +LAST +CLEARED +WHAT$/);
     expect(lines.slice(2)).toEqual(['FAILURES and CRASHES: those that raised the alert and all since.']);
     expect(lines[0]).toMatch(/^open +kb +5m ago +7 +2 {2}4m ago +timeout: no answer$/);
@@ -63,7 +70,10 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
     const { stdout } = await call(['alerts', '--db', db]);
     expect(stdout).toMatch(/^unwatched +hook:guard +5 +0 {2}now +it hung$/m);
     expect(stdout).toMatch(/^unwatched +run +5 +0 {2}9m59s ago +timeout: no answer within 30 s$/m);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(4);
+    expect(stdout.match(/^unwatched/gm)).toHaveLength(2);
+    expect(stdout).toContain(
+      `run: nobody watches it\n  clears by itself, once fewer than 5 failures are of the last 10m\n  next: unwedge why run --db ${db}\n`,
+    );
     expect(stdout).toMatch(/^FAILURES and CRASHES: of unwatched ones those of the last 10m\.$/m);
   });
 
@@ -73,7 +83,7 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
     const facts = [...crash('integration.crashed', 'fs', 3), ...crash('integration.restart_failed', 'fs', 2)];
     const db = await databaseWith(...facts, ...crash('integration.crashed', 'few', 4), ...failures(4, 'few', 0));
     const { stdout } = await call(['alerts', '--db', db]);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(stdout.match(/^unwatched/gm)).toHaveLength(1);
     expect(stdout).toMatch(/^unwatched +fs +0 +5 {2}1s ago +keeps crashing: it died$/m);
   });
 
@@ -82,6 +92,41 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
     void store.alerts?.raise({ ...alert('one', 'kb', now), because: 'crashes', kind: 'crash' });
     await store.flush();
     expect((await call(['alerts', '--db', path])).stdout).toMatch(/keeps crashing: no answer$/m);
+  });
+
+  it('[O-3] tells of what crashed in the past once it is over', async () => {
+    const { store, path } = await startStore();
+    void store.alerts?.raise({ ...alert('one', 'kb', now - 9 * minute), because: 'crashes', kind: 'crash' });
+    void store.alerts?.clear('one', 'quiet', now - minute, now);
+    await store.flush();
+    expect((await call(['alerts', '--db', path])).stdout).toMatch(/^cleared .* crashed 2 times: no answer$/m);
+  });
+
+  it('[O-3] says who raised an open alert, when it clears and what to type next', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store, alerts: { failures: 1, quietMs: 90_000 } });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.integration('kb', { policy: { maxAttempts: 1 } }, () => {
+      throw Object.assign(new Error('down'), { code: 'ECONNRESET' });
+    });
+    await gateway.start();
+    const raised = gateway.wait('alert.raised');
+    await kb.call({});
+    const { at, gateway: name } = await raised;
+    await gateway.store?.flush();
+    const { stdout } = await call(['alerts', '--db', store], { now: () => at + 500 });
+    expect(stdout).toContain(
+      [
+        `kb: raised now by ${name} (pid ${process.pid} on ${hostname()})`,
+        '  clears when its circuit closes, or after 1m30s without a failure or crash: in 1m30s if nothing fails',
+        `  next: unwedge why kb --db ${store}\n`,
+      ].join('\n'),
+    );
+    const { open } = JSON.parse((await call(['alerts', '--json', '--db', store])).stdout);
+    const raisedBy = { gateway: name, pid: process.pid, host: hostname() };
+    expect(open).toMatchObject([
+      { raisedBy, clearsAt: open[0].lastFailureAt + 90_000, next: `unwedge why kb --db ${store}` },
+    ]);
   });
 
   it('[O-3] calls nothing unwatched of what delivers alerts: it raises none', async () => {

@@ -160,10 +160,12 @@ describe('the alerts of a proxy', () => {
     const { clock, open, crash, said, told } = await startRuntime(':memory:');
     await open();
     for (let time = 0; time < 7; time++) crash(`exited, ${time}`);
-    expect(said).toEqual(['kb keeps crashing: 5 crashes within 10m; last: exited, 4']);
+    expect(said).toEqual([
+      expect.stringMatching(/^Alert: kb crashed 5 times within 10m; last: exited, 4 \(.*, pid \d+ on /),
+    ]);
     await clock.advance(10 * minute);
     expect(told('alert.cleared')).toMatchObject([{ crashes: 7, by: 'quiet' }]);
-    expect(said[1]).toBe('kb: all clear, it has been quiet');
+    expect(said[1]).toMatch(/^All clear: kb, after 10m \(it has been quiet; /);
   });
 
   it.skipIf(!hasSqlite)('[O-3] [P-3] count what happened before its store was open', async () => {

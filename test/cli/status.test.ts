@@ -26,7 +26,8 @@ function raisedBy(facts: readonly Told<Fact>[]): readonly string[] {
   const raised: string[] = [];
   bus.on('alert.raised', ({ integration }) => raised.push(integration));
   const ruleOf = checkAlertRules('alerts', { failures: 1 });
-  new AlertWatch({ clock: new SimulatedClock(), bus, ruleOf, newId: () => 'id' }).start(undefined, [], []);
+  const origin = () => ({ host: 'web-1', pid: 1, gateway: 'gateway.mjs' });
+  new AlertWatch({ clock: new SimulatedClock(), bus, ruleOf, origin, newId: () => 'id' }).start(undefined, [], []);
   for (const fact of facts) bus.tell(fact);
   return raised.toSorted();
 }

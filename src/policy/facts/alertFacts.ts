@@ -4,7 +4,7 @@ import type { FailureKind } from '../failure.ts';
 /** What is told of alerts. */
 export interface AlertFacts {
   /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, that somebody should look; once per episode. */
-  'alert.raised': AlertFact & {
+  'alert.raised': LocatedAlertFact & {
     /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. */
     because: AlertCause;
     /** Final failures within `windowMs`. */
@@ -12,13 +12,17 @@ export interface AlertFacts {
     /** Losses of the integration's process, and failed restarts, within `windowMs`. */
     crashes: number;
     windowMs: number;
+    /** Time without a failure and without a crash after which it is cleared. */
+    quietMs: number;
     /** Of the last of them; with `rate`, of most. */
     kind: FailureKind;
     /** What the last of them said; with `rate`, what the rate is. */
     message: string;
+    /** The command to type next, for a shell; absent where the store is in memory: no command can look into that. */
+    next?: string | undefined;
   };
   /** The episode is over: no failure and no crash for the quiet time, the circuit closed, or the success rate is high enough again. */
-  'alert.cleared': AlertFact & {
+  'alert.cleared': LocatedAlertFact & {
     by: AlertEnd;
     /** All final failures of the episode. */
     failures: number;
@@ -37,3 +41,17 @@ export interface AlertFact {
   alert: string;
   integration: string;
 }
+
+/** What an alert and its all-clear say of where they come from: what somebody who is woken has to know. */
+export interface LocatedAlertFact extends AlertFact {
+  /** The machine. */
+  host: string;
+  pid: number;
+  /** The gateway or proxy, as `unwedge status` names it. */
+  gateway: string;
+  /** Path of the file, or where the PostgreSQL database is, without who signs in; absent where the store is in memory. */
+  database?: string | undefined;
+}
+
+/** Where an alert comes from. */
+export type AlertOrigin = Omit<LocatedAlertFact, keyof AlertFact>;

@@ -27,6 +27,7 @@ function startWatch({ rules = usual, open = [], figures = [], clock = new Simula
     clock,
     bus,
     ruleOf: checkAlertRules('alerts', rules),
+    origin: () => ({ host: 'web-1', pid: 1, gateway: 'gateway.mjs' }),
     newId: () => 'alert-1',
     statistics: { onKept: (hear) => (heard.add(hear), () => heard.delete(hear)) },
   });

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AlertOptions, createGateway, type GatewayOptions } from '../../../src/index.ts';
+import { alertText } from '../../../src/policy/alertText.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -127,6 +129,33 @@ describe('an alert of a gateway', () => {
     expect(types.filter((type) => type.startsWith('alert.'))).toEqual([]);
   });
 
+  it.skipIf(!hasSqlite)('[O-3] says where it comes from, how long it lasts and what to type next', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const { gateway, kb, fail } = await startGateway({ failures: 1, quietMs: 90_000 }, { store });
+    const raised = gateway.wait('alert.raised');
+    const cleared = gateway.wait('alert.cleared');
+    await fail(1);
+    const origin = { host: hostname(), pid: process.pid, gateway: basename(process.argv[1] ?? ''), database: store };
+    expect(await raised).toMatchObject({ ...origin, quietMs: 90_000, next: `unwedge why kb --db ${store}` });
+    kb.breaker.isolate()();
+    expect(await cleared).toMatchObject(origin);
+    await gateway.store?.flush();
+    // The database and the process stand with every record of theirs.
+    const [record] = (await gateway.store?.read({ category: 'alert', limit: 1 })) ?? [];
+    const { host, gateway: name } = origin;
+    expect(Object.keys(record?.metadata ?? {})).not.toContain('next');
+    expect(record?.metadata).toMatchObject({ host, gateway: name, runtime_pid: process.pid });
+  });
+
+  it('[O-3] names no command where its store is in memory: none could look into that', async () => {
+    const { gateway, fail } = await startGateway({ failures: 1 });
+    const raised = gateway.wait('alert.raised');
+    await fail(1);
+    expect(Object.keys(await raised)).toEqual(expect.arrayContaining(['host', 'pid', 'gateway']));
+    expect(await raised).not.toHaveProperty('database');
+    expect(await raised).not.toHaveProperty('next');
+  });
+
   it('[O-3] is given to a command as JSON on its stdin, its arguments through no shell', async () => {
     const file = join(temporaryDirectory(), 'alert.json');
     const script = `import { createWriteStream } from 'node:fs';
@@ -139,7 +168,8 @@ describe('an alert of a gateway', () => {
     const raised = gateway.wait('alert.raised');
     await fail(1);
     await delivered;
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(await raised);
+    const news = await raised;
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...news, text: alertText(news) });
   });
 
   it('[O-3] is posted to a webhook as JSON, tried again after an answer that says so', async () => {
@@ -157,7 +187,9 @@ describe('an alert of a gateway', () => {
     await fail(1);
     await delivered;
     const request = { method: 'POST', type: 'application/json', of: 'me' };
-    expect(bodies).toEqual([request, await raised, request, await raised]);
+    const news = await raised;
+    const body = { ...news, text: alertText(news) };
+    expect(bodies).toEqual([request, body, request, body]);
   });
 
   it('[O-3] that does not arrive is told, and raises no alert of its own', async () => {

@@ -130,9 +130,9 @@ describe('the logger of a host', () => {
   it('[O-11] hears of an alert and of the all-clear', async () => {
     const { clock, tools, lines } = await startLogged({ alerts: { failures: 2 } });
     for (let count = 0; count < 2; count++) await tools.call('no');
-    expect(lines().at(-1)).toBe('error Alert: tools failed 2 times within 10m; last: no');
+    expect(lines().at(-1)).toMatch(/^error Alert: tools failed 2 times within 10m; last: no \(.+, pid \d+ on .+\)$/);
     await clock.advance(10 * 60_000);
-    expect(lines().at(-1)).toBe('info All clear: tools, after 10m (it has been quiet)');
+    expect(lines().at(-1)).toMatch(/^info All clear: tools, after 10m \(it has been quiet; .+, pid \d+ on .+\)$/);
   });
 
   it('[O-11] hears of a hook that failed, once', async () => {

@@ -307,7 +307,12 @@ describe('a server that is restarted by hand', () => {
 describe('a server that crashes in a loop behind the proxy', () => {
   const watch = (proxy: StartedProxy) => {
     const ruleOf = checkAlertRules('alerts', { integrations: { kb: { crashes: 3 } } });
-    new AlertWatch({ clock: proxy.clock, bus: proxy.runtime.bus, ruleOf, newId: () => 'id' }).start(undefined, [], []);
+    const origin = () => ({ host: 'web-1', pid: 1, gateway: 'gateway.mjs' });
+    new AlertWatch({ clock: proxy.clock, bus: proxy.runtime.bus, ruleOf, origin, newId: () => 'id' }).start(
+      undefined,
+      [],
+      [],
+    );
   };
 
   it('[O-3] [P-3] raises one alert though every call survives, and an all-clear when it is quiet', async () => {

@@ -8,6 +8,7 @@ import { type Mutate, SimulatedProcess } from './simulatedProcess.ts';
 /** Of the one bucket: nothing comes back to it while a simulation lasts. */
 export const bucketLimit = 100;
 const bucket = { requests: { limit: bucketLimit, perMs: 1e15 } };
+const origin = { host: 'here', pid: 1, gateway: 'gateway' } as const;
 const openMs = 3_000;
 const probeMs = 1_000;
 
@@ -139,7 +140,7 @@ export class SharedNode extends SimulatedProcess implements SimulatedNode {
     const alert: OpenAlert = { ...about, id: `${this.name}/${raised.length + 1}`, raisedAt: at, lastFailureAt: at };
     const asked: (typeof raised)[number] = { id: alert.id, answer: undefined };
     raised.push(asked);
-    const fact = { ...about, type: 'alert.raised', alert: alert.id, windowMs: 1 } as const;
+    const fact = { ...about, ...origin, type: 'alert.raised', alert: alert.id, windowMs: 1, quietMs: 1 } as const;
     void this.#ask(this.store.alerts.raise(alert, fact).then((answer) => this.isDead || (asked.answer = answer)));
   }
 
@@ -163,7 +164,7 @@ export class SharedNode extends SimulatedProcess implements SimulatedNode {
     const asked: (typeof cleared)[number] = { id, answer: undefined };
     cleared.push(asked);
     const answer = this.store.alerts.clear(id, 'closed', this.clock.wallNow(), Infinity, (counts) => ({
-      ...{ type: 'alert.cleared', alert: id, integration: 'i', by: 'closed', afterMs: 0, ...counts },
+      ...{ type: 'alert.cleared', alert: id, integration: 'i', by: 'closed', afterMs: 0, ...counts, ...origin },
     }));
     void this.#ask(
       answer.then((what) => {

@@ -36,13 +36,14 @@ export function keepsAlerts(engine: Engine): void {
 
     it('[O-3] are told of in the very commit that raises or clears them', async () => {
       const { one, two, settle, started } = await start();
-      const about = { integration: 'kb', failures: 5, crashes: 0 } as const;
+      const about = { integration: 'kb', failures: 5, crashes: 0, host: 'here', pid: 1, gateway: 'gateway' } as const;
       const raised = (id: string): Fact => ({
         ...about,
         type: 'alert.raised',
         alert: id,
         because: 'failures',
         windowMs: 1,
+        quietMs: 1,
         kind: 'timeout',
         message: 'no answer',
       });

@@ -1,0 +1,14 @@
+import { hostname } from 'node:os';
+import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** Where the alerts of a runtime come from. A store in memory is no database that a command could look into. */
+export function alertOrigin({ name, store: storeOf }: Pick<Runtime, 'name' | 'store'>): AlertOrigin {
+  const store = storeOf();
+  return {
+    host: hostname(),
+    pid: process.pid,
+    gateway: name,
+    ...(store?.persistent === true && { database: store.path }),
+  };
+}

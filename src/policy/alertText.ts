@@ -1,0 +1,72 @@
+import type { AlertCause, AlertEnd } from './alertCause.ts';
+import type { OpenAlert } from './alertRecord.ts';
+import { dbWords } from './dbWords.ts';
+import { formatDuration } from './duration.ts';
+import type { FactOf } from './facts.ts';
+import type { AlertOrigin } from './facts/alertFacts.ts';
+import { sanitize } from './sanitize.ts';
+import { shellWord } from './shellWord.ts';
+
+/** What is told of alerts. */
+export type AlertNews = FactOf<'alert.raised'> | FactOf<'alert.cleared'>;
+
+/** Of what others said: where it comes from, and what to do next, stand behind it. */
+const mostOfMessage = 200;
+
+/** An alert or an all-clear as one line for people: what, where it comes from, and the command to type next. */
+export function alertText(news: AlertNews): string {
+  return sanitize(news.type === 'alert.raised' ? raisedText(news) : clearedText(news));
+}
+
+const endTexts: Readonly<Record<AlertEnd, string>> = {
+  quiet: 'it has been quiet',
+  closed: 'its circuit closed',
+  recovered: 'its success rate is high enough again',
+};
+
+/**
+ * The command that says most of what an alert is about: the end of a server with what it wrote last, the rate, or the circuit and the last failure.
+ * @param database - as `--db` takes it.
+ */
+export function nextOfAlert(integration: string, because: AlertCause, database: string | undefined): string {
+  const name = shellWord(sanitize(integration));
+  const db = dbWords(database);
+  if (because === 'crashes') return `unwedge events --integration ${name} --failed${db}`;
+  return because === 'rate' ? `unwedge report --integration ${name}${db}` : `unwedge why ${name}${db}`;
+}
+
+function raisedText(news: FactOf<'alert.raised'>): string {
+  const { integration, because, failures, crashes, windowMs, message, next } = news;
+  const line = sanitize(message);
+  const said = line.length > mostOfMessage ? `${line.slice(0, mostOfMessage)}…` : line;
+  const what = because === 'crashes' ? `crashed ${times(crashes)}` : `failed ${times(failures)}`;
+  const trouble = because === 'rate' ? `: ${said}` : ` ${what} within ${formatDuration(windowMs)}; last: ${said}`;
+  return `Alert: ${integration}${trouble} (${placeText(news)})${next === undefined ? '' : `; next: ${next}`}`;
+}
+
+function clearedText(news: FactOf<'alert.cleared'>): string {
+  const { integration, afterMs, by } = news;
+  return `All clear: ${integration}, after ${formatDuration(afterMs)} (${endTexts[by]}; ${placeText(news)})`;
+}
+
+function placeText({ gateway, pid, host }: AlertOrigin): string {
+  return `${gateway}, pid ${pid} on ${host}`;
+}
+
+/** What an alert is about, in a few words; of one that is over in the past. */
+export function troubleText(
+  {
+    because,
+    kind,
+    message,
+    crashes,
+  }: Pick<OpenAlert, 'because' | 'message' | 'crashes'> & { kind?: string | undefined },
+  isOver = false,
+): string {
+  if (because === 'rate') return message;
+  const crash = isOver ? `crashed ${times(crashes)}` : 'keeps crashing';
+  const trouble = because === 'crashes' ? crash : kind;
+  return trouble === undefined ? message : `${trouble}: ${message}`;
+}
+
+const times = (count: number): string => (count === 1 ? '1 time' : `${count} times`);
