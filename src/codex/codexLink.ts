@@ -46,7 +46,7 @@ class CodexLink implements ProcessLink {
     this.#send = send;
     this.#startedAt = host.clock.now();
     this.#hide = valueHider(settings.process.env);
-    this.#errors = createStderrTail(this.#hide, (line) => host.stray('stderr', line));
+    this.#errors = createStderrTail(host.clock, this.#hide, (line) => host.stray('stderr', line));
     this.#server = this.#createServer();
     this.#peer = this.#createPeer();
     void this.#connect();
@@ -64,7 +64,7 @@ class CodexLink implements ProcessLink {
   }
 
   kill(facts: FailureFacts): void {
-    this.#bury({ ...facts, message: withStderr(facts.message, this.#errors.text()) }, 'killed');
+    this.#bury({ ...facts, message: withStderr(facts.message, this.#errors.lastWords()) }, 'killed');
   }
 
   release(): void {
@@ -144,6 +144,7 @@ class CodexLink implements ProcessLink {
       return;
     }
     this.#ready = true;
+    this.#errors.up();
     this.#send({ type: 'link.ready', server: undefined });
     this.#host.ready(this.#connection({ pid, userAgent: textIn(recordIn(answer)?.['userAgent']) }));
   }
@@ -166,7 +167,7 @@ class CodexLink implements ProcessLink {
 
   #endedByItself(end: ServerEnd): void {
     const how = isCleanExit(end) ? 'normal' : end.fault === 'message_too_large' ? 'killed' : 'crashed';
-    this.#bury(lossFacts(end, this.#errors.text(), 'Codex'), how);
+    this.#bury(lossFacts(end, this.#errors.lastWords(), 'Codex'), how);
   }
 
   /** Ends what is left of the process, then the connection. */

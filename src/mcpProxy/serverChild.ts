@@ -84,6 +84,7 @@ export class ServerChild {
   /** It gave the client an answer. */
   served(): void {
     this.#startLimit.worked();
+    this.#scope.wire?.relay.answered();
     this.#scope.runtime.root.markStable(this.#id);
   }
 
@@ -133,7 +134,7 @@ export class ServerChild {
   #exitOf(facts: FailureFacts): unknown {
     const isMissed = this.#scope.record.established || this.#host.isNeeded();
     if (this.#isExpected || !isMissed) return { exit: 'normal' };
-    return failedExit(new AttemptError({ ...facts, message: withStderr(facts.message, this.#lastStderr) }));
+    return failedExit(new AttemptError({ ...facts, message: withStderr(facts.message, this.#lastStderr, facts.code) }));
   }
 
   #relayHost(): McpRelayHost {
@@ -170,7 +171,10 @@ export class ServerChild {
     if (wire === undefined) return;
     wire.ready = true;
     // Without a greeting of ours it is up as soon as it runs; that it works is known once it answers.
-    if (this.#isGreeted) this.#startLimit.worked();
+    if (this.#isGreeted) {
+      this.#startLimit.worked();
+      wire.relay.answered();
+    }
     this.#host.ready(wire);
   }
 

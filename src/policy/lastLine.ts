@@ -15,6 +15,11 @@ export function lastLine(text: string): string | undefined {
   return lines.findLast((line) => telling.test(line)) ?? lines.at(-1);
 }
 
+/** Whether the text says that something is wrong, in the words of most programs. */
+export function namesError(text: string): boolean {
+  return telling.test(text);
+}
+
 /** What stands between what became of a server and what it wrote last, in messages about its end. */
 const mark = '; stderr: ';
 

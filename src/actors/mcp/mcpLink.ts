@@ -43,17 +43,17 @@ export function startMcpLink(
       await client.connect(transport, { timeout: unlimitedMs });
     } catch (error) {
       eras?.learn(undefined);
-      loss.bury(startupFacts(error, server.end, transport.stderrTail), false);
+      loss.bury(startupFacts(error, server.end, transport.lastWords), false);
       return;
     }
     if (loss.facts !== undefined) return;
     const { pid, end } = server;
     if (end !== undefined) {
-      loss.bury(startupFacts(undefined, end, transport.stderrTail), false);
+      loss.bury(startupFacts(undefined, end, transport.lastWords), false);
       return;
     }
     ready = true;
-    transport.isGreeted = true;
+    transport.greeted();
     eras?.learn(client.getProtocolEra());
     send({ type: 'link.ready', server: client.getServerVersion() });
     const connection = createMcpConnection({
@@ -80,7 +80,7 @@ export function startMcpLink(
   // The client puts its own listener behind this one, so the loss is known before the requests in flight are rejected.
   transport.onclose = () => {
     const { end } = server;
-    if (ready && end !== undefined) loss.bury(lossFacts(end, transport.stderrTail), isCleanExit(end));
+    if (ready && end !== undefined) loss.bury(lossFacts(end, transport.lastWords), isCleanExit(end));
   };
   void connect();
 
@@ -90,7 +90,7 @@ export function startMcpLink(
       loss.closed(server.close());
     },
     kill(facts) {
-      loss.bury({ ...facts, message: withStderr(facts.message, transport.stderrTail) }, false);
+      loss.bury({ ...facts, message: withStderr(facts.message, transport.lastWords) }, false);
     },
     release() {
       loss.lose(stopped);

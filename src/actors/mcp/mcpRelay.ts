@@ -19,6 +19,8 @@ export interface McpRelay {
   readonly isFull: boolean;
   /** The last of what it wrote to stderr, on one line, without our secrets. */
   readonly stderr: string;
+  /** It has answered: what it wrote to stderr until now says nothing of how it ends. */
+  answered(): void;
   /** Writes one line, its end included. False when the server cannot be written to. */
   write(line: string | Uint8Array): boolean;
   /** Has the lines that are written until the returned function is called sent as one. */
@@ -53,7 +55,10 @@ export interface McpRelayHost {
   requestFailed(id: McpId, facts: FailureFacts): void;
   /** It takes what is written again. */
   drained(): void;
-  /** Told once, when it can no longer be used or did not come up, before the process is gone. An end that was asked for has reason `stopped`. */
+  /**
+   * Told once, when it can no longer be used or did not come up, before the process is gone. An end that was asked for has reason `stopped`.
+   * @param stderr - its last words: of one that has answered, since then.
+   */
   lost(facts: FailureFacts, stderr: string): void;
   /** Whether a server that ended is to be started again without being asked for. */
   isWanted(): boolean;
@@ -72,7 +77,7 @@ export function mcpRelayLogic(target: ServerTarget, host: McpRelayHost): typeof 
 function startRelay(target: ServerTarget, host: McpRelayHost, send: (event: ConnectionEvent) => void): ProcessLink {
   const { clock, hide } = host;
   const startedAt = clock.now();
-  const stderr = createStderrTail(hide, () => undefined);
+  const stderr = createStderrTail(clock, hide, () => undefined);
 
   const tell = (what: string, callback: () => void): void => {
     try {
@@ -113,7 +118,7 @@ function startRelay(target: ServerTarget, host: McpRelayHost, send: (event: Conn
   });
 
   const loss = serverLoss(server, clock, startedAt, send, (facts) => {
-    tell('lost', () => host.lost(facts, stderr.text()));
+    tell('lost', () => host.lost(facts, stderr.lastWords()));
   });
 
   const begin = (pid: number | undefined): void => {
@@ -129,6 +134,7 @@ function startRelay(target: ServerTarget, host: McpRelayHost, send: (event: Conn
       get stderr() {
         return stderr.text();
       },
+      answered: () => stderr.up(),
       write: (line) => server.write(line),
       gather: () => server.gather(),
       pauseOutput: () => server.pauseOutput(),

@@ -1,13 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Clock } from '../../policy/clock.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
-import { createOutputBuffer } from '../process/outputBuffer.ts';
+import { createOutputBuffer, type OutputBuffer } from '../process/outputBuffer.ts';
 
 /** What a server writes to stderr: told line by line, its end kept for messages. */
 export interface StderrTail {
   push(chunk: Buffer): void;
   end(): void;
+  /** The server is up: what it has written until now tells of its start, and nothing of its end. Only the first time counts. */
+  up(): void;
   /** The last of what was written, on one line and bounded; empty when there was nothing. */
   text(): string;
+  /** The same of what was written since the server is up; of all, while it is not. */
+  lastWords(): string;
 }
 
 const keptBytes = 8192;
@@ -15,11 +20,18 @@ const shownCharacters = 1000;
 const longestLineBytes = 4096;
 
 /**
+ * @param clock - says when all that was written before a moment has been read.
  * @param clean - takes out what must not be shown.
  * @param onLine - told every line; one that is too long is left out.
  */
-export function createStderrTail(clean: (text: string) => string, onLine: (line: string) => void): StderrTail {
-  const buffer = createOutputBuffer({ headBytes: 0, tailBytes: keptBytes });
+export function createStderrTail(
+  clock: Pick<Clock, 'nextTurn'>,
+  clean: (text: string) => string,
+  onLine: (line: string) => void,
+): StderrTail {
+  const all = tailBuffer();
+  let isUp = false;
+  let sinceUp: OutputBuffer | undefined;
   const lines = createLineSplitter({
     maxBytes: longestLineBytes,
     onLine: (line) => onLine(plainText(clean(line))),
@@ -27,19 +39,35 @@ export function createStderrTail(clean: (text: string) => string, onLine: (line:
   });
   return {
     push(chunk) {
-      buffer.push(chunk);
+      all.push(chunk);
+      sinceUp?.push(chunk);
       lines.push(chunk);
     },
     end: () => lines.end(),
-    text() {
-      const shown = clean(buffer.text())
-        .split('\n')
-        .map((line) => plainText(line).trim())
-        .filter((line) => line !== '')
-        .join(' | ');
-      return shown.length > shownCharacters ? `...${shown.slice(-shownCharacters)}` : shown;
+    up() {
+      if (isUp) return;
+      isUp = true;
+      // What it wrote before it answered may still be in the other pipe.
+      clock.nextTurn(() => {
+        sinceUp = tailBuffer();
+      });
     },
+    text: () => shown(all),
+    lastWords: () => shown(sinceUp ?? all),
   };
+
+  function shown(buffer: OutputBuffer): string {
+    const line = clean(buffer.text())
+      .split('\n')
+      .map((each) => plainText(each).trim())
+      .filter((each) => each !== '')
+      .join(' | ');
+    return line.length > shownCharacters ? `...${line.slice(-shownCharacters)}` : line;
+  }
+}
+
+function tailBuffer(): OutputBuffer {
+  return createOutputBuffer({ headBytes: 0, tailBytes: keptBytes });
 }
 
 /** Text without what would steer a terminal. */

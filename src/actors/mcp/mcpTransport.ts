@@ -6,7 +6,7 @@ import { createLineSplitter } from '../../protocol/lines.ts';
 import { gluedMessage } from '../../protocol/mcp/gluedAnswer.ts';
 import type { McpId } from '../../protocol/mcp/message.ts';
 import { LostRequest, MalformedAnswer } from './mcpCall.ts';
-import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
+import { createStderrTail, type StderrTail, plainText, valueHider } from './mcpStderr.ts';
 import type { ServerLink, ServerTarget } from './serverLink.ts';
 
 /** Told about output that is not part of the protocol; `line` is bounded and safe to print. */
@@ -28,24 +28,23 @@ export class McpTransport implements Transport {
   read: (value: unknown) => JSONRPCMessage | undefined = () => undefined;
   /** The server has sent a notification. Must not throw. */
   onnotice?: (method: string) => void;
-  /** Whether the handshake is over; a request of it that fails ends the link. */
-  isGreeted = false;
   /** The server can be written to. */
   onspawn?: (pid: number | undefined) => void;
 
   readonly server: ServerLink;
   readonly #onStray: StrayListener;
   readonly #hide: (text: string) => string;
-  readonly #stderrTail: () => string;
+  readonly #errors: StderrTail;
   /** Requests without an answer; an answer to any other is late. */
   readonly #asked = new Set<unknown>();
   #lateAnswers = 0;
+  #isGreeted = false;
 
   constructor(target: ServerTarget, clock: Clock, onStray: StrayListener) {
     this.#onStray = onStray;
     this.#hide = valueHider(target.secrets);
-    const errors = createStderrTail(this.#hide, (line) => this.#stray('stderr', line));
-    this.#stderrTail = () => errors.text();
+    const errors = createStderrTail(clock, this.#hide, (line) => this.#stray('stderr', line));
+    this.#errors = errors;
     const lines = createLineSplitter({
       maxBytes: target.maxMessageBytes,
       onLine: (line) => this.#receive(line),
@@ -65,9 +64,15 @@ export class McpTransport implements Transport {
     });
   }
 
-  /** The last of what the server wrote to stderr, on one line. */
-  get stderrTail(): string {
-    return this.#stderrTail();
+  /** The handshake is over; a request of it that failed ended the link. */
+  greeted(): void {
+    this.#isGreeted = true;
+    this.#errors.up();
+  }
+
+  /** The last of what the server wrote to stderr, on one line; once it is up, only since then. */
+  get lastWords(): string {
+    return this.#errors.lastWords();
   }
 
   /** Answers that came when nobody waited for them any more; they were dropped. */
@@ -141,7 +146,7 @@ export class McpTransport implements Transport {
   /** It will get no answer: the client is given one that says why. */
   #requestFailed(id: McpId, facts: FailureFacts): void {
     if (!this.#asked.has(id)) return;
-    if (!this.isGreeted) {
+    if (!this.#isGreeted) {
       // Taken for an answer it would say something of the server's era.
       this.server.finish({ facts });
       return;

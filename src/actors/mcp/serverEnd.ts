@@ -1,4 +1,5 @@
 import type { FailureFacts } from '../../policy/failure.ts';
+import { namesError } from '../../policy/lastLine.ts';
 import type { ServerEnd } from './serverLink.ts';
 
 /**
@@ -19,7 +20,7 @@ export function lossFacts(end: ServerEnd, stderr: string, subject = 'The server'
   return {
     kind: tooLarge ? 'protocol' : 'crash',
     reason: tooLarge ? 'message_too_large' : 'connection_lost',
-    message: withStderr(`${subject} ${deed(end)}`, stderr),
+    message: withStderr(`${subject} ${deed(end)}`, stderr, end.signal),
     outcome: 'unknown',
     code: end.signal ?? end.exitCode,
   };
@@ -30,9 +31,13 @@ export function isCleanExit({ exitCode, fault }: ServerEnd): boolean {
   return exitCode === 0 && fault === undefined;
 }
 
-/** The message, and what the server wrote to stderr last. */
-export function withStderr(message: string, stderr: string): string {
-  return stderr === '' ? message : `${message}; stderr: ${stderr}`;
+/**
+ * The message, and what the server wrote to stderr last.
+ * @param code - of its exit, or the signal that ended it. Of a SIGKILL no process knows: what it wrote is told only where it names an error.
+ */
+export function withStderr(message: string, stderr: string, code?: number | string): string {
+  const isTold = stderr !== '' && (code !== 'SIGKILL' || namesError(stderr));
+  return isTold ? `${message}; stderr: ${stderr}` : message;
 }
 
 /** What became of a server, after its name. */

@@ -73,6 +73,16 @@ describe('an MCP connection', () => {
     expect(await failureOf(server.done)).toMatchObject(facts);
   });
 
+  it('[M-6] ends without what the server wrote at its start, which says nothing of its end', async () => {
+    const server = startServer({ stderr: 'Starting', faults: [{ tool: 'crash', do: 'crash', exitCode: 7 }] });
+    const connection = await server.ready;
+    await server.heard(/^stderr: Starting$/);
+    // One turn later all that was written before the handshake was over is of the start.
+    await new Promise(setImmediate);
+    const facts = await rejection(connection.callTool({ name: 'crash' }, requestContext().context));
+    expect(facts).toMatchObject({ message: 'The server exited with code 7' });
+  });
+
   it('[M-6] tells of a loss once, before the calls in flight end', async () => {
     const order: string[] = [];
     const server = startServer(hanging, { onLost: ({ reason }) => order.push(`lost: ${reason}`) });

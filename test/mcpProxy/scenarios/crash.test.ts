@@ -295,6 +295,16 @@ describe('a server that is restarted by hand', () => {
     expect(textIn(await hung)).toBe('released it');
   });
 
+  it('[P-3] [M-6] is told without what it wrote at its start', async () => {
+    const proxy = await startProxy({ env: { STDERR: 'warming up' } });
+    await proxy.open();
+    await proxy.call('act', { do: 'start' });
+    await proxy.call('act', { do: 'crash' });
+    expect(await proxy.told('child.crashed')).toMatchObject({
+      error: 'The server exited with code 3; stderr: fatal: out of luck',
+    });
+  });
+
   it('[P-3] [M-6] that does not come up again has crashed', async () => {
     const proxy = await startProxy();
     await proxy.open();
