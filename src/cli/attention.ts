@@ -8,6 +8,7 @@ import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
 import { dbWords } from '../policy/dbWords.ts';
+import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
@@ -18,7 +19,7 @@ import { wrapWords } from '../policy/wrapWords.ts';
 export interface Watched {
   readonly integrations: readonly IntegrationView[];
   readonly alerts: { readonly open: readonly OpenAlert[]; readonly unwatched: readonly UnwatchedAlert[] };
-  readonly sessions: readonly SessionStatus[];
+  readonly sessions: readonly SessionStanding[];
   /** Those that wait for something. */
   readonly stuck: readonly StuckSession[];
   readonly letters: readonly DeadLetterRecord[];
@@ -60,7 +61,9 @@ export function mattersOf(
       what: `session ${sanitize(session)} ${what}`,
       next: `unwedge why ${shellWord(sanitize(session))}${db}`,
     })),
-    ...sessions.filter(({ failedTurns24h }) => failedTurns24h > 0).map((session) => matterOfSession(session, db)),
+    ...sessions
+      .filter(({ failedTurns24h, recovered = false }) => failedTurns24h > 0 && !recovered)
+      .map((session) => matterOfSession(session, db)),
     ...matterOfLetters(letters, db),
     ...past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db)),
   ];
@@ -291,7 +294,7 @@ function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, 
       ? ''
       : `: ${lastError.kind === undefined ? '' : `${lastError.kind}: `}${sanitize(lastError.error)}`;
   return {
-    what: `session ${sanitize(session)} failed in ${counted(failedTurns24h, 'turn')} of the last 24h${cause}`,
+    what: `session ${sanitize(session)} failed in ${counted(failedTurns24h, 'turn')} of the last 24h, and no turn went well since${cause}`,
     next: `unwedge events --category session --failed --since 24h${db}`,
   };
 }

@@ -6,18 +6,20 @@ import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf, probeInMs } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
 import { counted } from './counted.ts';
-import { UsageError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import { runtimesElsewhere } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
+import { type Look, lookAround, type StatusView } from './lookAround.ts';
+import { othersText } from './otherRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
-import { type SeenStatus, seeStatus } from './seenStatus.ts';
 
 export const status = defineCommand({
   name: 'status',
@@ -26,7 +28,7 @@ export const status = defineCommand({
   details: [
     'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
     'permanent, cancelled or refused ones). CRASHED counts losses of what is behind it and restarts that failed, whatever became of its',
-    'calls. The last error is of any kind. SUCCESS and P95 are of the calls of the last 24 hours, as `unwedge report` has them; a narrow',
+    'calls. The last error is of any kind. A failed turn (!) is told until a later turn of its session goes well, or for 24 hours. SUCCESS and P95 are of the calls of the last 24 hours, as `unwedge report` has them; a narrow',
     'terminal leaves columns out, and --json has them all. Sessions are of the last 24 hours. Circuits, calls in flight and waiting calls come from the',
     'gateways and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is',
     'shown once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
@@ -49,15 +51,17 @@ export const status = defineCommand({
 });
 
 async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
-  const now = io.now();
-  const { view, letters, asked, waiting } = await seeStatus(args.db, io);
-  const matters = mattersOf({ ...view, letters, runtimes: asked, records: waiting }, now, args.db);
+  const { now, view, asked, watched } = await lookWithHint(args.db, io);
+  const matters = mattersOf(watched, now, args.db);
+  // Who named a database asks for that one.
+  const others = args.db === undefined ? await runtimesElsewhere(view.database) : undefined;
   if (args.json) {
-    const { stuck: _, ...rest } = view;
-    const deadLetters = letters.length;
-    io.stdout.write(toJson({ ...rest, deadLetters, attention: matters, runtimes: asked.map(runtimeData) }));
+    const runtimes = asked.map(runtimeData);
+    const deadLetters = watched.letters.length;
+    io.stdout.write(toJson({ ...view, deadLetters, attention: matters, runtimes, otherRuntimes: others }));
   } else {
     io.stdout.write(describe(view, asked, { now, matters }, io));
+    if (others !== undefined && others.length > 0) io.stdout.write(`\n${othersText(others, now, io)}`);
     io.stderr.write(
       problemLines(
         // Those that stand still or are gone lead all that is shown.
@@ -72,19 +76,33 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   return 0;
 }
 
+/** The look; where there is no database at the usual place, the error names those that gateways run on. */
+async function lookWithHint(db: string | undefined, io: Io): Promise<Look> {
+  try {
+    return await lookAround(db, io);
+  } catch (error) {
+    const others = db === undefined && error instanceof CommandError ? await runtimesElsewhere('') : [];
+    if (others.length > 0) io.stderr.write(othersText(others, io.now(), io));
+    throw error;
+  }
+}
+
 function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {
   const { sessions, groups, stopping, store } = answer ?? {};
   return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping, store };
 }
-
-type View = SeenStatus['view'];
 
 interface Shown {
   readonly now: number;
   readonly matters: readonly Matter[];
 }
 
-function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now, matters }: Shown, io: Io): string {
+function describe(
+  view: StatusView,
+  asked: readonly AskedRuntime<LiveStatus>[],
+  { now, matters }: Shown,
+  io: Io,
+): string {
   const style = createStyle(io);
   const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
   const attention = attentionText(matters, {

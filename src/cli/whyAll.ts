@@ -1,21 +1,20 @@
 import { openToolsOf } from '../runtime/integrationView.ts';
 import { attentionText, mattersOf } from './attention.ts';
 import type { Io } from './io.ts';
+import { lookAround } from './lookAround.ts';
 import { toJson } from './sanitize.ts';
-import { seeStatus } from './seenStatus.ts';
 import { createStyle } from './style.ts';
 import { busyText } from './stuckSessions.ts';
 import { wrapLines } from './wrap.ts';
 
 /** Every session that waits and every integration whose circuit is not closed, each with the command to go on with. @returns the exit code. */
 export async function showAllWhy({ db, json }: { db: string | undefined; json: boolean }, io: Io): Promise<number> {
-  const { view, asked, waiting } = await seeStatus(db, io, busyText);
-  const { database, stuck } = view;
+  const { now, view, watched } = await lookAround(db, io, busyText);
   const integrations = view.integrations.filter((each) => each.circuit !== 'closed' || openToolsOf(each).length > 0);
   const nothing = { alerts: { open: [], unwatched: [] }, sessions: [], letters: [] };
-  const found = { ...nothing, integrations, stuck, runtimes: asked, records: waiting };
-  const matters = mattersOf(found, io.now(), db);
-  if (json) io.stdout.write(toJson({ database, sessions: stuck, integrations, attention: matters }));
+  const matters = mattersOf({ ...watched, ...nothing, integrations }, now, db);
+  if (json)
+    io.stdout.write(toJson({ database: view.database, sessions: watched.stuck, integrations, attention: matters }));
   else if (matters.length === 0)
     io.stdout.write(wrapLines(['No session waits, and every circuit is closed.'], io.columns));
   else io.stdout.write(attentionText(matters, { width: io.columns, style: createStyle(io) }));

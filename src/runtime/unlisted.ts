@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { readSelfAnswer } from '../control/answers.ts';
+import { type LiveSelf, readSelfAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import { socketDirectories } from '../control/socketPath.ts';
 import { socketsOf } from '../control/staleSockets.ts';
@@ -29,24 +29,48 @@ export async function withUnlisted(
   path: string,
   now: number,
 ): Promise<readonly RuntimeRow[]> {
-  const uid = process.getuid?.();
   const file = realPathOf(path);
-  if (uid === undefined || file === undefined || rows.some(({ socket }) => socket !== undefined && existsSync(socket)))
-    return rows;
-  const sockets = [...new Set(socketDirectories({ env: process.env, tmp: tmpdir() }, uid))].flatMap(socketsOf);
-  const found = await Promise.all(
-    sockets.map(async (socket): Promise<readonly RuntimeRow[]> => {
-      const said = await askRuntime(socket, 'self', {}, { clock: systemClock, timeoutMs: answerMs });
-      const self = said.ok ? readSelfAnswer(said.value) : undefined;
-      if (self?.database === undefined || realPathOf(self.database) !== file) return [];
-      const { id, pid, name, startedAt } = self;
+  if (file === undefined || rows.some(({ socket }) => socket !== undefined && existsSync(socket))) return rows;
+  const found = (await liveSelves())
+    .filter(
+      ({ id, database }) =>
+        database !== undefined && realPathOf(database) === file && !rows.some((row) => row.id === id),
+    )
+    .map(({ id, pid, name, startedAt, socket }) => {
       const processStart = identifyNow(pid)?.start ?? '';
-      return rows.some((row) => row.id === id)
+      return { id, pid, processStart, startedAt, renewedAt: now, name, socket };
+    });
+  return [...rows, ...found];
+}
+
+/** A runtime of this user on this machine that keeps records, and where it does. */
+export type OtherRuntime = Pick<LiveSelf, 'pid' | 'name' | 'startedAt'> & { readonly database: string };
+
+/** The runtimes that run on other databases than this one, by their sockets, the oldest first. Takes up to 500 ms; never rejects. */
+export async function runtimesElsewhere(path: string): Promise<readonly OtherRuntime[]> {
+  const file = realPathOf(path) ?? path;
+  return (await liveSelves())
+    .flatMap(({ pid, name, startedAt, database }) =>
+      database === undefined || database === ':memory:' || (realPathOf(database) ?? database) === file
         ? []
-        : [{ id, pid, processStart, startedAt, renewedAt: now, name, socket }];
+        : [{ pid, name, startedAt, database }],
+    )
+    .toSorted((one, other) => one.startedAt - other.startedAt);
+}
+
+/** What the runtimes of this user say of themselves, those that answer. Never rejects. */
+async function liveSelves(): Promise<readonly (LiveSelf & { readonly socket: string })[]> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return [];
+  const sockets = [...new Set(socketDirectories({ env: process.env, tmp: tmpdir() }, uid))].flatMap(socketsOf);
+  const said = await Promise.all(
+    sockets.map(async (socket) => {
+      const answer = await askRuntime(socket, 'self', {}, { clock: systemClock, timeoutMs: answerMs });
+      const self = answer.ok ? readSelfAnswer(answer.value) : undefined;
+      return self === undefined ? [] : [{ ...self, socket }];
     }),
   );
-  return [...rows, ...found.flat()];
+  return said.flat();
 }
 
 function realPathOf(path: string): string | undefined {

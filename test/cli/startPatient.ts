@@ -14,6 +14,7 @@ export interface Finding {
   readonly status: string;
   readonly summary: string;
   readonly fix: string | null;
+  readonly next?: string;
 }
 
 interface Examined {

@@ -181,6 +181,50 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).not.toContain('No failures');
   });
 
+  it('[I-4] calls for nobody to look at a failed turn once a later one went well', async () => {
+    const turn = { session: 'desk', turn: 1, message: 'desk-m1', elapsedMs: 1 } as const;
+    const failedAt = (ago: number) => ({
+      ...told({ ...turn, type: 'session.turn_failed', kind: 'unknown', error: 'boom' }),
+      at: now - ago,
+    });
+    const endedAt = (ago: number, ok: boolean) => ({
+      ...told({ ...turn, type: 'session.turn_ended', kind: 'user', ok }),
+      at: now - ago,
+    });
+    const needs = async (...facts: readonly Told<Fact>[]) => {
+      const { stdout } = await call(['status', '--json', '--db', await databaseWith(...facts)]);
+      return (JSON.parse(stdout) as { attention: { what: string }[] }).attention.map(({ what }) => what);
+    };
+    const told24h = ['session desk failed in 1 turn of the last 24h, and no turn went well since: unknown: boom'];
+    expect(await needs(endedAt(30_000, true), failedAt(12_000), endedAt(12_000, false))).toEqual(told24h);
+    // Of one millisecond the order of recording says which was last.
+    expect(await needs(failedAt(12_000), endedAt(12_000, false), endedAt(12_000, true))).toEqual([]);
+    expect(await needs(failedAt(12_000), endedAt(9_000, true))).toEqual([]);
+    expect(await needs(failedAt(12_000), endedAt(9_000, true), failedAt(5_000), endedAt(5_000, false))).toHaveLength(1);
+    // Nor at one that is a day old.
+    expect(await needs(failedAt(24 * 3_600_000))).toHaveLength(1);
+    expect(await needs(failedAt(24 * 3_600_000 + 1))).toEqual([]);
+  });
+
+  it('[I-4] names the gateways on other databases, where none was named', async () => {
+    const store = join(temporaryDirectory(), 'busy.sqlite');
+    const gateway = createGateway({ store });
+    onTestFinished(() => gateway.stop());
+    await gateway.start();
+    const env = { UNWEDGE_DB: await databaseWith(failed(1)) };
+    const others = async (...words: string[]) =>
+      JSON.parse((await call(['status', '--json', ...words], { env })).stdout).otherRuntimes;
+    expect(await others()).toContainEqual(expect.objectContaining({ pid: process.pid, database: store }));
+    expect(await others('--db', store)).toBeUndefined();
+    const own = JSON.parse((await call(['status', '--json'], { env: { UNWEDGE_DB: store } })).stdout);
+    expect(own.otherRuntimes).not.toContainEqual(expect.objectContaining({ database: store }));
+    // Where there is no database at all, they are told beside the error.
+    const { code, stderr } = await call(['status'], { env: { UNWEDGE_DB: join(temporaryDirectory(), 'none') } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Gateways and proxies that run on other databases:\n {2}\S.*\n {4}unwedge status --db \S/);
+    expect(stderr).toContain('No database at');
+  });
+
   it('[I-4] counts the failures of hooks once, of a gateway and outside of one', async () => {
     const hook = told({ type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'it hung' });
     const db = await databaseWith(hook, { ...hook, at: now - 12_000 }, failed(1, { integration: 'hook:guard' }));

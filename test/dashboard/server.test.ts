@@ -121,6 +121,8 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
       /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/,
     );
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    // What `curl` shows of it.
+    expect(/<noscript>([\s\S]*)<\/noscript>/.exec(body)?.[1]).toContain('unwedge status --json');
     expect(body).not.toContain(token);
     expect(body).not.toMatch(/vendor-kb|agent:main/);
   });

@@ -12,6 +12,7 @@ export const doctor = defineCommand({
     'clock. Each finding has the command that mends it, where there is one. Nothing is changed.',
     'Servers are looked for and not started, unless --probe is given: then each that the user has configured is started, asked who it is and',
     'ended. Those of project files, and those that a policy denies, are never started. Of addresses only those of this machine are tried.',
+    'What needs attention now (open alerts and circuits, sessions that wait, dead letters) is told as a warning, with the command to look.',
     'Exit codes: 0 in order, or with warnings, 1 something is broken, 2 wrong usage, or something could not be looked at.',
   ].join('\n'),
   errorCode: 2,

@@ -24,6 +24,7 @@ type DoctorArgs = Pick<Args, 'json' | 'db'> & {
 };
 
 const checks: Readonly<Record<Subject, Check>> = {
+  live: async (world) => (await import('./live.ts')).checkLive(world),
   installation: checkInstallation,
   database: checkDatabase,
   processes: checkProcesses,
@@ -44,9 +45,9 @@ export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
   const redactor = createTextRedactor(secrets);
   const findings: ToldFinding[] = [];
   for (const subject of subjects) {
-    for (const { summary, fix, ...rest } of await look(subject, world)) {
-      const clean = fix === undefined ? undefined : redactor.text(fix);
-      findings.push({ subject, ...rest, summary: redactor.text(summary), fix: clean });
+    for (const { summary, fix, next, ...rest } of await look(subject, world)) {
+      const clean = (text: string | undefined) => (text === undefined ? undefined : redactor.text(text));
+      findings.push({ subject, ...rest, summary: redactor.text(summary), fix: clean(fix), next: clean(next) });
     }
   }
   if (findings.some(({ id, status }) => id === 'path' && status !== 'ok')) startByNpx(findings);
@@ -59,8 +60,8 @@ export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
 /** A fix is pasted into a shell, which does not find `unwedge`, or another one, under its name. */
 function startByNpx(findings: ToldFinding[]): void {
   for (const [at, finding] of findings.entries()) {
-    const fix = finding.fix?.replace(/^unwedge /, `npx unwedge@${ownVersion()} `);
-    findings[at] = { ...finding, fix };
+    const byNpx = (text: string | undefined) => text?.replace(/^unwedge /, `npx unwedge@${ownVersion()} `);
+    findings[at] = { ...finding, fix: byNpx(finding.fix), next: byNpx(finding.next) };
   }
 }
 

@@ -19,12 +19,13 @@ export function doctorText(
   const shown = order.flatMap((status) =>
     findings.filter((each) => each.status === status && (all || status !== 'ok')),
   );
-  const lines = shown.flatMap(({ status, summary, fix }) => {
+  const lines = shown.flatMap(({ status, summary, fix, next }) => {
     const [first = '', ...others] = wrapWords(shortened(sanitize(summary), home), width - 2);
     return [
       `${painted(status, style)} ${first}`,
       ...others.map((line) => `  ${line}`),
       ...(fix === undefined ? [] : [`  ${style.dim('fix:')} ${sanitize(fix)}`]),
+      ...(next === undefined ? [] : [`  ${style.dim('next:')} ${sanitize(next)}`]),
     ];
   });
   return `${[...lines, ...(lines.length === 0 ? [] : ['']), counts(findings, all)].join('\n')}\n`;

@@ -10,10 +10,12 @@ export interface Finding {
   readonly summary: string;
   /** A command that mends it, to be pasted into a shell. */
   readonly fix?: string | undefined;
+  /** Where no command mends it, what to type to look further. */
+  readonly next?: string | undefined;
 }
 
 /** The subjects, in the order in which they are told. */
-export const subjects = ['installation', 'database', 'processes', 'configuration', 'agents', 'system'] as const;
+export const subjects = ['live', 'installation', 'database', 'processes', 'configuration', 'agents', 'system'] as const;
 
 export type Subject = (typeof subjects)[number];
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasSqlite } from '../../store/startStore.ts';
+import { failed, hasSqlite, startStore } from '../../store/startStore.ts';
 import { root, startPatient, startRecorded } from '../startPatient.ts';
 import { main } from '../startRun.ts';
 
@@ -17,6 +17,21 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect({ code, troubles }).toEqual({ code: 0, troubles: [] });
     expect(text).toMatch(/^0 broken, \d warnings?, \d+ in order \(--all shows them\)\.\n$/m);
     expect(everyFile(home)).toEqual(before);
+  });
+
+  it('[E-2] warns of what needs attention now, with the command to look, and calls the installation no less in order', async () => {
+    const { db, doctor } = await startRecorded();
+    const { store } = await startStore({ path: db });
+    const at = Date.now();
+    for (let count = 0; count < 5; count++) store.record(failed(count, { at }));
+    await store.flush();
+    await store.close();
+    const { code, find, text } = doctor();
+    expect(code).toBe(0);
+    const next = 'unwedge events --integration kb --failed';
+    expect(find('live.attention')).toMatchObject({ subject: 'live', status: 'warning', fix: null, next });
+    expect(text).toContain(`! kb failed 5 times in 10 minutes: timeout: no answer within 30 s\n  next: ${next}\n`);
+    expect(text).toMatch(/^0 broken, [1-9]\d* warnings?, /m);
   });
 
   it('[E-2] finds a SQLite driver that is not there, in the package that runs, and other commands name the same fix', () => {

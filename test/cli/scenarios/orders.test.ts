@@ -181,7 +181,9 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     await expect.poll(() => told('session.turn_failed')).toHaveLength(2);
     await gateway.store?.flush();
     const { stdout } = await run('status');
-    expect(stdout).toContain('! session agent:bad failed in 1 turn of the last 24h: unknown: no customer');
+    expect(stdout).toContain(
+      '! session agent:bad failed in 1 turn of the last 24h, and no turn went well since: unknown: no customer',
+    );
     expect(stdout).not.toContain('! session agent:free');
   });
 
