@@ -6,8 +6,6 @@ import { createStreak, type FailureStreak } from './failureStreak.ts';
 export class BreakerCounts {
   readonly #window: OutcomeWindow;
   readonly #streak: FailureStreak;
-  /** Failures in a row as of the last one. */
-  inARow = 0;
   /** Answers that came since the time was last known. */
   #untimed = 0;
   /** When the last answer was counted, in monotonic ms: at most a moment after it came. */
@@ -52,9 +50,8 @@ export class BreakerCounts {
   failed(now: number): Tally {
     this.timeIs(now);
     this.#window.record(true, now);
-    this.inARow = this.#streak.failed();
     return {
-      consecutive: this.inARow,
+      consecutive: this.#streak.failed(),
       failures: this.#window.failures(now),
       total: this.#window.total(now),
     };

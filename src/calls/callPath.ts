@@ -341,7 +341,7 @@ export class CallPath<I, O> implements Drainable {
       if (open !== undefined) {
         const { cause, ...restored } = open;
         circuit.failures.cause ??= cause;
-        first.push({ type: 'breaker.restore', ...restored });
+        first.push({ type: 'breaker.restore', ...restored, rule: cause?.rule });
       }
       if (pausedUntil !== undefined) first.push({ type: 'integration.paused', until: pausedUntil });
       if (down) outage.startsDown(this.#conductor.now(), !this.link.started);
@@ -364,7 +364,8 @@ export class CallPath<I, O> implements Drainable {
       const now = this.#conductor.now();
       if (circuit !== undefined && state.circuit.adopt(circuit)) {
         const open = circuit === 'closed' ? undefined : circuit;
-        const how = open && { forMs: Math.max(0, open.openUntil - now), cause: open.cause?.message };
+        const { message: why, rule } = open?.cause ?? {};
+        const how = open && { forMs: Math.max(0, open.openUntil - now), rule, cause: why };
         state.queue.tell({
           type: 'breaker.adopted',
           integration,

@@ -87,7 +87,7 @@ export class Circuit<I, O> {
       const { openUntil, openings, cause } = circuit;
       // First: the calls that are refused are told why.
       failures.cause = cause;
-      link.send({ type: 'breaker.restore', openUntil, openings });
+      link.send({ type: 'breaker.restore', openUntil, openings, rule: cause?.rule });
     }
     return true;
   }

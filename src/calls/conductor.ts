@@ -163,12 +163,12 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void {
-    const { options, circuit, queue, stopped } = this.state;
-    const { link, failures, counts } = circuit;
+    const { circuit, queue, stopped } = this.state;
+    const { link, failures } = circuit;
     if (stopped) return;
     // First: each call that is refused is told why. What is isolated was opened by no failure.
-    if (to === 'open' && link.openUntil !== Number.POSITIVE_INFINITY) {
-      failures.opened(options.policy.breaker, counts.inARow);
+    if (to === 'open' && link.openUntil !== Number.POSITIVE_INFINITY && link.rule !== undefined) {
+      failures.opened(link.rule);
     }
     if (from === 'half-open') circuit.probe = undefined;
     this.shown(shown, to === 'crashed' && !link.started ? 'idle' : to);

@@ -1,5 +1,6 @@
 import type { IntegrationRef, IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted, IntegrationEvent } from '../machines/integrationEvents.ts';
+import type { BreakerRule } from '../policy/breakerRule.ts';
 import type { FailureKind } from '../policy/failure.ts';
 import type { BreakerCounts } from './breakerCounts.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
@@ -163,6 +164,11 @@ export class MachineLink implements Follower {
 
   get openings(): number {
     return this.#ref?.getSnapshot().context.openings ?? 0;
+  }
+
+  /** The rule that opened the circuit; undefined while it is closed, and where nobody knows. */
+  get rule(): BreakerRule | undefined {
+    return this.#ref?.getSnapshot().context.rule;
   }
 
   get pausedUntil(): number {

@@ -1,4 +1,4 @@
-import { type BreakerPolicy, openForMs, trips } from '../policy/breaker.ts';
+import { type BreakerPolicy, openForMs, openingRule } from '../policy/breaker.ts';
 import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
 import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
@@ -62,9 +62,10 @@ export class ToolCircuit<I, O> {
     if (isOpen && this.probe !== call) return undefined;
     this.failures.note(failure);
     const tally = this.#counts.failed(now);
-    if (!isOpen && !trips(tally, this.#policy)) return undefined;
+    const rule = isOpen ? ({ name: 'failed_probe' } as const) : openingRule(failure.kind, tally, this.#policy);
+    if (rule === undefined) return undefined;
     this.probe = undefined;
-    this.failures.opened(this.#policy, tally.consecutive);
+    this.failures.opened(rule);
     const openMs = openForMs(this.#policy, this.#openings++);
     this.openUntil = now + openMs;
     return openMs;

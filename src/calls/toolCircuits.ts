@@ -1,4 +1,5 @@
 import type { CountedFailure } from '../policy/breakerCause.ts';
+import type { BreakerRule } from '../policy/breakerRule.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
@@ -20,6 +21,8 @@ export interface OpenToolCircuit {
   readonly circuit: Exclude<ToolCircuitState, 'closed'>;
   /** Of an open one, when the next call of the tool tries it, in ms from now; 0 when that is due. */
   readonly probeInMs?: number | undefined;
+  /** Of an open one, the rule that opened it. */
+  readonly rule?: BreakerRule | undefined;
 }
 
 /** Moves on when the circuit of a tool has opened. */
@@ -65,7 +68,8 @@ export class ToolCircuits<I, O> {
       const circuit = stateOf(each);
       if (circuit === 'closed') return [];
       if (circuit !== 'open') return [{ tool, circuit }];
-      return [{ tool, circuit, probeInMs: Math.max(0, Math.round(each.openUntil - now)) }];
+      const probeInMs = Math.max(0, Math.round(each.openUntil - now));
+      return [{ tool, circuit, probeInMs, rule: each.failures.cause?.rule }];
     });
     return open.sort((one, other) => (one.tool < other.tool ? -1 : 1));
   }
@@ -118,9 +122,9 @@ export class ToolCircuits<I, O> {
     const circuit = this.#of(tool);
     const openForMs = circuit.failed(call, failure, clock.now());
     if (openForMs === undefined) return;
-    const { message: cause, failures } = circuit.failures.cause ?? {};
+    const { message: cause, failures, rule } = circuit.failures.cause ?? {};
     const { kind } = failure;
-    this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, kind, cause, failures });
+    this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, kind, rule, cause, failures });
     this.#watcher.toolOpened(tool);
   }
 
@@ -150,7 +154,8 @@ export class ToolCircuits<I, O> {
     if (!wasIsolated) {
       const openForMs = Number.POSITIVE_INFINITY;
       const { name } = this.#options;
-      this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, kind: 'isolated' });
+      const isolated = { kind: 'isolated', rule: { name: 'isolated' } } as const;
+      this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, ...isolated });
       this.#watcher.toolOpened(tool);
     }
     return () => {

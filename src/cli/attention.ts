@@ -1,3 +1,4 @@
+import { breakerRuleNote } from '../policy/breakerRule.ts';
 import { integrationOfRun } from '../runtime/diedRuns.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import { formatDuration, formatSeconds } from '../policy/duration.ts';
@@ -229,9 +230,9 @@ function mattersOfTools(view: IntegrationView, db: string): readonly Matter[] {
   const { integration } = view;
   const name = sanitize(integration);
   const word = shellWord(name);
-  return openToolsOf(view).map(({ tool, circuit, probeInMs: leftMs = 0 }) => {
+  return openToolsOf(view).map(({ tool, circuit, rule, probeInMs: leftMs = 0 }) => {
     const is = toolStates[circuit];
-    const when = circuit === 'open' ? `; ${nextTryText(inSeconds(leftMs))}` : '';
+    const when = circuit === 'open' ? `${breakerRuleNote(rule)}; ${nextTryText(inSeconds(leftMs))}` : '';
     const events = `unwedge events --integration ${word} --failed${db}`;
     const next = { open: leftMs > 0 ? `unwedge probe ${word}${db}` : events, 'half-open': events, isolated: release };
     return { what: `${name}: the circuit of its tool ${sanitize(tool)} is ${is}${when}`, next: next[circuit] };
@@ -249,7 +250,7 @@ const release = 'the program that isolated it releases it; so does "Reset" on `u
 function stateText(view: IntegrationView, now: number): string {
   if (view.circuit === 'open') {
     const leftMs = probeInMs(view, now);
-    return `is not called: its circuit is open, ${nextTryText(leftMs)}`;
+    return `is not called: its circuit is open${breakerRuleNote(view.breaker?.cause?.rule)}, ${nextTryText(leftMs)}`;
   }
   if (view.circuit === 'half-open') return 'is being tried again: its circuit is half-open';
   return view.circuit === 'isolated' ? 'is not called: somebody isolated it' : crashedText(view);

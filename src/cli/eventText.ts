@@ -1,4 +1,5 @@
 import { type EventRow, wentWrong } from '../store/events.ts';
+import { breakerRuleText, readBreakerRule } from '../policy/breakerRule.ts';
 import { textWidth } from '../policy/textWidth.ts';
 import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
@@ -148,12 +149,14 @@ function splitSubject(metadata: Metadata): { subject: string; rest: Metadata } {
 /** Not for a line: found in `--json`. */
 const longFields = new Set(['stack', 'call', 'input', 'runtime_pid']);
 
-/** The error first, then what else is known as `name=value`. */
+/** The error first, then the rule that opened a circuit, then what else is known as `name=value`. */
 function describe({ error, ...rest }: Metadata): string {
   const fields = Object.entries(rest)
     .filter(([name, value]) => !longFields.has(name) && value !== null && typeof value !== 'object')
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(' ');
-  if (typeof error !== 'string') return fields;
-  return fields === '' ? error : `${error} (${fields})`;
+  const rule = readBreakerRule(rest['rule']);
+  const about = [rule && breakerRuleText(rule), fields].filter(Boolean).join('; ');
+  if (typeof error !== 'string') return about;
+  return about === '' ? error : `${error} (${about})`;
 }

@@ -1,3 +1,4 @@
+import { breakerRuleNote } from '../policy/breakerRule.ts';
 import { readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { reportLines } from '../policy/callReport.ts';
@@ -58,9 +59,10 @@ export function integrationWhy(view: IntegrationView, db: string | undefined, io
 }
 
 function circuitText(view: IntegrationView, now: number): string {
-  const { circuit, live } = view;
+  const { circuit, live, breaker } = view;
   if (circuit === 'crashed') return 'its server is down';
   const was = live.length === 0 ? 'its circuit was last' : 'its circuit is';
   const leftMs = probeInMs(view, now);
-  return `${was} ${circuit}${circuit === 'open' && leftMs > 0 ? `, probe in ${formatDuration(leftMs)}` : ''}`;
+  const rule = circuit === 'open' || circuit === 'half-open' ? breakerRuleNote(breaker?.cause?.rule) : '';
+  return `${was} ${circuit}${rule}${circuit === 'open' && leftMs > 0 ? `, probe in ${formatDuration(leftMs)}` : ''}`;
 }

@@ -1,3 +1,5 @@
+import type { BreakerCause } from '../policy/breakerCause.ts';
+import { breakerRuleText } from '../policy/breakerRule.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
@@ -75,10 +77,8 @@ function circuitWait(
         order: 'reset',
       };
     case 'open': {
-      const count = cause?.failures.length ?? 0;
-      const after = count < 2 ? 'Circuit open' : `Circuit open after ${count} failures`;
       return {
-        ...{ ...base, needsPerson: false, sign: 'open', text: `${after}: calls are refused.${behind}` },
+        ...{ ...base, needsPerson: false, sign: 'open', text: `${openedText(cause)}: calls are refused.${behind}` },
         // Nothing happens by itself once the time is over: it takes a call.
         ...(probeAt !== undefined && probeAt <= at
           ? { rule: 'The next call tries it' }
@@ -94,6 +94,13 @@ function circuitWait(
     case 'crashed':
       return undefined;
   }
+}
+
+/** A circuit that was kept without its rule says how many failures of it are known. */
+function openedText(cause: BreakerCause | undefined): string {
+  if (cause?.rule !== undefined) return `Circuit open (${breakerRuleText(cause.rule)})`;
+  const count = cause?.failures.length ?? 0;
+  return count < 2 ? 'Circuit open' : `Circuit open after ${count} failures`;
 }
 
 function* childrenOf(node: TreeNode): Generator<TreeNode> {

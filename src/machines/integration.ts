@@ -1,6 +1,13 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
-import { type BreakerPolicy, openForMs, trips } from '../policy/breaker.ts';
-import type { AttemptFailed, CallFigures, IntegrationEmitted, IntegrationEvent } from './integrationEvents.ts';
+import { type BreakerPolicy, openForMs, openingRule } from '../policy/breaker.ts';
+import type { BreakerRule } from '../policy/breakerRule.ts';
+import type {
+  AttemptFailed,
+  CallFigures,
+  IntegrationEmitted,
+  IntegrationEvent,
+  Restored,
+} from './integrationEvents.ts';
 
 export interface IntegrationInput {
   readonly name: string;
@@ -16,6 +23,8 @@ interface IntegrationContext {
   readonly openUntil: number;
   /** Openings in a row since the circuit last closed; steers the doubling of the open time. */
   readonly openings: number;
+  /** The rule that opened it last; undefined while it is closed, and where nobody knows. An isolation is no opening of its own. */
+  readonly rule: BreakerRule | undefined;
   readonly probing: number;
   /** Holders of an isolation; above 0 the circuit is forced open. */
   readonly isolations: number;
@@ -39,7 +48,7 @@ export const integrationMachine = setup({
     onlyWaiting: (_, { attempts, waiting }: CallFigures) => attempts === 0 && waiting > 0,
     isCurrent: ({ context }, { generation }: { generation: number }) => generation === context.generation,
     opensCircuit: ({ context }, event: AttemptFailed) =>
-      event.generation === context.generation && (event.kind === 'quota' || trips(event.tally, context.policy)),
+      event.generation === context.generation && ruleOf(context, event) !== undefined,
     isDue: ({ context }, { at }: { at: number }) =>
       context.isolations === 0 && at >= context.openUntil && at >= context.pausedUntil,
     hasFreeProbe: ({ context }, { at }: { at: number }) =>
@@ -51,16 +60,13 @@ export const integrationMachine = setup({
     wasOpenAndIsIsolated: ({ context }) => context.openings > 0 && context.isolations > 0,
   },
   actions: {
-    open: assign(({ context }, { at, hintMs }: AttemptFailed) => ({
-      generation: context.generation + 1,
-      openUntil: at + openForMs(context.policy, context.openings, hintMs),
-      openings: context.openings + 1,
-      probing: 0,
-    })),
-    restore: assign(({ context }, { openUntil, openings }: { openUntil: number; openings: number }) => ({
+    open: assign(({ context }, event: AttemptFailed) => opened(context, event, ruleOf(context, event))),
+    reopen: assign(({ context }, event: AttemptFailed) => opened(context, event, { name: 'failed_probe' })),
+    restore: assign(({ context }, { openUntil, openings, rule }: Restored) => ({
       generation: context.generation + 1,
       openUntil,
       openings,
+      rule,
     })),
     startProbing: assign(({ context }) => ({ generation: context.generation + 1, probing: 1 })),
     admitProbe: assign(({ context }) => ({ probing: context.probing + 1 })),
@@ -69,6 +75,7 @@ export const integrationMachine = setup({
       generation: context.generation + 1,
       openUntil: 0,
       openings: 0,
+      rule: undefined,
       probing: 0,
       isolations: 0,
       pausedUntil: 0,
@@ -79,8 +86,8 @@ export const integrationMachine = setup({
       isolations: context.isolations + 1,
       probing: 0,
     })),
-    forgetOpenings: assign({ openUntil: 0, openings: 0 }),
-    forgetAll: assign({ openUntil: 0, openings: 0, isolations: 0, pausedUntil: 0 }),
+    forgetOpenings: assign({ openUntil: 0, openings: 0, rule: undefined }),
+    forgetAll: assign({ openUntil: 0, openings: 0, rule: undefined, isolations: 0, pausedUntil: 0 }),
     unisolate: assign(({ context }) => ({ isolations: Math.max(0, context.isolations - 1) })),
     pause: assign(({ context }, { until }: { until: number }) => ({
       pausedUntil: Math.max(context.pausedUntil, until),
@@ -94,8 +101,14 @@ export const integrationMachine = setup({
       type: 'breaker.opened' as const,
       openForMs: context.openUntil - at,
       kind,
+      rule: context.rule,
     })),
-    announceIsolation: emit({ type: 'breaker.opened', openForMs: Number.POSITIVE_INFINITY, kind: 'isolated' }),
+    announceIsolation: emit({
+      type: 'breaker.opened',
+      openForMs: Number.POSITIVE_INFINITY,
+      kind: 'isolated',
+      rule: { name: 'isolated' },
+    }),
     announceHalfOpen: emit({ type: 'breaker.half_opened' }),
     announceClosed: emit({ type: 'breaker.closed' }),
   },
@@ -107,6 +120,7 @@ export const integrationMachine = setup({
     generation: 0,
     openUntil: 0,
     openings: 0,
+    rule: undefined,
     probing: 0,
     isolations: 0,
     pausedUntil: 0,
@@ -212,7 +226,7 @@ export const integrationMachine = setup({
           guard: { type: 'isCurrent', params: ({ event }) => event },
           target: 'open',
           actions: [
-            { type: 'open', params: ({ event }) => event },
+            { type: 'reopen', params: ({ event }) => event },
             { type: 'announceOpen', params: ({ event }) => event },
           ],
         },
@@ -248,6 +262,24 @@ export const integrationMachine = setup({
     },
   },
 });
+
+function ruleOf({ policy }: IntegrationContext, { kind, tally }: AttemptFailed): BreakerRule | undefined {
+  return openingRule(kind, tally, policy);
+}
+
+function opened(
+  { generation, policy, openings }: IntegrationContext,
+  { at, hintMs }: AttemptFailed,
+  rule: BreakerRule | undefined,
+) {
+  return {
+    generation: generation + 1,
+    openUntil: at + openForMs(policy, openings, hintMs),
+    openings: openings + 1,
+    rule,
+    probing: 0,
+  };
+}
 
 /** The machine's states are the words every other part of the runtime uses for an integration. */
 export type IntegrationState = 'idle' | 'calling' | 'backoff' | 'open' | 'half-open' | 'crashed';

@@ -1,4 +1,5 @@
 import type { Tally } from '../policy/breaker.ts';
+import type { BreakerRule } from '../policy/breakerRule.ts';
 import type { FailureKind } from '../policy/failure.ts';
 
 /** How many calls of the integration are where; what tells `idle`, `calling` and `backoff` apart. */
@@ -19,13 +20,21 @@ export type IntegrationEvent =
   | { readonly type: 'breaker.isolate' }
   | { readonly type: 'breaker.release' }
   | { readonly type: 'breaker.reset' }
-  | { readonly type: 'breaker.restore'; readonly openUntil: number; readonly openings: number }
+  | Restored
   | { readonly type: 'breaker.closed_elsewhere' }
   | { readonly type: 'integration.paused'; readonly until: number }
   | { readonly type: 'integration.unpaused' }
   | { readonly type: 'probe.due'; readonly at: number }
   | { readonly type: 'integration.lost' }
   | { readonly type: 'integration.restarted' };
+
+/** The circuit is open as it was kept. */
+export interface Restored {
+  readonly type: 'breaker.restore';
+  readonly openUntil: number;
+  readonly openings: number;
+  readonly rule?: BreakerRule | undefined;
+}
 
 export interface AttemptFailed {
   readonly type: 'attempt.failed';
@@ -39,6 +48,11 @@ export interface AttemptFailed {
 }
 
 export type IntegrationEmitted =
-  | { readonly type: 'breaker.opened'; readonly openForMs: number; readonly kind: FailureKind | 'isolated' }
+  | {
+      readonly type: 'breaker.opened';
+      readonly openForMs: number;
+      readonly kind: FailureKind | 'isolated';
+      readonly rule: BreakerRule | undefined;
+    }
   | { readonly type: 'breaker.half_opened' }
   | { readonly type: 'breaker.closed' };

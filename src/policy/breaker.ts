@@ -1,4 +1,5 @@
-import { type BreakerOutcome, type FailureFacts, failureKinds } from './failure.ts';
+import type { BreakerRule } from './breakerRule.ts';
+import { type BreakerOutcome, type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
 import { clampHint } from './hints.ts';
 import { duration, type GivenValues, integer, type KeysOf, number, type Tell } from './optionKeys.ts';
 
@@ -49,10 +50,16 @@ export interface Tally {
   readonly total: number;
 }
 
-/** Whether what was counted opens the circuit. */
-export function trips(tally: Tally, policy: BreakerPolicy): boolean {
-  if (tally.consecutive >= policy.consecutiveFailures) return true;
-  return tally.total >= policy.minimumAttempts && tally.failures / tally.total >= policy.failureRatio;
+/** The rule by which a closed circuit opens; undefined while it stays closed. @param kind - of the failure that was counted last. */
+export function openingRule(kind: FailureKind, tally: Tally, policy: BreakerPolicy): BreakerRule | undefined {
+  if (kind === 'quota') return { name: 'quota' };
+  const { consecutive, failures, total } = tally;
+  const { consecutiveFailures, minimumAttempts, failureRatio } = policy;
+  if (consecutive >= consecutiveFailures)
+    return { name: 'consecutive_failures', failures: consecutive, limit: consecutiveFailures };
+  return total >= minimumAttempts && failures / total >= failureRatio
+    ? { name: 'failure_ratio', failures, attempts: total, limit: failureRatio }
+    : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { BreakerPolicy } from './breaker.ts';
+import { type BreakerRule, breakerRuleNote, readBreakerRule } from './breakerRule.ts';
 import { type FailureKind, failureKinds, type FailureReason } from './failure.ts';
 
 /** A failed attempt that the breaker counted. */
@@ -23,6 +23,8 @@ export interface BreakerCause {
   readonly kind: FailureKind;
   /** Of the failure that opened it: one line, at most 300 characters. */
   readonly message: string;
+  /** What opened it; undefined of an opening that a version without it has kept. */
+  readonly rule?: BreakerRule | undefined;
   /** The failures that opened it and were counted in this process, the oldest first; the last 10 of more. */
   readonly failures: readonly CountedFailure[];
 }
@@ -45,16 +47,13 @@ export class RecentFailures {
     if (this.#recent.length > mostKept) this.#recent.shift();
   }
 
-  /**
-   * The circuit opened by the failure that was noted last. What comes from here on belongs to the next opening.
-   * @param inARow - how many there were in a row, the last one included.
-   */
-  opened({ consecutiveFailures }: Pick<BreakerPolicy, 'consecutiveFailures'>, inARow: number): void {
+  /** The circuit opened by the failure that was noted last. What comes from here on belongs to the next opening. */
+  opened(rule: BreakerRule): void {
     const last = this.#recent.at(-1);
     if (last === undefined) return;
-    // A quota opens the circuit by itself, whatever failed before.
-    const count = last.kind === 'quota' ? 1 : inARow >= consecutiveFailures ? inARow : this.#recent.length;
-    this.cause = { kind: last.kind, message: last.message, failures: this.#recent.slice(-count) };
+    // A quota and a failed probe open the circuit by themselves, whatever failed before.
+    const count = 'failures' in rule ? rule.failures : 1;
+    this.cause = { kind: last.kind, message: last.message, rule, failures: this.#recent.slice(-count) };
     this.#recent = [];
   }
 
@@ -85,11 +84,13 @@ export class RecentFailures {
  */
 export function openText(
   name: string,
-  cause: Pick<BreakerCause, 'message'> | undefined,
+  cause: Pick<BreakerCause, 'message' | 'rule'> | undefined,
   nextTry: number | 'tried',
 ): string {
   const why = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`;
-  return `The circuit of ${name} is open${why}; ${nextTry === 'tried' ? 'another call tries it now' : tryText(nextTry)}`;
+  // Failures in a row explain themselves; a ratio surprises a caller whose other calls went well.
+  const rule = cause?.rule?.name === 'failure_ratio' ? breakerRuleNote(cause.rule) : '';
+  return `The circuit of ${name} is open${rule}${why}; ${nextTry === 'tried' ? 'another call tries it now' : tryText(nextTry)}`;
 }
 
 function tryText(ms: number): string {
@@ -115,9 +116,11 @@ export function causeText(message: string): string {
 /** What was kept of an earlier process, as far as it can be read. */
 export function readBreakerCause(value: unknown): BreakerCause | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { kind, message, failures } = value as Partial<Record<keyof BreakerCause, unknown>>;
+  const { kind, message, failures, rule: kept } = value as Partial<Record<keyof BreakerCause, unknown>>;
   if (!isKind(kind) || typeof message !== 'string') return undefined;
-  return { kind, message, failures: Array.isArray(failures) ? failures.filter(isCounted) : [] };
+  const rule = readBreakerRule(kept);
+  const counted = Array.isArray(failures) ? failures.filter(isCounted) : [];
+  return { kind, message, ...(rule !== undefined && { rule }), failures: counted };
 }
 
 function isCounted(value: unknown): value is CountedFailure {

@@ -1,4 +1,5 @@
 import { alertText } from '../policy/alertText.ts';
+import { breakerRuleNote } from '../policy/breakerRule.ts';
 import type { Clock } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { failureKinds } from '../policy/failure.ts';
@@ -42,21 +43,21 @@ function whoseText(call: string, session: string | undefined): string {
 
 /** What a host hears of, besides what the store says of itself (O-11). */
 const lines: Lines = {
-  'breaker.opened': ({ integration, tool, openForMs, kind, cause }) => ({
+  'breaker.opened': ({ integration, tool, openForMs, kind, rule, cause }) => ({
     level: 'warn',
     subject: nameOf(integration, tool),
     text:
       kind === 'isolated'
         ? `The circuit of ${nameOf(integration, tool)} is isolated: calls are refused until it is released`
-        : `The circuit of ${nameOf(integration, tool)} opened: ${cause ?? kind}; next try in ${formatDuration(openForMs)}`,
+        : `The circuit of ${nameOf(integration, tool)} opened${breakerRuleNote(rule)}: ${cause ?? kind}; next try in ${formatDuration(openForMs)}`,
   }),
   'breaker.closed': ({ integration, tool }) => ({
     level: 'info',
     subject: nameOf(integration, tool),
     text: `The circuit of ${nameOf(integration, tool)} closed`,
   }),
-  'breaker.adopted': ({ integration, state, forMs = 0, cause }) => {
-    const what = state === 'closed' ? 'closed' : `is ${state} for ${formatDuration(forMs)}`;
+  'breaker.adopted': ({ integration, state, forMs = 0, rule, cause }) => {
+    const what = state === 'closed' ? 'closed' : `is ${state} for ${formatDuration(forMs)}${breakerRuleNote(rule)}`;
     const why = cause === undefined ? '' : `: ${cause}`;
     return {
       level: state === 'open' ? 'warn' : 'info',

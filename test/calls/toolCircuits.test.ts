@@ -49,8 +49,12 @@ describe('a tool that hangs on a server that answers its ping', () => {
     expect(started.integration.breaker.of('slow').state).toBe('open');
     expect(started.integration.breaker.state).toBe('closed');
     expect(started.facts.of('breaker.opened')).toMatchObject([
-      { integration: 'kb', tool: 'slow', openForMs: 60_000, kind: 'timeout' },
+      {
+        ...{ integration: 'kb', tool: 'slow', openForMs: 60_000, kind: 'timeout' },
+        rule: { name: 'consecutive_failures', failures: 3, limit: 3 },
+      },
     ]);
+    expect(started.path.openTools).toMatchObject([{ tool: 'slow', rule: { name: 'consecutive_failures' } }]);
     expect(await answer(started, 'fast')).toEqual({ ok: true, value: 'answer' });
   });
 
@@ -400,7 +404,7 @@ describe('an operator', () => {
     expect(integration.breaker.probe().ok).toBe(false);
     await hang(started, 'slow', 3);
     await started.clock.advance(10_000);
-    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'open', probeInMs: 50_000 }]);
+    expect(path.openTools).toMatchObject([{ tool: 'slow', circuit: 'open', probeInMs: 50_000 }]);
     expect(integration.breaker.probe({ by: 'pat' })).toEqual({
       ok: true,
       text: 'The next call of the tool slow of kb is let through as the probe.',
@@ -408,7 +412,7 @@ describe('an operator', () => {
     expect(facts.of('operator.probed')).toMatchObject([
       { integration: 'kb', tool: 'slow', how: 'next_call', by: 'pat' },
     ]);
-    expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'open', probeInMs: 0 }]);
+    expect(path.openTools).toMatchObject([{ tool: 'slow', circuit: 'open', probeInMs: 0 }]);
     const probe = integration.call('slow');
     await started.clock.settle();
     expect(path.openTools).toEqual([{ tool: 'slow', circuit: 'half-open' }]);

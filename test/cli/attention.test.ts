@@ -70,7 +70,12 @@ describe('a server that is down', () => {
 
 describe('the circuit of a tool', () => {
   const tools = [
-    { tool: 'charge', circuit: 'open', probeInMs: 53_400 },
+    {
+      tool: 'charge',
+      circuit: 'open',
+      probeInMs: 53_400,
+      rule: { name: 'consecutive_failures', failures: 3, limit: 3 },
+    },
     { tool: 'refund', circuit: 'open', probeInMs: 0 },
     { tool: 'slow', circuit: 'isolated' },
   ] as const;
@@ -82,7 +87,7 @@ describe('the circuit of a tool', () => {
       'a.db',
     );
     expect(matters.map(({ what }) => what)).toEqual([
-      'bank: the circuit of its tool charge is open; next try in 54s',
+      'bank: the circuit of its tool charge is open (3 attempts in a row failed, consecutiveFailures 3); next try in 54s',
       'bank: the circuit of its tool refund is open; the next call tries it',
       'bank: the circuit of its tool slow is held open by an operator',
     ]);

@@ -43,6 +43,19 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     expect(lines[2]).toMatch(/ {2}breaker\/opened {7}kb {6}open_for_ms=60000 kind=timeout$/);
   });
 
+  it('[O-9] says which rule opened a circuit, after the error, and folds it at 80 columns', async () => {
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const opened = { type: 'breaker.opened', integration: 'kb', openForMs: 60_000, kind: 'transient' } as const;
+    const db = await databaseWith(told({ ...opened, rule, cause: 'HTTP 503' }));
+    const text = 'HTTP 503 (10 of the last 20 attempts failed, failureRatio 0.5; open_for_ms=60000 kind=transient)';
+    expect((await call(['events', '--db', db])).stdout).toContain(text);
+    const narrow = await call(['events', '--db', db], { columns: 80 });
+    expect(narrow.stdout.replaceAll(/\s+/g, ' ')).toContain(text);
+    expect(Math.max(...narrow.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    const { stdout } = await call(['events', '--json', '--db', db]);
+    expect(JSON.parse(stdout)).toMatchObject([{ type: 'opened', metadata: { rule, kind: 'transient' } }]);
+  });
+
   it('[I-4] paints red what went wrong, and not what the caller cancelled', async () => {
     const lost = { type: 'mcp.calls_lost', integration: 'fs', repeated: 1, message: 'exited' } as const;
     const turn = { type: 'session.turn_failed', session: 's', turn: 1, message: 'm', elapsedMs: 1 } as const;

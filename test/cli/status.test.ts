@@ -307,6 +307,22 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect((await call(['status', '--db', db])).stdout).toMatch(/ 1s ago: transient: gateway closed \(1012\)$/m);
   });
 
+  it('[O-9] names the rule that opened a circuit where it is known, as text and as data', async () => {
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const cause = { kind: 'transient', message: 'HTTP 503', failures: [] } as const;
+    const shown = async (given: PersistedBreaker['cause'], ...words: string[]) => {
+      const db = await databaseWithBreaker({ openUntil: now + 41_500, cause: given });
+      return (await call([...words, '--db', db])).stdout;
+    };
+    const open = '! kb is not called: its circuit is open';
+    const by = '(10 of the last 20 attempts failed, failureRatio 0.5)';
+    expect(await shown({ ...cause, rule }, 'status')).toContain(`${open} ${by}, next try in 42s`);
+    expect(await shown(cause, 'status')).toContain(`${open}, next try in 42s`);
+    expect(await shown({ ...cause, rule }, 'why', 'kb')).toContain(`its circuit was last open ${by}, probe in 42s;`);
+    const data = JSON.parse(await shown({ ...cause, rule }, 'status', '--json')) as unknown;
+    expect(data).toMatchObject({ integrations: [{ breaker: { cause: { rule } } }] });
+  });
+
   it('shows when an open circuit lets a probe through', async () => {
     expect(await circuitOf({ openUntil: now + 41_500 })).toBe('open, probe in 42s');
     expect(await circuitOf({ openUntil: now })).toBe('open, probe due');

@@ -95,6 +95,18 @@ describe('what waits', () => {
     expect(found.some(({ needsPerson }) => needsPerson)).toBe(false);
   });
 
+  it('[O-13] [O-9] says which rule opened a circuit, or how many failures are known where a version without it kept it', () => {
+    const failure = { kind: 'transient', message: 'lost', call: 'kb-1', attempt: 1, at } as const;
+    const cause = { kind: 'transient', message: 'lost', failures: [failure, failure] } as const;
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const text = (given: IntegrationLine['cause']) =>
+      waits({ integrations: [integration({ circuit: 'open', cause: given })] })[0]?.text;
+    expect(text({ ...cause, rule })).toBe(
+      'Circuit open (10 of the last 20 attempts failed, failureRatio 0.5): calls are refused.',
+    );
+    expect(text(cause)).toBe('Circuit open after 2 failures: calls are refused.');
+  });
+
   it('[O-13] says of a probe whose time has come that it takes a call', () => {
     const found = waits({ integrations: [integration({ circuit: 'open', probeAt: at })] });
     expect(found).toMatchObject([{ rule: 'The next call tries it', text: 'Circuit open: calls are refused.' }]);

@@ -5,12 +5,15 @@ import { integrationMachine } from '../../src/machines/integration.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 
 /** The machine alone, after these events; nothing around it keeps an event from it. */
-function stateAfter(...events: readonly IntegrationEvent[]): unknown {
+function snapshotAfter(...events: readonly IntegrationEvent[]) {
   const { breaker } = resolvePolicy('kb', {});
   const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: { ...breaker, probes: 2 } } }).start();
   for (const event of events) ref.send(event);
-  return ref.getSnapshot().value;
+  return ref.getSnapshot();
 }
+
+const stateAfter = (...events: readonly IntegrationEvent[]): unknown => snapshotAfter(...events).value;
+const contextAfter = (...events: readonly IntegrationEvent[]) => snapshotAfter(...events).context;
 
 const open: IntegrationEvent = { type: 'breaker.restore', openUntil: 1000, openings: 1 };
 const paused = (until: number): IntegrationEvent => ({ type: 'integration.paused', until });
@@ -32,14 +35,7 @@ describe('the machine of an integration alone', () => {
   });
 
   it('[M-3] [M-13] admits a second probe only when no pause has come with the first', () => {
-    const probing = (...events: readonly IntegrationEvent[]): number => {
-      const { breaker } = resolvePolicy('kb', {});
-      const ref = createActor(integrationMachine, {
-        input: { name: 'kb', breaker: { ...breaker, probes: 2 } },
-      }).start();
-      for (const event of events) ref.send(event);
-      return ref.getSnapshot().context.probing;
-    };
+    const probing = (...events: readonly IntegrationEvent[]): number => contextAfter(...events).probing;
     expect(probing(open, probe(1000), probe(1001))).toBe(2);
     expect(probing(open, probe(1000), paused(3000), probe(2999))).toBe(1);
     expect(probing(open, probe(1000), paused(3000), probe(3000))).toBe(2);
@@ -61,5 +57,23 @@ describe('the machine of an integration alone', () => {
     const isolate: IntegrationEvent = { type: 'breaker.isolate' };
     expect(stateAfter(open, isolate, elsewhere)).toBe('open');
     expect(stateAfter(open, isolate, elsewhere, { type: 'breaker.release' })).toBe('idle');
+  });
+
+  it('[O-9] [M-10] has the rule that opened its circuit in its context, as it was kept too, until that closes', () => {
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const kept: IntegrationEvent = { ...open, rule };
+    const failed: IntegrationEvent = {
+      ...{ type: 'attempt.failed', generation: 0, at: 0, kind: 'transient' },
+      tally: { consecutive: 1, failures: 10, total: 20 },
+    };
+    const isolate: IntegrationEvent = { type: 'breaker.isolate' };
+    expect([contextAfter(failed).rule, contextAfter(kept).rule, contextAfter(kept, isolate).rule]).toEqual([
+      rule,
+      rule,
+      rule,
+    ]);
+    expect(contextAfter(kept, probe(1000), { ...failed, generation: 2 }).rule).toEqual({ name: 'failed_probe' });
+    expect(contextAfter(kept, { type: 'breaker.closed_elsewhere' }).rule).toBeUndefined();
+    expect(contextAfter(kept, probe(1000), { type: 'attempt.answered', generation: 2 }).rule).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
-import { breakerOutcome, defaultBreakerPolicy, openForMs, type Tally, trips } from '../../src/policy/breaker.ts';
+import { breakerOutcome, defaultBreakerPolicy, openForMs, openingRule, type Tally } from '../../src/policy/breaker.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 
 const tally = (counted: Partial<Tally>): Tally => ({ consecutive: 0, failures: 0, total: 0, ...counted });
@@ -12,23 +12,35 @@ const facts = (given: Partial<FailureFacts>): FailureFacts => ({
   ...given,
 });
 
-describe('what trips the breaker', () => {
+describe('the rule that opens a closed circuit', () => {
+  const rule = (counted: Partial<Tally>, policy = defaultBreakerPolicy) =>
+    openingRule('transient', tally(counted), policy);
+
   it('[M-4] is the fifth failure in a row, not the fourth', () => {
-    expect(trips(tally({ consecutive: 4 }), defaultBreakerPolicy)).toBe(false);
-    expect(trips(tally({ consecutive: 5 }), defaultBreakerPolicy)).toBe(true);
+    expect(rule({ consecutive: 4 })).toBeUndefined();
+    expect(rule({ consecutive: 5 })).toEqual({ name: 'consecutive_failures', failures: 5, limit: 5 });
   });
 
   it('[M-4] is half of at least 20 attempts', () => {
-    expect(trips(tally({ failures: 10, total: 20 }), defaultBreakerPolicy)).toBe(true);
-    expect(trips(tally({ failures: 9, total: 20 }), defaultBreakerPolicy)).toBe(false);
+    const ratio = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 };
+    expect(rule({ failures: 10, total: 20 })).toEqual(ratio);
+    expect(rule({ failures: 9, total: 20 })).toBeUndefined();
   });
 
   it('[M-4] is no ratio of fewer than 20 attempts', () => {
-    expect(trips(tally({ failures: 19, total: 19 }), defaultBreakerPolicy)).toBe(false);
+    expect(rule({ failures: 19, total: 19 })).toBeUndefined();
   });
 
   it('[M-4] is nothing while nothing was counted', () => {
-    expect(trips(tally({}), { ...defaultBreakerPolicy, minimumAttempts: 1 })).toBe(false);
+    expect(rule({}, { ...defaultBreakerPolicy, minimumAttempts: 1 })).toBeUndefined();
+  });
+
+  it('[M-4] is the failures in a row where both hold', () => {
+    expect(rule({ consecutive: 5, failures: 20, total: 20 })).toMatchObject({ name: 'consecutive_failures' });
+  });
+
+  it('[M-4] is a quota at once, whatever was counted', () => {
+    expect(openingRule('quota', tally({ consecutive: 1 }), defaultBreakerPolicy)).toEqual({ name: 'quota' });
   });
 });
 

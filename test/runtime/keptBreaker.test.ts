@@ -6,7 +6,8 @@ import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 
-const opened = { type: 'breaker.opened', openForMs: 60_000, kind: 'transient' } as const;
+const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+const opened = { type: 'breaker.opened', openForMs: 60_000, kind: 'transient', rule } as const;
 
 async function start(keeper: StreakKeeper) {
   const { store, clock } = await startStore();
@@ -44,6 +45,13 @@ describe.skipIf(!hasSqlite)('failures in a row that a process counts itself', ()
     streak.end();
     stop();
     expect(await failures()).toBe(0);
+  });
+
+  it('[O-9] [M-8] has the rule that opened the circuit outlive the process', async () => {
+    const { clock, keep } = await start('own');
+    keep().changed(opened, 1, { kind: 'transient', message: 'HTTP 503', rule, failures: [] });
+    await clock.settle();
+    expect(keep().restored()).toMatchObject({ openings: 1, cause: { message: 'HTTP 503', rule } });
   });
 
   it('are not written for answers that follow answers', async () => {

@@ -1,5 +1,5 @@
 import { claimProbe } from '../../runtime/leaseOwner.ts';
-import { openForMs, trips } from '../../policy/breaker.ts';
+import { openForMs, openingRule } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { causeText, openText } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
@@ -70,7 +70,10 @@ export async function countFailure(
   const isOpen = row.state === 'open';
   if (isOpen && row.generation !== probe?.generation) return;
   const failures = isOpen ? row.failures + 1 : await countOne(store, key, row.generation);
-  if (!isOpen && !trips({ consecutive: failures, failures: 0, total: 0 }, policy)) return;
+  const rule = isOpen
+    ? ({ name: 'failed_probe' } as const)
+    : openingRule(kind, { consecutive: failures, failures: 0, total: 0 }, policy);
+  if (rule === undefined) return;
   const openedAt = systemClock.wallNow();
   const lastOpenMs = openForMs(policy, row.openings);
   const message = causeText(said);
@@ -86,10 +89,11 @@ export async function countFailure(
     cause: {
       kind,
       message,
+      rule,
       failures: [{ kind, message, call: `${process.pid}.${openedAt}`, attempt: 1, at: openedAt }],
     },
   });
-  record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind, cause: message });
+  record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind, rule, cause: message });
 }
 
 /** How many failures there are in a row now, also when another process held the lock for a moment. */

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { breakerRuleText, readBreakerRule } from '../../policy/breakerRule.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { EventRow as StoredEvent } from '../../store/events.ts';
 import type { ChainLink, EventChain } from '../eventChain.ts';
@@ -67,7 +68,8 @@ function ofWhom({ metadata }: StoredEvent): string {
 
 function wordsOf({ metadata }: StoredEvent): string {
   const { error, message, by, why, tool } = metadata;
-  return [tool, error, message, typeof by === 'string' ? `by ${by}` : undefined, why]
+  const rule = readBreakerRule(metadata['rule']);
+  return [tool, error, rule && breakerRuleText(rule), message, typeof by === 'string' ? `by ${by}` : undefined, why]
     .filter((each) => typeof each === 'string')
     .join('; ');
 }

@@ -1,3 +1,4 @@
+import { breakerRuleText } from '../../policy/breakerRule.ts';
 import type { CountedFailure } from '../../policy/breakerCause.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { CircuitChart } from './machines.tsx';
@@ -121,7 +122,8 @@ function Cause({ cause, openedAt, lastError }: IntegrationLine) {
       </section>
     );
   }
-  const { failures } = cause;
+  const { failures, rule } = cause;
+  const count = failures.length > 1 ? `${failures.length} attempts failed` : 'An attempt failed';
   return (
     <section class="box" aria-label="Why it opened">
       <div class="sh">
@@ -133,7 +135,7 @@ function Cause({ cause, openedAt, lastError }: IntegrationLine) {
         )}
       </div>
       <p class="in large wrap">
-        {failures.length > 1 ? `${failures.length} attempts failed: ` : 'An attempt failed: '}
+        {rule === undefined ? count : sentence(breakerRuleText(rule))}:{' '}
         <code>
           {cause.kind}: {cause.message}
         </code>
@@ -148,6 +150,8 @@ function Cause({ cause, openedAt, lastError }: IntegrationLine) {
     </section>
   );
 }
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function Failure({ at, label, kind, message, session }: CountedFailure) {
   return (

@@ -1,16 +1,18 @@
 import type { CountedFailure } from '../breakerCause.ts';
+import type { BreakerRule } from '../breakerRule.ts';
 import type { FailureKind } from '../failure.ts';
 
 /** What is told of integrations and their circuits. */
 export interface IntegrationFacts {
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
-  /** The circuit opened, of `tool` alone where named: calls are refused for `openForMs`, or until released (`isolated`). `cause`: the last of `failures`. */
+  /** The circuit opened, of `tool` alone where named: calls are refused for `openForMs`, or until released (`isolated`), by `rule`. `cause`: the last of `failures`. */
   'breaker.opened': {
     integration: string;
     tool?: string | undefined;
     openForMs: number;
     kind: FailureKind | 'isolated';
+    rule?: BreakerRule | undefined;
     cause?: string | undefined;
     failures?: readonly CountedFailure[] | undefined;
   };
@@ -23,6 +25,7 @@ export interface IntegrationFacts {
     integration: string;
     state: 'open' | 'closed' | 'paused';
     forMs?: number | undefined;
+    rule?: BreakerRule | undefined;
     cause?: string | undefined;
   };
   /** The other side asked for a pause (429). */

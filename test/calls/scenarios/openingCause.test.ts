@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import { integrationMachine } from '../../../src/machines/integration.ts';
 import { deferred } from '../../support/deferred.ts';
 import { fault, startIntegration } from '../../support/startIntegration.ts';
 
@@ -125,7 +127,10 @@ describe('the cause of an open circuit', () => {
     integration.breaker.isolate();
     await clock.settle();
     expect(facts.of('breaker.opened')).toEqual([
-      { type: 'breaker.opened', integration: 'kb', openForMs: Number.POSITIVE_INFINITY, kind: 'isolated' },
+      {
+        ...{ type: 'breaker.opened', integration: 'kb', openForMs: Number.POSITIVE_INFINITY, kind: 'isolated' },
+        rule: { name: 'isolated' },
+      },
     ]);
   });
 
@@ -138,5 +143,88 @@ describe('the cause of an open circuit', () => {
     integration.breaker.reset();
     await integration.call('fails');
     expect(facts.of('breaker.opened').map(({ failures }) => failures?.length)).toEqual([1, 1]);
+  });
+});
+
+describe('the rule that opened a circuit', () => {
+  const breaker = { minimumAttempts: 4, failureRatio: 0.5 };
+
+  /** Calls of which every second one fails, the first one not. */
+  async function flap(calls: number, given: object = breaker) {
+    let count = 0;
+    const started = startIntegration({ ...once, breaker: given }, () =>
+      ++count % 2 === 0 ? Promise.reject(fault('transient', closing)) : Promise.resolve('fine'),
+    );
+    for (let index = 0; index < calls; index++) await started.integration.call('ask');
+    return started;
+  }
+
+  it('[O-9] is told with its figures: failures in a row', async () => {
+    const { integration, facts } = startIntegration(once, () => Promise.reject(fault('transient', closing)));
+    for (let index = 0; index < 5; index++) await integration.call('ask');
+    expect(facts.of('breaker.opened')).toMatchObject([
+      { rule: { name: 'consecutive_failures', failures: 5, limit: 5 } },
+    ]);
+  });
+
+  it('[O-9] is told with its figures: the failure ratio, and the failures that it counted alone', async () => {
+    const { facts } = await flap(4);
+    const [opened] = facts.of('breaker.opened');
+    expect(opened?.rule).toEqual({ name: 'failure_ratio', failures: 2, attempts: 4, limit: 0.5 });
+    expect(opened?.failures?.map(({ call }) => call)).toEqual(['kb-2', 'kb-4']);
+  });
+
+  it('[O-9] is in the refusal where it is the ratio, which surprises a caller whose other calls went well', async () => {
+    const { integration } = await flap(4);
+    expect(await integration.call('again')).toMatchObject({
+      failure: {
+        message:
+          'The circuit of kb is open (2 of the last 4 attempts failed, failureRatio 0.5): gateway closed (1012); next try in 60 s',
+      },
+    });
+  });
+
+  it('[O-9] is the probe where that failed, and is forgotten as the circuit closes', async () => {
+    const { integration, clock, facts, path } = startIntegration({ ...once, breaker: { consecutiveFailures: 1 } }, () =>
+      Promise.reject(fault('transient', closing)),
+    );
+    await integration.call('ask');
+    await clock.advance(60_000);
+    await integration.call('ask');
+    expect(facts.of('breaker.opened').map(({ rule }) => rule?.name)).toEqual(['consecutive_failures', 'failed_probe']);
+    expect(path.link.rule).toEqual({ name: 'failed_probe' });
+    integration.breaker.reset();
+    expect(path.link.rule).toBeUndefined();
+  });
+
+  it('[O-9] is the quota', async () => {
+    const { integration, facts } = startIntegration(once, () => Promise.reject(fault('quota')));
+    await integration.call('ask');
+    expect(facts.of('breaker.opened')).toMatchObject([{ kind: 'quota', rule: { name: 'quota' } }]);
+  });
+
+  it('[O-9] [M-10] is that of the process that opened it, in the machine and in the news of it', () => {
+    const { clock, path, facts } = startIntegration();
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const cause = { kind: 'transient', message: 'HTTP 503', rule, failures: [] } as const;
+    path.adopt({ circuit: { openUntil: clock.now() + 5000, openings: 1, cause } });
+    expect(path.link.rule).toEqual(rule);
+    expect(facts.of('breaker.adopted')).toMatchObject([{ state: 'open', cause: 'HTTP 503', rule }]);
+  });
+
+  it('[O-9] [M-10] is in the machine of a later process', () => {
+    const rule = { name: 'quota' } as const;
+    const cause = { kind: 'quota', message: 'spent', rule, failures: [] } as const;
+    const { clock, path, ref } = startIntegration();
+    expect(path.link.rule).toBeUndefined();
+    ref.stop();
+    const later = createActor(integrationMachine, { input: { name: 'kb', breaker: path.policy.breaker } });
+    path.attach(later, { open: { openUntil: clock.now() + 5000, openings: 1, cause } });
+    expect([path.link.rule, path.openedBy]).toEqual([rule, cause]);
+  });
+
+  it('[M-4] is never the ratio where that is 1: every second call may fail for ever', async () => {
+    const { integration, facts } = await flap(200, { failureRatio: 1 });
+    expect([integration.breaker.state, facts.of('breaker.opened')]).toEqual(['closed', []]);
   });
 });

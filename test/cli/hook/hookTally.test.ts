@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { admitRun } from '../../../src/cli/hook/hookTally.ts';
+import { admitRun, countFailure } from '../../../src/cli/hook/hookTally.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { hasSqlite, startStore } from '../../store/startStore.ts';
 
 /** A store with the circuit of a hook that is due to be tried, whose place somebody has. */
 function dueStore(records: unknown[]): Store {
@@ -26,4 +27,26 @@ describe('a run of a hook', () => {
     expect(admitted).toMatchObject({ admitted: false });
     expect(records).toMatchObject([{ message: 'The circuit of hook:guard is open; another call tries it now' }]);
   });
+
+  it.skipIf(!hasSqlite)(
+    '[O-9] keeps the rule that opened its circuit: failures in a row, then the failed probe',
+    async () => {
+      const { store } = await startStore();
+      const name = { key: 'hook:guard', owner: 'one' };
+      const fail = () => countFailure(store, name, { kind: 'crash', message: 'exit 1' }, store.breakers.load(name.key));
+      const ruleNow = () => store.breakers.load(name.key)?.cause?.rule;
+      for (let count = 0; count < 4; count++) await fail();
+      expect(ruleNow()).toBeUndefined();
+      await fail();
+      expect(ruleNow()).toEqual({ name: 'consecutive_failures', failures: 5, limit: 5 });
+      await fail();
+      expect(ruleNow()).toEqual({ name: 'failed_probe' });
+      await store.flush();
+      const opened = await store.read({ category: 'breaker', limit: 10 });
+      expect(opened.map(({ metadata }) => metadata['rule'])).toEqual([
+        { name: 'consecutive_failures', failures: 5, limit: 5 },
+        { name: 'failed_probe' },
+      ]);
+    },
+  );
 });

@@ -97,7 +97,9 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     });
     expect(told('operator.probed')).toMatchObject([{ integration: 'down', how: 'next_call', by, why: 'mended' }]);
     const { stdout } = await run('status');
-    expect(stdout).toMatch(/^! down is not called: its circuit is open, the next call tries it/);
+    expect(stdout).toMatch(
+      /^! down is not called: its circuit is open \(1 attempt failed, consecutiveFailures 1\), the next call tries it/,
+    );
     expect(stdout).not.toContain('unwedge probe');
     expect((await run('probe', 'nobody')).stderr).toContain(
       'No live gateway has nobody, and nothing was done; known: down, kb',

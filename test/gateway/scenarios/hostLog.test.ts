@@ -56,7 +56,7 @@ describe('the logger of a host', () => {
     const { clock, tools, lines } = await startLogged({ alerts: false });
     for (let count = 0; count < 5; count++) await tools.call('gateway closed (1012)');
     expect(lines().filter((line) => line.includes('circuit'))).toEqual([
-      'warn The circuit of tools opened: gateway closed (1012); next try in 1m',
+      'warn The circuit of tools opened (5 attempts in a row failed, consecutiveFailures 5): gateway closed (1012); next try in 1m',
     ]);
     await clock.advance(60_000);
     await tools.call('well');

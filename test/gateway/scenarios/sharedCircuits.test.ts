@@ -28,8 +28,8 @@ async function start(script: Parameters<typeof faultyUpstream>[0]) {
     const llm = gateway.http('llm', { baseUrl: upstream.url, policy });
     const told: string[] = [];
     const facts: string[] = [];
-    gateway.on('breaker.adopted', ({ state, forMs, cause }) =>
-      told.push([state, Math.ceil((forMs ?? 0) / 1000), cause].join(' ')),
+    gateway.on('breaker.adopted', ({ state, forMs, rule, cause }) =>
+      told.push([state, Math.ceil((forMs ?? 0) / 1000), ...(rule === undefined ? [] : [rule.name]), cause].join(' ')),
     );
     gateway.on('*', ({ type }) => facts.push(type));
     await gateway.start();
@@ -49,7 +49,7 @@ describe.skipIf(!hasSqlite)('circuits of gateways that share a store and an API'
     expect([first.llm.breaker.state, second.llm.breaker.state]).toEqual(['open', 'closed']);
     await skip(1000);
     expect(second.llm.breaker.state).toBe('open');
-    expect(second.told).toEqual([expect.stringMatching(/^open 29 .*500/)]);
+    expect(second.told).toEqual([expect.stringMatching(/^open 29 consecutive_failures .*500/)]);
     expect(await second.llm.call(ask)).toMatchObject({
       failure: { kind: 'circuit_open', message: expect.stringContaining('500') as string },
     });

@@ -29,12 +29,13 @@ export function keepsBreakers(engine: Engine): void {
       const { first, second, share } = await start();
       expect(second.load('kb')).toEqual(open);
       expect(second.load('other')).toBeUndefined();
+      const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
       const secret = `sk-ant-api03-${'a1B2'.repeat(12)}`;
       const failure = { kind: 'auth', message: `no access with ${secret}`, call: 'kb-1', attempt: 1, at: now } as const;
-      first.save('kb', { ...open, generation: 6, cause: { ...failure, failures: [failure] } });
+      first.save('kb', { ...open, generation: 6, cause: { ...failure, rule, failures: [failure] } });
       await share();
       const { cause } = second.load('kb') ?? {};
-      expect(cause).toMatchObject({ kind: 'auth', failures: [{ call: 'kb-1', attempt: 1 }] });
+      expect(cause).toMatchObject({ kind: 'auth', rule, failures: [{ call: 'kb-1', attempt: 1 }] });
       expect(JSON.stringify(cause)).toContain('no access with');
       expect(JSON.stringify(cause)).not.toContain(secret);
     });
