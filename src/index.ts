@@ -61,7 +61,7 @@ export type { RemoteSignInOptions } from './actors/mcp/http/auth/signInOptions.t
 export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/remoteAuth.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
 export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';
-export type { BreakerRule } from './policy/breakerRule.ts';
+export type { BreakerRule, OpeningRule } from './policy/breakerRule.ts';
 export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/classify.ts';
 export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
 export type { Effect } from './policy/effects.ts';

@@ -1,4 +1,5 @@
 import { type BreakerPolicy, openForMs, openingRule } from '../policy/breaker.ts';
+import { reopeningRule } from '../policy/breakerRule.ts';
 import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
 import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
@@ -62,7 +63,7 @@ export class ToolCircuit<I, O> {
     if (isOpen && this.probe !== call) return undefined;
     this.failures.note(failure);
     const tally = this.#counts.failed(now);
-    const rule = isOpen ? ({ name: 'failed_probe' } as const) : openingRule(failure.kind, tally, this.#policy);
+    const rule = isOpen ? reopeningRule(this.failures.cause?.rule) : openingRule(failure.kind, tally, this.#policy);
     if (rule === undefined) return undefined;
     this.probe = undefined;
     this.failures.opened(rule);

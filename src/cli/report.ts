@@ -14,6 +14,7 @@ import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
+import { type LastOpening, lastOpenings, openingLine } from './lastOpening.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, type Column, renderTable } from './table.ts';
@@ -31,8 +32,9 @@ export const report = defineCommand({
     'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
     'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
     'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
-    'anything was sent: by an open circuit, a limit, a stop. What a reconcile rule asks is not counted with the calls: --tools shows it as',
-    'a tool of its own, such as list_payments (reconcile). Figures are kept by the minute and reach the database within 10 s.',
+    'anything was sent: by an open circuit, a limit, a stop; when a circuit last opened in that time, and by which rule, stands below the',
+    'table. What a reconcile rule asks is not counted with the calls: --tools shows it as a tool of its own, such as list_payments',
+    '(reconcile). Figures are kept by the minute and reach the database within 10 s.',
   ].join('\n'),
   options: {
     since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
@@ -44,26 +46,32 @@ export const report = defineCommand({
     const sinceMs = args.since ?? dayMs;
     if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
     const { from } = reportSpan(until, sinceMs);
-    const { path, rows, known } = await readDatabase(args.db, io, async (reader) => ({
+    const { path, rows, openings, known } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),
+      openings: await lastOpenings(reader, from),
       known: args.integration === undefined ? [] : (await reader.status(until)).integrations,
     }));
     const shown = createShownNames();
-    const entries = withShownNames(
+    const reported = withShownNames(
       reportOf(rows, { from, until }).filter(
         ({ integration }) =>
           args.integration === undefined || integration === args.integration || shown(integration) === args.integration,
       ),
       shown,
     );
+    const entries = reported.map((entry): Entry => {
+      const lastOpened = openings.get(entry.integration);
+      return { ...entry, ...(lastOpened !== undefined && { lastOpened }) };
+    });
     if (args.json) {
       io.stdout.write(toJson({ database: path, from, until, integrations: entries }));
       return 0;
     }
     const style = createStyle(io);
     io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
-    if (entries.length > 0) io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}`);
+    if (entries.length > 0)
+      io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}${openingLines(entries, until, io)}`);
     else if (args.integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
     else {
       const names = new Set([...rows, ...known].map(({ integration }) => integration));
@@ -76,6 +84,16 @@ export const report = defineCommand({
     return 0;
   },
 });
+
+/** What is reported of an integration, with the last opening of its circuit in that time. */
+type Entry = ReportEntry & { readonly lastOpened?: LastOpening };
+
+function openingLines(entries: readonly Entry[], now: number, io: Io): string {
+  const lines = entries.flatMap(({ integration, lastOpened }) =>
+    lastOpened === undefined ? [] : [openingLine(integration, lastOpened, now)],
+  );
+  return lines.length === 0 ? '' : `\n${wrapLines(lines, io.columns)}`;
+}
 
 /** Room for all kinds of failures, also in 60 columns. */
 const mostFailedLines = 6;

@@ -1,6 +1,6 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
 import { type BreakerPolicy, openForMs, openingRule } from '../policy/breaker.ts';
-import type { BreakerRule } from '../policy/breakerRule.ts';
+import { type BreakerRule, reopeningRule } from '../policy/breakerRule.ts';
 import type {
   AttemptFailed,
   CallFigures,
@@ -61,7 +61,7 @@ export const integrationMachine = setup({
   },
   actions: {
     open: assign(({ context }, event: AttemptFailed) => opened(context, event, ruleOf(context, event))),
-    reopen: assign(({ context }, event: AttemptFailed) => opened(context, event, { name: 'failed_probe' })),
+    reopen: assign(({ context }, event: AttemptFailed) => opened(context, event, reopeningRule(context.rule))),
     restore: assign(({ context }, { openUntil, openings, rule }: Restored) => ({
       generation: context.generation + 1,
       openUntil,

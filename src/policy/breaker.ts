@@ -1,4 +1,4 @@
-import type { BreakerRule } from './breakerRule.ts';
+import type { OpeningRule } from './breakerRule.ts';
 import { type BreakerOutcome, type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
 import { clampHint } from './hints.ts';
 import { duration, type GivenValues, integer, type KeysOf, number, type Tell } from './optionKeys.ts';
@@ -51,7 +51,7 @@ export interface Tally {
 }
 
 /** The rule by which a closed circuit opens; undefined while it stays closed. @param kind - of the failure that was counted last. */
-export function openingRule(kind: FailureKind, tally: Tally, policy: BreakerPolicy): BreakerRule | undefined {
+export function openingRule(kind: FailureKind, tally: Tally, policy: BreakerPolicy): OpeningRule | undefined {
   if (kind === 'quota') return { name: 'quota' };
   const { consecutive, failures, total } = tally;
   const { consecutiveFailures, minimumAttempts, failureRatio } = policy;

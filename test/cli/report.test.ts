@@ -41,6 +41,22 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect(line).toMatch(/^search +1201 +99\.2 % +1[12]\dms +1[12]\dms +1[12]\dms +31 +12 +timeout 7, transient 2$/);
   });
 
+  it('[O-9] [O-10] says when a circuit opened last in that time, and by which rule', async () => {
+    const db = await databaseWithFigures(search);
+    const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
+    const opened = { type: 'breaker.opened', integration: 'search', openForMs: 60_000, kind: 'transient' } as const;
+    const { store } = await startStore({ path: db });
+    for (const at of [now - 7_200_000, now - 120_000]) store.record({ ...opened, rule, cause: 'HTTP 503', at });
+    await store.flush();
+    const { stdout } = await call(['report', '--db', db]);
+    const why = '(10 of the last 20 attempts failed, failureRatio 0.5): transient: HTTP 503';
+    expect(stdout).toMatch(/\n\nsearch: its circuit last opened 2m ago /);
+    expect(stdout).toContain(`last opened 2m ago ${why}\n`);
+    const data = await call(['report', '--json', '--db', db]);
+    expect(JSON.parse(data.stdout)).toMatchObject({ integrations: [{ lastOpened: { at: now - 120_000, rule } }] });
+    expect((await call(['report', '--since', '1m', '--db', db])).stdout).not.toContain('last opened');
+  });
+
   it('[O-8] [O-10] shows no secret that stands in a name, and keeps two names apart', async () => {
     const key = (end: string): string => ['sk', 'ant', 'api03', `aB3x7890aB3x7890${end}`].join('-');
     const db = await databaseWithFigures(

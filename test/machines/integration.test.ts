@@ -72,7 +72,10 @@ describe('the machine of an integration alone', () => {
       rule,
       rule,
     ]);
-    expect(contextAfter(kept, probe(1000), { ...failed, generation: 2 }).rule).toEqual({ name: 'failed_probe' });
+    expect(contextAfter(kept, probe(1000), { ...failed, generation: 2 }).rule).toEqual({
+      name: 'failed_probe',
+      first: rule,
+    });
     expect(contextAfter(kept, { type: 'breaker.closed_elsewhere' }).rule).toBeUndefined();
     expect(contextAfter(kept, probe(1000), { type: 'attempt.answered', generation: 2 }).rule).toBeUndefined();
   });

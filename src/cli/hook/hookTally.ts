@@ -1,6 +1,7 @@
 import { claimProbe } from '../../runtime/leaseOwner.ts';
 import { openForMs, openingRule } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
+import { reopeningRule } from '../../policy/breakerRule.ts';
 import { causeText, openText } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { presets } from '../../policy/presets.ts';
@@ -71,7 +72,7 @@ export async function countFailure(
   if (isOpen && row.generation !== probe?.generation) return;
   const failures = isOpen ? row.failures + 1 : await countOne(store, key, row.generation);
   const rule = isOpen
-    ? ({ name: 'failed_probe' } as const)
+    ? reopeningRule(row.cause?.rule)
     : openingRule(kind, { consecutive: failures, failures: 0, total: 0 }, policy);
   if (rule === undefined) return;
   const openedAt = systemClock.wallNow();

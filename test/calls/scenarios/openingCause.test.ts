@@ -192,7 +192,10 @@ describe('the rule that opened a circuit', () => {
     await clock.advance(60_000);
     await integration.call('ask');
     expect(facts.of('breaker.opened').map(({ rule }) => rule?.name)).toEqual(['consecutive_failures', 'failed_probe']);
-    expect(path.link.rule).toEqual({ name: 'failed_probe' });
+    expect(path.link.rule).toEqual({
+      name: 'failed_probe',
+      first: { name: 'consecutive_failures', failures: 1, limit: 1 },
+    });
     integration.breaker.reset();
     expect(path.link.rule).toBeUndefined();
   });

@@ -38,15 +38,13 @@ describe('a run of a hook', () => {
       for (let count = 0; count < 4; count++) await fail();
       expect(ruleNow()).toBeUndefined();
       await fail();
-      expect(ruleNow()).toEqual({ name: 'consecutive_failures', failures: 5, limit: 5 });
+      const first = { name: 'consecutive_failures', failures: 5, limit: 5 };
+      expect(ruleNow()).toEqual(first);
       await fail();
-      expect(ruleNow()).toEqual({ name: 'failed_probe' });
+      expect(ruleNow()).toEqual({ name: 'failed_probe', first });
       await store.flush();
       const opened = await store.read({ category: 'breaker', limit: 10 });
-      expect(opened.map(({ metadata }) => metadata['rule'])).toEqual([
-        { name: 'consecutive_failures', failures: 5, limit: 5 },
-        { name: 'failed_probe' },
-      ]);
+      expect(opened.map(({ metadata }) => metadata['rule'])).toEqual([first, { name: 'failed_probe', first }]);
     },
   );
 });

@@ -55,7 +55,9 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     const { page, troubles } = await open(server.url);
     await heading(page, 'All is well');
     await call('gateway closed (1012)');
-    await page.locator('.need', { hasText: 'Circuit open: calls are refused.' }).waitFor();
+    await page
+      .locator('.need', { hasText: 'Circuit open (1 attempt failed, consecutiveFailures 1): calls are refused.' })
+      .waitFor();
     // The cause comes with the record of the circuit, which may be a moment later.
     await expect.poll(() => texts(page, '.need .ev')).toEqual(['transient: gateway closed (1012)']);
     const countdown = page.locator('.need .cd');
@@ -64,7 +66,9 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await page.locator('.need .who a').click();
     await heading(page, 'search');
     expect(page.url()).toContain('#/integrations/search');
-    expect((await texts(page, '.large'))[0]).toBe('An attempt failed: transient: gateway closed (1012)');
+    expect((await texts(page, '.large'))[0]).toBe(
+      '1 attempt failed, consecutiveFailures 1: transient: gateway closed (1012)',
+    );
     expect(troubles).toEqual([]);
   });
 
