@@ -1,4 +1,4 @@
-import type { ConfigOptions, UnwedgeConfig } from '../config/configTypes.ts';
+import type { ConfigOptions } from '../config/configTypes.ts';
 import { ConfigError } from '../config/problems.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -19,9 +19,9 @@ export const configOption = {
 export async function namedConfig(
   file: string | undefined,
   io: ConfigIo,
-  inline?: UnwedgeConfig,
+  besides?: readonly string[],
 ): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
-  const { store, synchronous, environment, retention, alerts, policies } = await wholeConfig(file, io, inline);
+  const { store, synchronous, environment, retention, alerts, policies } = await wholeConfig(file, io, besides);
   return { store, synchronous, environment, retention, alerts, policies };
 }
 
@@ -30,23 +30,23 @@ type ConfigIo = Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>
 /**
  * The configuration of the file that `--config` or `UNWEDGE_CONFIG` names, and the environment with it. One that merely lies in the working
  * directory is not read: a module would be run wherever the command is.
- * @param inline - a configuration that was read already; it wins.
+ * @param besides - keys of the file that the command reads by itself. @defaultValue none
  * @throws {@link CommandError} with everything that is wrong.
  */
 export async function wholeConfig(
   file: string | undefined,
   { env, endWithCommand, signal }: ConfigIo,
-  inline?: UnwedgeConfig,
+  besides?: readonly string[],
 ): Promise<ConfigOptions> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
-  if (named === undefined && inline === undefined) return {};
+  if (named === undefined) return {};
   // A module that was run may leave timers behind.
-  if (named?.endsWith('.json') === false) endWithCommand?.();
+  if (!named.endsWith('.json')) endWithCommand?.();
   // Only for commands that name one: it brings the tables of options.
   const { readConfig } = await import('../config/readConfig.ts');
   try {
-    const read = () => readConfig({ file: named ?? false, env, overrides: inline });
-    const { options } = await duringModule({ file: named ?? '', exitCode: exitCodes.ownError, signal }, read);
+    const read = () => readConfig({ file: named, env }, undefined, besides);
+    const { options } = await duringModule({ file: named, exitCode: exitCodes.ownError, signal }, read);
     return options;
   } catch (error) {
     if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });

@@ -18,7 +18,8 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle } from '../style.ts';
 import { renderTable } from '../table.ts';
 import type { ConfigArgs } from './options.ts';
-import { judgeServed, servedKeys } from './servedParts.ts';
+import { servedKeys } from '../serve/whatIsServed.ts';
+import { judgeServed } from './servedParts.ts';
 
 /** Does what `unwedge config` was asked to do. Gives the exit code. */
 export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {

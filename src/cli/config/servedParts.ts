@@ -5,10 +5,7 @@ import type { ConfigProblem } from '../../config/problems.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { misspeltKeys } from '../mcp/serverKeys.ts';
 import { fieldsIn, judgeServers } from '../mcp/serversFile.ts';
-import { agentsOf, hooksOf } from '../serve/whatIsServed.ts';
-
-/** What may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
-export const servedKeys: readonly string[] = ['mcpServers', 'agents', 'hooks'];
+import { agentsOf, hooksOf, servedKeys } from '../serve/whatIsServed.ts';
 
 /** What a file says of them. */
 export interface ServedParts {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
 import { nearest } from '../../policy/nearest.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
-import { servedKeys } from '../config/servedParts.ts';
+import { servedKeys } from '../serve/whatIsServed.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../moduleExit.ts';
 import { shellWord } from '../../policy/shellWord.ts';

@@ -1,4 +1,3 @@
-import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import { createProxyRuntime, type ProxyRuntime } from '../proxyRuntime.ts';
 import type { ProxyVoice } from '../../mcpProxy/proxyScope.ts';
 import { createTrafficLog, type TrafficLog } from '../../mcpProxy/trafficLog.ts';
@@ -24,10 +23,10 @@ export interface PreparedMcp extends ProxyRuntime {
   readonly log: TrafficLog | undefined;
 }
 
-/** The servers that are to be served, and the configuration that stood beside them in their file. */
+/** The servers that are to be served, and the keys under which they stand in the configuration. */
 interface Configured {
   readonly servers: readonly { readonly name: string }[];
-  readonly config?: UnwedgeConfig | undefined;
+  readonly besides?: readonly string[] | undefined;
   readonly hints?: readonly string[] | undefined;
 }
 
@@ -35,13 +34,13 @@ interface Configured {
 export async function prepareMcp(
   args: McpArgs,
   io: Io,
-  { servers, config: inline, hints = [] }: Configured,
+  { servers, besides, hints = [] }: Configured,
 ): Promise<PreparedMcp> {
   // Many a client closes what it does not want to read; it still wants its server.
   io.leaveErrors?.();
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = createOwnLogger(say);
-  const config = await namedConfig(inline === undefined ? args.config : undefined, io, inline);
+  const config = await namedConfig(args.config, io, besides);
   const path = databasePath(args.db ?? config.store, io.env);
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
   for (const hint of hints) say(hint);

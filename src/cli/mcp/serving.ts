@@ -1,5 +1,4 @@
 import type { ClientStreams, OpenServer } from '../../actors/mcp/serverLines.ts';
-import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import type { LiveStatus } from '../../control/answers.ts';
 import type { Methods } from '../../control/serveClient.ts';
 import type { LeftOut } from '../../mcpHub/hubNames.ts';
@@ -21,8 +20,8 @@ export interface Served {
   readonly title: string;
   readonly servers: readonly McpProxyOptions[];
   readonly isHub: boolean;
-  /** The configuration that stood beside the servers in their file. */
-  readonly config?: UnwedgeConfig | undefined;
+  /** The keys under which they stand in the configuration. @defaultValue none: they stand elsewhere */
+  readonly besides?: readonly string[] | undefined;
   /** What stands in their file and is likely misspelt, a sentence each. */
   readonly hints?: readonly string[] | undefined;
 }

@@ -1,4 +1,3 @@
-import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import { UsageError } from '../errors.ts';
 import type { McpArgs } from './options.ts';
 import { planLimits, planMcp } from './plan.ts';
@@ -32,10 +31,10 @@ export async function whatToServe(
   const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
   const limits = { ...planLimits(args), envAllow, isOneOfSeveral: true };
   const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
-  const { mcpServers, ...own } = fieldsIn(content) ?? {};
-  const inline = args.servers === undefined ? (own as UnwedgeConfig) : undefined;
   const title = args.name ?? titleOf(servers.map(({ name }) => name));
-  return { name: args.name ?? 'unwedge', title, servers, isHub: true, config: inline, hints: misspeltKeys(mcpServers) };
+  const hints = misspeltKeys(fieldsIn(content)?.['mcpServers']);
+  const besides = args.servers === undefined ? ['mcpServers'] : undefined;
+  return { name: args.name ?? 'unwedge', title, servers, isHub: true, besides, hints };
 }
 
 function titleOf(names: readonly string[]): string {

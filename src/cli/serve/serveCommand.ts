@@ -13,14 +13,14 @@ import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { listenPlace } from './listenPlace.ts';
 import { type ServeArgs, usualDrainMs } from './options.ts';
-import { whatIsServed } from './whatIsServed.ts';
+import { servedKeys, whatIsServed } from './whatIsServed.ts';
 
 /** Serves until the command is told to end. Gives the exit code. */
 export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const place = listenPlace(args);
   const token = listenToken(args);
-  const { config: inline, file, servers, agents, hooks, warnings } = await whatIsServed(args, io.env);
-  const config = await wholeConfig(inline === undefined ? args.config : undefined, io, inline);
+  const { file, servers, agents, hooks, warnings } = await whatIsServed(args, io.env);
+  const config = await wholeConfig(args.config, io, args.servers === undefined ? servedKeys : undefined);
   io.leaveErrors?.();
   // What runs services counts another exit code than 0 as a failure.
   io.endInOrder?.();

@@ -1,4 +1,3 @@
-import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
 import type { Served } from '../../serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
@@ -7,11 +6,13 @@ import { misspeltKeys, serverKeys } from '../mcp/serverKeys.ts';
 import { quoted } from '../sanitize.ts';
 import type { ServeArgs } from './options.ts';
 
-/** What is served, and the configuration that stood beside it. */
+/** What may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
+export const servedKeys: readonly string[] = ['mcpServers', 'agents', 'hooks'];
+
+/** What is served, and where that stands. */
 export interface WhatIsServed extends Served {
   /** The file that it stands in. */
   readonly file: string;
-  readonly config?: UnwedgeConfig | undefined;
   /** What stands in the file and is read by nobody, a sentence each. */
   readonly warnings: readonly string[];
 }
@@ -30,7 +31,7 @@ export async function whatIsServed(
   const content = await readServersFile(named);
   const fields = fieldsIn(content);
   if (fields === undefined) throw new CommandError(`Expected ${quoted(named)} to hold an object`);
-  const { mcpServers, agents, hooks, ...rest } = fields;
+  const { mcpServers, agents, hooks } = fields;
   const served = {
     servers: mcpServers === undefined ? {} : serversOf(serversIn(named, content, env)),
     agents: agentsOf(named, agents),
@@ -38,8 +39,7 @@ export async function whatIsServed(
   };
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
-  const warnings = unread(mcpServers, file === undefined);
-  return { ...served, file: named, warnings, ...(file === undefined && { config: rest as UnwedgeConfig }) };
+  return { ...served, file: named, warnings: unread(mcpServers, file === undefined) };
 }
 
 /** What belongs under `policies`: written beside the command it would hold for nothing. */

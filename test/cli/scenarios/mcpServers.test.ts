@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client as ModernClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { installed, offer } from '../../mcpProxy/conformance/ways.ts';
 import { hasSqlite } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { runBuilt } from '../startCli.ts';
 import { makeHome, type McpHome, startMcp } from '../startMcp.ts';
 import { main } from '../startRun.ts';
@@ -132,16 +133,26 @@ describe('unwedge mcp with a file of servers', () => {
 
   it('[P-8] finds the servers beside our own configuration, which holds too', async () => {
     const home = makeHome();
-    const db = join(home.directory, 'other.sqlite');
-    const config = fileOf(home, { mcpServers: { everything: server('everything') }, store: db });
+    const config = fileOf(home, { mcpServers: { everything: server('everything') }, store: 'other.sqlite' });
     const { UNWEDGE_DB: _, ...env } = envOf(home);
     const args = [main, 'mcp', '--config', config];
-    const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
+    const elsewhere = temporaryDirectory();
+    const command = { command: process.execPath, args, env, cwd: elsewhere, stderr: 'ignore' as const };
     const client = new Client({ name: 'test', version: '1' });
-    await client.connect(transport);
+    await client.connect(new StdioClientTransport(command));
     expect((await client.listTools()).tools[0]?.name).toBe('everything__echo');
     await client.close();
-    await expect.poll(() => readFileSync(db).length).toBeGreaterThan(0);
+    // From where the file lies.
+    await expect.poll(() => readFileSync(join(home.directory, 'other.sqlite')).length).toBeGreaterThan(0);
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  it('[L-1] says where in that file our own configuration is wrong', async () => {
+    const home = makeHome();
+    const config = fileOf(home, { mcpServers: { everything: server('everything') }, stor: 'other.sqlite' });
+    const { code, stderr } = await runBuilt(['mcp', '--config', config], envOf(home));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/servers\.json:1:\d+: unknown key stor; did you mean store\?/);
   });
 
   it.each([

@@ -1,6 +1,9 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { everything, makeServeHome, type ServeProcess, startServe } from '../startServe.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { everything, main, makeServeHome, type ServeProcess, startServe, startServing } from '../startServe.ts';
 
 const home = () => makeServeHome({ mcpServers: { everything } });
 
@@ -23,6 +26,22 @@ describe('unwedge serve', () => {
     const byName = { ...serving, origin: serving.origin.replace('127.0.0.1', 'localhost') };
     const { url } = (await (await post(byName, '/v1/dashboard')).json()) as { readonly url: string };
     expect(url).toMatch(new RegExp(`^${byName.origin}/#token=[\\w-]+$`));
+  });
+
+  it('[E-1] keeps its sessions where the file says, from where that lies, unless --db or UNWEDGE_DB names another place', async () => {
+    const { config, tokenFile, directory } = makeServeHome({ mcpServers: { everything }, store: 'kept.sqlite' });
+    const elsewhere = temporaryDirectory();
+    const words = [main, 'serve', '--config', config, '--listen', '127.0.0.1:0', '--token-file', tokenFile];
+    const served = async (env: NodeJS.ProcessEnv = {}) => {
+      const { child, exited } = await startServing(process.execPath, words, elsewhere, env);
+      child.kill('SIGTERM');
+      await exited;
+    };
+    await served();
+    expect(existsSync(join(directory, 'kept.sqlite'))).toBe(true);
+    expect(readdirSync(elsewhere).filter((name) => name.endsWith('.sqlite'))).toEqual([]);
+    await served({ UNWEDGE_DB: 'variable.sqlite' });
+    expect(existsSync(join(elsewhere, 'variable.sqlite'))).toBe(true);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

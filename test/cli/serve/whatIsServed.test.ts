@@ -14,7 +14,7 @@ function served(content: unknown, as: 'config' | 'servers' = 'config') {
 const kb = { command: 'kb-server', args: ['--quiet'], env: { KEY: '${TOKEN}' } };
 
 describe('what `unwedge serve` serves', () => {
-  it('[E-1] are the servers, agents and hooks of its configuration, and the rest configures the gateway', async () => {
+  it('[E-1] are the servers, agents and hooks of its configuration', async () => {
     const content = {
       store: 'gateway.sqlite',
       policies: { integrations: { kb: { maxAttempts: 1 } } },
@@ -29,12 +29,7 @@ describe('what `unwedge serve` serves', () => {
       },
       agents: content.agents,
       hooks: content.hooks,
-      config: { store: 'gateway.sqlite', policies: content.policies },
     });
-  });
-
-  it('[E-1] of --servers configure no gateway', async () => {
-    expect((await served({ mcpServers: { kb }, store: 'other.sqlite' }, 'servers')).config).toBeUndefined();
   });
 
   it.each([
