@@ -15,6 +15,8 @@ export class LoopStalls implements Stalls {
   /** When the next tick is to come; `Infinity` while nobody watches. */
   #expectedAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined = undefined;
+  /** The timers that the tick is one of: fake timers of a test replace them, and it comes no more, or in another time. */
+  #timers: typeof setTimeout | undefined = undefined;
 
   /** @param now - monotonic time in ms. */
   constructor(now: () => number) {
@@ -36,12 +38,23 @@ export class LoopStalls implements Stalls {
     const watcher = { heard };
     this.#watchers.add(watcher);
     if (this.#timer === undefined) this.#arm();
+    else this.#follow();
     return () => {
       this.#watchers.delete(watcher);
     };
   }
 
+  /** @returns whether the timers were replaced: the time since then tells of no stall. */
+  #follow(): boolean {
+    if (this.#timer === undefined || setTimeout === this.#timers) return false;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#arm();
+    return true;
+  }
+
   #arm(): void {
+    this.#timers = setTimeout;
     this.#expectedAt = this.#now() + tickMs;
     // One timer again and again: setting a new one each time would cost ten times as much.
     this.#timer = (this.#timer?.refresh() ?? setTimeout(this.#tick, tickMs)).unref();
@@ -57,6 +70,7 @@ export class LoopStalls implements Stalls {
   };
 
   #look(): void {
+    if (this.#follow()) return;
     const now = this.#now();
     const from = this.#expectedAt;
     if (now - from < noticedMs) return;

@@ -31,6 +31,21 @@ describe('the clock of the machine', () => {
     await expect.poll(() => systemClock.now()).toBeGreaterThan(from);
   });
 
+  it.each(['watched', 'not watched any more'])(
+    '[U-11] takes no stall from fake timers, %s from before them',
+    async (how) => {
+      const release = systemClock.stalls?.watch();
+      if (how !== 'watched') release?.();
+      onTestFinished(() => release?.());
+      useFakeTimers();
+      const from = systemClock.now();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(systemClock.stalls?.since(from)).toBe(0);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(systemClock.stalls?.since(from)).toBe(0);
+    },
+  );
+
   it.each(['before', 'after'])('[U-11] ends a call whose test has fake timers from %s the start', async (when) => {
     if (when === 'before') useFakeTimers();
     const gateway = createGateway({ store: ':memory:', random: () => 0.5 });
