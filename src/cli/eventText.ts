@@ -1,7 +1,7 @@
 import { type EventRow, wentWrong } from '../store/events.ts';
-import { breakerRuleText, readBreakerRule } from '../policy/breakerRule.ts';
 import { textWidth } from '../policy/textWidth.ts';
 import { instanceName } from '../runtime/integrationView.ts';
+import { eventSentence } from './eventSentence.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
@@ -87,7 +87,7 @@ function toCells(event: EventRow, style: Style, origins: Origins): Cell[] {
     { text: localTime(event.at), paint: style.dim },
     wentWrong(event) ? { text: type, paint: style.red } : type,
     origins(subject, event),
-    describe(rest),
+    eventSentence({ ...event, metadata: rest }),
   ];
 }
 
@@ -144,19 +144,4 @@ function splitSubject(metadata: Metadata): { subject: string; rest: Metadata } {
   if (name === undefined) return { subject: '', rest: metadata };
   const { [name]: subject, ...rest } = metadata;
   return { subject: String(subject), rest };
-}
-
-/** Not for a line: found in `--json`. */
-const longFields = new Set(['stack', 'call', 'input', 'runtime_pid']);
-
-/** The error first, then the rule that opened a circuit, then what else is known as `name=value`. */
-function describe({ error, ...rest }: Metadata): string {
-  const fields = Object.entries(rest)
-    .filter(([name, value]) => !longFields.has(name) && value !== null && typeof value !== 'object')
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join(' ');
-  const rule = readBreakerRule(rest['rule']);
-  const about = [rule && breakerRuleText(rule), fields].filter(Boolean).join('; ');
-  if (typeof error !== 'string') return about;
-  return about === '' ? error : `${error} (${about})`;
 }

@@ -1,4 +1,3 @@
-import { nearest } from '../policy/nearest.ts';
 import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
 import type { StoreReader } from '../store/storeReader.ts';
@@ -7,7 +6,7 @@ import { readDatabase } from './database.ts';
 import { unknown, UsageError } from './errors.ts';
 import { eventTable } from './eventText.ts';
 import type { Io } from './io.ts';
-import { knownIntegrations } from './knownIntegrations.ts';
+import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
 import { quoted, toJson } from './sanitize.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -47,7 +46,10 @@ export const events = defineCommand({
   async run(args, io) {
     const { since, category, integration, failed, limit } = args;
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
-    if (args.follow) return (await import('./followEvents.ts')).followEvents(query, args, io);
+    if (args.follow) {
+      const { followEvents } = await import('./followEvents.ts');
+      return followEvents(query, args, io, (reader) => guess(reader, category, integration, io));
+    }
     const { rows, running, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
       // The answer as data is what was asked for, and no word more.
@@ -87,6 +89,5 @@ async function guess(
   const told = sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string');
   const names = new Set([...told, ...(await knownIntegrations(reader, io))]);
   if (names.has(integration)) return ` ${quoted(integration)} is known: see \`unwedge status\` and \`unwedge report\`.`;
-  const near = nearest(integration, [...names]);
-  return ` There is no integration ${quoted(integration)}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`;
+  return ` ${noSuchIntegration(integration, names)}`;
 }

@@ -4,7 +4,9 @@ import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import { createOrigins, eventLine, type Origins } from './eventText.ts';
 import { type Io, pause } from './io.ts';
+import { UsageError } from './errors.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
+import { wrapLines } from './wrap.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /** How often new events are looked for, in ms. */
@@ -21,12 +23,14 @@ interface Place {
 /**
  * Prints the newest events of the query, then those that come, until it is told to end. A database that cannot be read meanwhile is said
  * once and waited for.
+ * @param guess - what is wrong with a query that nothing matches so far. @defaultValue nothing
  * @throws CommandError when there is nothing to read to begin with.
  */
 export async function followEvents(
   query: EventQuery,
   { db, json }: Pick<Args, 'db' | 'json'>,
   io: Io,
+  guess: (reader: StoreReader) => Promise<string | UsageError> = () => Promise.resolve(''),
 ): Promise<number> {
   let origins: Origins | undefined;
   const running = new Set<number>();
@@ -34,14 +38,19 @@ export async function followEvents(
     origins ??= createOrigins(rows, running);
     for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io, origins));
   };
-  let place = await readDatabase(db, io, async (reader) => {
+  const begun = await readDatabase(db, io, async (reader) => {
     const last = await reader.lastEventId();
     for (const { pid } of await reader.runtimes()) running.add(pid);
     // What came since, and what is not to be gone on from yet, comes with the next look.
     const rows = await reader.events({ ...query, before: last + 1 });
     print(rows);
-    return { file: reader.identity, after: last };
+    const hint = rows.length === 0 ? await guess(reader) : '';
+    return { file: reader.identity, after: last, hint };
   });
+  const { hint } = begun;
+  if (hint instanceof UsageError) throw hint;
+  if (hint !== '') io.stderr.write(wrapLines([`No events match yet.${hint}`], io.errorColumns ?? Infinity));
+  let place: Place = begun;
   let trouble: string | undefined;
   while (!io.signal.aborted) {
     await pause(io, lookEveryMs);

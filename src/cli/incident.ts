@@ -19,7 +19,7 @@ export const incident = defineCommand({
   summary: 'what happened around a session or a call, in a folder to take home and replay',
   usage: 'incident SESSION|CALL|INTEGRATION [--out DIR] [--around DURATION] [--json] [--db FILE]',
   details: [
-    'CALL is an id such as `kb-12`, as `unwedge events` shows it. Attempts are held in memory and written when something goes wrong; a gateway',
+    'CALL is an id such as `kb-12`, as `unwedge events` shows it (call kb-12). Attempts are held in memory and written when something goes wrong; a gateway',
     'that runs is asked to write what it holds. The folder holds policies, attempts with their times and errors, circuits, turns and events;',
     'no inputs, no answers, and no secrets. Play it on any machine by `unwedge replay DIR`.',
   ].join('\n'),

@@ -8,17 +8,18 @@ import {
   type ReportStep,
 } from '../policy/callReport.ts';
 import { formatDuration, formatLatency } from '../policy/duration.ts';
-import { nearest } from '../policy/nearest.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
+import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
 import { type LastOpening, lastOpenings, openingLine } from './lastOpening.ts';
-import { quoted, sanitize, toJson } from './sanitize.ts';
+import { sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, type Column, renderTable } from './table.ts';
 import { wrapLines } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** Terminals of so many columns have room for the course of time. */
@@ -46,17 +47,17 @@ export const report = defineCommand({
     const sinceMs = args.since ?? dayMs;
     if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
     const { from } = reportSpan(until, sinceMs);
+    const { integration } = args;
     const { path, rows, openings, known } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),
       openings: await lastOpenings(reader, from),
-      known: args.integration === undefined ? [] : (await reader.status(until)).integrations,
+      known: integration === undefined || args.json ? new Set<string>() : await knownIntegrations(reader, io),
     }));
     const shown = createShownNames();
     const reported = withShownNames(
       reportOf(rows, { from, until }).filter(
-        ({ integration }) =>
-          args.integration === undefined || integration === args.integration || shown(integration) === args.integration,
+        ({ integration: name }) => integration === undefined || name === integration || shown(name) === integration,
       ),
       shown,
     );
@@ -72,14 +73,13 @@ export const report = defineCommand({
     io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
     if (entries.length > 0)
       io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}${openingLines(entries, until, io)}`);
-    else if (args.integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
+    else if (integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
     else {
-      const names = new Set([...rows, ...known].map(({ integration }) => integration));
-      const near = names.has(args.integration) ? undefined : nearest(args.integration, [...names]);
-      const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
-      io.stdout.write(
-        wrapLines([`No call of ${sanitize(args.integration)} has ended in that time.${guess}`], io.columns),
-      );
+      const names = new Set([...known].map(shown));
+      const none = names.has(integration)
+        ? `No call of ${sanitize(integration)} has ended in that time.`
+        : noSuchIntegration(integration, names);
+      io.stdout.write(wrapLines([none], io.columns));
     }
     return 0;
   },
@@ -97,6 +97,8 @@ function openingLines(entries: readonly Entry[], now: number, io: Io): string {
 
 /** Room for all kinds of failures, also in 60 columns. */
 const mostFailedLines = 6;
+
+const refusedText = 'REFUSED are no CALLS: nothing was sent (an open circuit, a limit, a stop).';
 
 const emptyText = 'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.';
 
@@ -129,7 +131,7 @@ function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io
     ...(isWide ? [course(steps)] : []),
     failures(line),
   ];
-  return renderTable(
+  const table = renderTable(
     columns,
     entries.flatMap((entry) => [
       row(entry.integration, entry, entry.steps),
@@ -137,6 +139,8 @@ function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io
     ]),
     io.columns,
   );
+  const isRefused = entries.some(({ refused }) => refused > 0);
+  return isRefused ? `${table}${wrapWords(refusedText, io.columns).map(style.dim).join('\n')}\n` : table;
 }
 
 export function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {

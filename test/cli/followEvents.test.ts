@@ -38,6 +38,21 @@ async function follow(
   return { code, stdout, stderr, lines: stdout.trimEnd().split('\n') };
 }
 
+it.skipIf(!hasSqlite)(
+  '[L-1] says of a name that nobody has that there is none, and waits for it all the same',
+  async () => {
+    const started = await startStore();
+    started.store.record(failed(1));
+    await started.store.flush();
+    const come = () => started.store.record(failed(2, { integration: 'later' }));
+    const { code, stdout, stderr } = await follow(['--integration', 'later'], started, [come, () => undefined]);
+    expect([code, stderr]).toEqual([0, 'No events match yet. There is no integration "later"; known: kb.\n']);
+    expect(stdout).toContain('later');
+    const none = await follow(['--category', 'integraton'], started);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('did you mean integration?')]);
+  },
+);
+
 async function startWith(count: number) {
   const started = await startStore();
   for (let index = 1; index <= count; index++) started.store.record(failed(index));

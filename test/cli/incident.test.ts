@@ -67,6 +67,15 @@ describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
     expect(taken.stdout).toContain(`\n  unwedge replay ${folder}\n`);
   });
 
+  it('[O-16] takes a call as `unwedge events` shows it', async () => {
+    const db = await databaseOfTrouble();
+    const { stdout } = await call(['events', '--failed', '--db', db]);
+    const id = /; call (\S+?)[;)]/.exec(stdout)?.[1] ?? '';
+    const out = join(temporaryDirectory(), 'incident');
+    const taken = await call(['incident', id, '--out', out, '--json', '--db', db]);
+    expect(JSON.parse(taken.stdout)).toMatchObject({ subject: { kind: 'call', id: 'kb-2' } });
+  });
+
   it('[O-16] says where another end comes from: of a changed record, or of another policy', async () => {
     const db = await databaseOfTrouble();
     const folder = join(temporaryDirectory(), 'taken');

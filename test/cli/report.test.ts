@@ -87,7 +87,9 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
       const job = { integration: 'nightly-report', succeeded: 6, failed, took: took(120, 6) };
       const db = await databaseWithFigures(job, { ...search, failed: {} });
       const { stdout } = await call(['report', '--db', db], { isTTY: true, columns, env: { NO_COLOR: '1' } });
-      const [heading = '', ...lines] = stdout.trimEnd().split('\n').slice(2);
+      const [table = '', legend = ''] = stdout.split('REFUSED are no CALLS:');
+      expect(legend.replaceAll(/\s+/g, ' ')).toBe(' nothing was sent (an open circuit, a limit, a stop). ');
+      const [heading = '', ...lines] = table.trimEnd().split('\n').slice(2);
       expect(heading).toMatch(/^INTEGRATION +CALLS +SUCCESS +P50 +P95\b/);
       expect(lines[0]).toMatch(/^nightly-report +19 +31\.5 % +1[12]\dms +1[12]\dms/);
       expect(lines.at(-1)).toMatch(/^search +1192 +100 % +1[12]\dms +1[12]\dms/);
@@ -126,13 +128,20 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect((await call(['report', '--since', '2d', '--db', db])).stdout).toContain('old');
     const one = await call(['report', '--since', '2d', '--integration', 'old', '--db', db]);
     expect(one.stdout).not.toContain('search');
+    // Nothing was refused of it.
+    expect(one.stdout).not.toContain('REFUSED are no CALLS');
     expect(await call(['report', '--since', '0s', '--db', db])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('`--since` to be a duration above 0') as string,
     });
-    expect((await call(['report', '--integration', 'none', '--db', db])).stdout).toContain('No call of none');
+    expect((await call(['report', '--integration', 'none', '--db', db])).stdout).toBe(
+      `${db}: the last 24h\nThere is no integration "none"; known: old, search.\n`,
+    );
+    expect((await call(['report', '--integration', 'old', '--db', db])).stdout).toContain(
+      'No call of old has ended in that time.\n',
+    );
     expect((await call(['report', '--integration', 'serach', '--db', db])).stdout).toMatch(
-      /Did you mean "search"\?\n$/,
+      /There is no integration "serach"; did you mean "search"\?\n$/,
     );
   });
 
