@@ -112,7 +112,7 @@ describe.skipIf(!hasSqlite)('unwedge mcp-self', () => {
     expect(asked.map(({ text }) => text)).toEqual([
       expect.stringContaining('No session "--fire"'),
       expect.stringContaining('No session "-h"'),
-      expect.stringContaining('No call of --json'),
+      expect.stringContaining('There is no integration "--json"'),
       expect.stringContaining('got "5 parsecs"'),
     ]);
     expect(asked.map(({ isError }) => isError)).toEqual([true, true, false, true]);
