@@ -104,6 +104,8 @@ export type { SessionDefaults } from './sessions/sessionDefaults.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
 export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';
+export type { MetricsBody } from './policy/metricsText.ts';
+export type { MetricsOptions } from './runtime/ownMetrics.ts';
 export type { ReportOptions } from './runtime/reportOfRuntime.ts';
 export type { UntakenMessage } from './gateway/untaken.ts';
 export type { QuestionWhy, RuleWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';

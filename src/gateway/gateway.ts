@@ -42,7 +42,7 @@ export function createGateway<const Kinds extends readonly IntegrationKind[] = r
 }
 
 function coreGateway(scope: GatewayScope): Gateway {
-  const { checked, registry, hooks, approvals, tools, kept, reminder } = scope;
+  const { checked, registry, hooks, approvals, tools, kept, reminder, figures } = scope;
   const { runtime } = registry;
   const { clock, bus, deadlines, tracing } = runtime;
   let adopted: ((session: string) => SessionOptions | undefined) | undefined;
@@ -125,6 +125,8 @@ function coreGateway(scope: GatewayScope): Gateway {
     untaken: () => untakenMessages(registry.sessions, kept.oldestMail(), scope.adoption.failed),
     report: async (reportOptions) =>
       (await import('../runtime/reportOfRuntime.ts')).reportOfRuntime(runtime, reportOptions),
+    metrics: async (metricsOptions) =>
+      (await import('../runtime/ownMetrics.ts')).ownMetricsBody(figures, metricsOptions),
     get store() {
       return runtime.store();
     },

@@ -4,6 +4,7 @@ import { UserHooks } from '../integrations/hooks/userHooks.ts';
 import { Adoption } from '../runtime/adoption.ts';
 import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
 import { seeRuns } from '../runtime/seeRuns.ts';
+import { OwnFigures } from '../runtime/ownFigures.ts';
 import { Registry } from '../runtime/registry.ts';
 import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
@@ -26,6 +27,7 @@ export interface GatewayScope {
   readonly reminder: StartReminder;
   readonly inspection: Inspection;
   readonly alerts: SupervisedAlerts | undefined;
+  readonly figures: OwnFigures;
   /** Makes the gateway known to commands of other processes. */
   readonly show: () => Promise<LiveRun>;
 }
@@ -69,6 +71,7 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
     reminder: new StartReminder(clock, checked.logger),
     inspection,
     alerts,
+    figures: new OwnFigures(registry),
     show: () => shown.open(),
   };
 }

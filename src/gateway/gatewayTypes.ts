@@ -14,9 +14,11 @@ import type { Effect } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import type { RateOptions } from '../calls/rateOptions.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
+import type { MetricsBody } from '../policy/metricsText.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ReconcileOptions } from '../policy/reconcileRule.ts';
 import type { ToolOptions } from '../policy/toolOptions.ts';
+import type { MetricsOptions } from '../runtime/ownMetrics.ts';
 import type { IntegrationKind } from '../runtime/integrationKind.ts';
 import type { ReportOptions } from '../runtime/reportOfRuntime.ts';
 import type { ProcessGuardOptions } from '../runtime/processGuard.ts';
@@ -178,6 +180,15 @@ export interface Gateway {
    * store; without a file, of this one since its start. @throws TypeError or RangeError for a wrong option (rejects with it).
    */
   report(options?: ReportOptions): Promise<readonly ReportEntry[]>;
+  /**
+   * The metrics of this gateway for Prometheus, as a route `/metrics` of your own server answers: its calls since it was made, its circuits, and what is
+   * under way as of now. Without secrets. @throws TypeError for a wrong option (rejects with it).
+   *
+   * @example
+   * const { text, contentType } = await gateway.metrics({ accept: request.headers.accept });
+   * response.setHeader('content-type', contentType).end(text);
+   */
+  metrics(options?: MetricsOptions): Promise<MetricsBody>;
   /** Where final failures and facts are kept, once started. */
   readonly store: Store | undefined;
 }

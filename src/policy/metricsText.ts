@@ -1,9 +1,10 @@
 import type { MetricFamily, MetricSample } from './metrics.ts';
 
-/** Families as the body of an answer. */
+/** Metrics as the body of an answer. */
 export interface MetricsBody {
-  readonly type: string;
   readonly text: string;
+  /** Its header `Content-Type`. */
+  readonly contentType: string;
 }
 
 /** The families as Prometheus reads them, in the text format 0.0.4. */
@@ -35,8 +36,8 @@ export function metricsBody(families: readonly MetricFamily[], accept: string | 
   const asked = (accept ?? '').toLowerCase();
   const [open, plain] = [weightOf(asked, 'application/openmetrics-text'), weightOf(asked, 'text/plain')];
   return open > 0 && open >= plain
-    ? { type: 'application/openmetrics-text; version=1.0.0; charset=utf-8', text: openMetricsText(families) }
-    : { type: 'text/plain; version=0.0.4; charset=utf-8', text: metricsText(families) };
+    ? { text: openMetricsText(families), contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8' }
+    : { text: metricsText(families), contentType: 'text/plain; version=0.0.4; charset=utf-8' };
 }
 
 /** The largest weight that a header `Accept` gives a type by its name. */

@@ -1,8 +1,6 @@
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { MetricFamily } from '../policy/metrics.ts';
-import { metricsBody } from '../policy/metricsText.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { ApiError, unreadable } from './apiError.ts';
 import type { Asked, Handlers } from './api.ts';
@@ -21,7 +19,7 @@ const mostReaders = 1000;
 const mostEntries = 10_000;
 
 export interface HandlerParts {
-  readonly gateway: Pick<Gateway, 'why'>;
+  readonly gateway: Pick<Gateway, 'why' | 'metrics'>;
   readonly clock: Clock;
   readonly sessions: SessionHost;
   readonly feed: SessionFeed;
@@ -29,7 +27,6 @@ export interface HandlerParts {
   readonly agents: readonly string[];
   readonly isStopping: () => boolean;
   readonly readiness: () => Readiness;
-  readonly metrics: () => readonly MetricFamily[];
   readonly dashboardUrl: () => string;
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
 }
@@ -46,9 +43,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const readiness = parts.readiness();
       return { status: readiness.ready ? 200 : 503, data: readiness };
     },
-    metrics({ request }) {
-      const { type, text } = metricsBody(parts.metrics(), request.headers.accept);
-      return new Response(text, { headers: { 'Content-Type': type, Vary: 'Accept' } });
+    async metrics({ request }) {
+      const { text, contentType } = await gateway.metrics({ accept: request.headers.accept });
+      return new Response(text, { headers: { 'Content-Type': contentType, Vary: 'Accept' } });
     },
     openDashboard({ request }) {
       const url = new URL(parts.dashboardUrl());

@@ -5,7 +5,6 @@ import { createDashboard } from '../dashboard/dashboard.ts';
 import { DatabaseSource } from '../dashboard/databaseSource.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
-import { OwnMetrics } from '../runtime/ownMetrics.ts';
 import { registryOf } from '../runtime/registryOf.ts';
 import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
 import { systemClock } from '../runtime/systemClock.ts';
@@ -62,7 +61,6 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const registry = registryOf(gateway);
   if (registry === undefined) throw new TypeError('A gateway has a registry');
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
-  const metrics = new OwnMetrics(registry);
   const feed = new SessionFeed();
   const integrations = new Map<string, McpIntegration>();
   for (const [name, server] of Object.entries(servers)) integrations.set(name, gateway.mcpServer(name, server));
@@ -107,7 +105,6 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
           untaken: gateway.untaken(),
           isFull: sessions.isFull,
         }),
-      metrics: () => metrics.families(),
       dashboardUrl: () => dashboard.url,
     }),
     { clock, token: options.token, isStarting: () => phase === 'starting' },

@@ -28,10 +28,10 @@ export function sendMetrics(
     response.end('Metrics are asked for by GET.\n');
     return;
   }
-  const { type, text } = metricsBody(families, headers.accept);
+  const { text, contentType } = metricsBody(families, headers.accept);
   response.writeHead(200, {
     ...noTrace,
-    'Content-Type': type,
+    'Content-Type': contentType,
     Vary: 'Accept',
     'Content-Length': Buffer.byteLength(text),
   });

@@ -25,7 +25,7 @@ describe('docs/observability.md', () => {
   });
 
   it('[U-3] [O-11] shows what its program prints', async () => {
-    expect(snippets).toHaveLength(4);
+    expect(snippets).toHaveLength(5);
     for (const [, code = '', output] of snippets) {
       const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
       expect(`${stdout}\n`).toBe(output);

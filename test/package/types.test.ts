@@ -177,6 +177,22 @@ describe('the types of a gateway', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('[O-12] [U-7] take the header of a request of Node as it is, and say what its metrics are', async () => {
+    const complaints = await complaintsAbout(`
+      import type { IncomingMessage } from 'node:http';
+      import { createGateway, type MetricsBody } from 'unwedge';
+      const gateway = createGateway();
+      export const answer = async ({ headers }: IncomingMessage) => {
+        const body = await gateway.metrics({ accept: headers.accept });
+        is<typeof body, MetricsBody>(true);
+        is<MetricsBody, { readonly text: string; readonly contentType: string }>(true);
+        await gateway.metrics();
+        // @ts-expect-error the header itself
+        await gateway.metrics(headers.accept);
+      };`);
+    expect(complaints).toEqual([]);
+  });
+
   it('[U-7] name what the user wrote when an operation does not fit', async () => {
     const [complaint = '', ...more] = await complaintsAbout(`${begin}
       const takes = (integration: import('unwedge').Integration<ToolRequest<Query>, number[]>) => integration;

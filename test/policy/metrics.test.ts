@@ -1,35 +1,16 @@
-import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { type CallTotals, noFigures } from '../../src/policy/callFigures.ts';
 import { parseOpenMetrics } from '../support/openMetrics.ts';
+import { parsePrometheus } from '../support/prometheusText.ts';
 import { Latencies } from '../../src/policy/latencies.ts';
 import { metricsOf, type MetricsSource, renamed } from '../../src/policy/metrics.ts';
 import { metricsBody, metricsText, openMetricsText } from '../../src/policy/metricsText.ts';
-
-interface Parsed {
-  readonly name: string;
-  readonly type: string;
-  readonly help: string;
-  readonly metrics: readonly {
-    readonly value?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly buckets?: Readonly<Record<string, string>>;
-  }[];
-}
-
-const parseLines = createRequire(import.meta.url)('parse-prometheus-text-format') as (text: string) => Parsed[];
-
-/** The parser leaves out the last line, whatever it is. */
-const parse = (text: string): Parsed[] => parseLines(`${text}# A comment\n`);
 
 function textOf(source: Partial<MetricsSource>): string {
   return metricsText(metricsOf({ totals: [], integrations: [], openAlerts: [], ...source }));
 }
 
-/** By name. */
-function parsed(source: Partial<MetricsSource>): Readonly<Record<string, Parsed>> {
-  return Object.fromEntries(parse(textOf(source)).map((family) => [family.name, family]));
-}
+const parsed = (source: Partial<MetricsSource>) => parsePrometheus(textOf(source));
 
 const search: CallTotals = { ...noFigures, integration: 'search', tool: undefined };
 
@@ -139,7 +120,7 @@ describe('the Prometheus text', () => {
     const name = 'a "quoted"\\path\nline';
     const text = textOf({ totals: [{ ...search, integration: name, succeeded: 1 }] });
     expect(text).toContain('unwedge_calls_total{integration="a \\"quoted\\"\\\\path\\nline",result="success"} 1\n');
-    expect(parse(text)[0]?.metrics[0]?.labels?.['integration']).toBe(name);
+    expect(parsePrometheus(text)['unwedge_calls_total']?.metrics[0]?.labels?.['integration']).toBe(name);
   });
 
   it('[O-12] names its metrics as Prometheus asks, each once, and ends with a line', () => {
@@ -167,7 +148,7 @@ describe('OpenMetrics', () => {
 
   it('[O-12] has the same figures under the same names, and an end', () => {
     const open = parseOpenMetrics(openMetricsText(families));
-    const plain = Object.fromEntries(parse(metricsText(families)).map((family) => [family.name, family]));
+    const plain = parsePrometheus(metricsText(families));
     expect(Object.keys(open).map((name) => (open[name]?.type === 'counter' ? `${name}_total` : name))).toEqual(
       Object.keys(plain),
     );
@@ -201,7 +182,7 @@ describe('OpenMetrics', () => {
     ],
   ])('[O-12] is given where it is asked for: %s', (accept, type) => {
     const body = metricsBody(families, accept);
-    expect(body.type).toBe(type);
+    expect(body.contentType).toBe(type);
     expect(body.text.endsWith('# EOF\n')).toBe(type === open);
   });
 

@@ -3,7 +3,8 @@ import { startApiServer } from '../../apiProxy/apiServer.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../apiProxy/settings.ts';
 import { createProxyRuntime } from '../proxyRuntime.ts';
 import { messageOf } from '../../policy/thrown.ts';
-import { OwnMetrics } from '../../runtime/ownMetrics.ts';
+import { OwnFigures } from '../../runtime/ownFigures.ts';
+import { ownMetrics } from '../../runtime/ownMetrics.ts';
 import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { databasePath } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -29,14 +30,14 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
   const { registry } = prepared;
   const { runtime } = registry;
-  const metrics = new OwnMetrics(registry);
+  const figures = new OwnFigures(registry);
   const proxy = made(() => new ApiProxy(runtime, options));
   const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start();
   const server = await startApiServer(proxy, {
     clock: runtime.clock,
     port: args.port,
-    metrics: () => metrics.families(),
+    metrics: () => ownMetrics(figures),
   }).catch(async (error: unknown) => {
     await registry.stop();
     throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });

@@ -4,7 +4,8 @@ import { Refusals } from '../../mcpHttp/refusals.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { type HttpServer, startHttpServer } from '../../server/httpServer.ts';
-import { OwnMetrics } from '../../runtime/ownMetrics.ts';
+import { OwnFigures } from '../../runtime/ownFigures.ts';
+import { ownMetrics } from '../../runtime/ownMetrics.ts';
 import { asksForMetrics, sendMetrics } from '../../server/sendMetrics.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -34,7 +35,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   const { runtime } = registry;
   // It is in the headers of clients; a child of theirs may print it.
   checked.secrets.learn({ UNWEDGE_MCP_TOKEN: token?.value });
-  const metrics = new OwnMetrics(registry);
+  const figures = new OwnFigures(registry);
   const { open, methods } = openServed(served, prepared, false);
   const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start({ storeLater: true });
@@ -60,7 +61,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
       holdsProcess: true,
       refused,
       answer(request, response) {
-        if (asksForMetrics(request)) return sendMetrics(request, response, metrics.families());
+        if (asksForMetrics(request)) return sendMetrics(request, response, ownMetrics(figures));
         return http.answer(request, response);
       },
     });
