@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What TypeScript says of a program of a strict user, without the lines it is said of. */
-async function complaintsAbout(program: string): Promise<readonly string[]> {
+async function complaintsAbout(program: string, options: object = {}): Promise<readonly string[]> {
   const directory = join(root, '.build', `types-${crypto.randomUUID()}`);
   mkdirSync(directory, { recursive: true });
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -20,6 +20,7 @@ async function complaintsAbout(program: string): Promise<readonly string[]> {
     target: 'es2022',
     module: 'nodenext',
     types: ['node'],
+    ...options,
   };
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
   writeFileSync(join(directory, 'program.ts'), `${equal}${program}`);
@@ -42,6 +43,28 @@ const begin = `
   const gateway = createGateway();
   const kb = gateway.integration('kb', {}, async ({ input }: ToolRequest<Query>) => [input.query]);
 `;
+
+describe('the types of the package', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly exports: object };
+  const entries = Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === 'string' ? [] : [path.replace('.', 'unwedge')],
+  );
+  const all = entries.map((entry, at) => `export * as e${at} from '${entry}';\n`).join('');
+
+  it('[U-7] compile without `skipLibCheck`', async () => {
+    const complaints = await complaintsAbout(all, { skipLibCheck: false, exactOptionalPropertyTypes: false });
+    expect(complaints).toEqual([]);
+  });
+
+  it('[U-7] need it with `exactOptionalPropertyTypes` for one file of XState alone, as docs/embedding.md says', async () => {
+    const complaints = await complaintsAbout(all, { skipLibCheck: false });
+    // Once there are none, take the sentence out of the pages.
+    expect(complaints.length).toBeGreaterThan(0);
+    expect(complaints.filter((line) => !line.includes('/xstate/dist/declarations/src/setup.d.ts('))).toEqual([]);
+    const page = readFileSync(join(root, 'docs/embedding.md'), 'utf8');
+    expect(page).toMatch(/`exactOptionalPropertyTypes` needs `skipLibCheck: true`/);
+  });
+});
 
 describe('the types of a tool call', () => {
   it('[U-7] carry through from the integration that is called, its input and its answer', async () => {
