@@ -207,11 +207,12 @@ export class Turns {
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
-    // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
+    // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either, nor that what the handler
+    // waited for was aborted.
     const isCut =
       (end === 'put_back' || end === 'not_begun') &&
       envelope.kept !== undefined &&
-      (returned.ok || (running.cutFor === turnEnds.stopped && returned.failure.reason === 'stopped'));
+      (returned.ok || (running.cutFor === turnEnds.stopped && isCancelled(returned.failure)));
     const outcome: Outcome<unknown> = isCut
       ? { ok: false, failure: sessionFailure(session, turnEnds.putBack) }
       : returned;
@@ -269,6 +270,11 @@ export class Turns {
     this.#recovery.cancelled();
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
+}
+
+/** What a handler fails with that was told to end, and not by itself: that of a stopped tool, or of an aborted signal. */
+function isCancelled({ kind, reason }: Failure): boolean {
+  return reason === 'stopped' || kind === 'cancelled';
 }
 
 function turnFired(note: OrderNote): FailureFacts {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type SessionOptions } from '../../../src/index.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
@@ -65,6 +66,31 @@ describe.skipIf(!hasSqlite).each(ways)('a turn that %s cuts', (_way, stop) => {
     await session.send({ kind: 'user', text: 'cut' });
     await asked;
     await stop(gateway);
+    expect(await delivered(store)).toEqual([
+      ['cut', 2],
+      ['last', 1],
+    ]);
+  });
+
+  it('[G-11] has its message delivered again, and its sender told so, though its handler fails by the signal of the turn', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const begun = deferred<undefined>();
+    const { gateway, session } = await start(store, async (_message, turn) => {
+      begun.resolve(undefined);
+      await sleep(3_600_000, undefined, { signal: turn.signal });
+    });
+    const accepted = await session.send({ kind: 'user', text: 'cut' });
+    await begun.promise;
+    await stop(gateway);
+    expect(accepted.accepted && (await accepted.processed)).toMatchObject({
+      ok: false,
+      failure: {
+        kind: 'cancelled',
+        reason: 'stopped',
+        outcome: 'unknown',
+        message: expect.stringContaining('is delivered again') as string,
+      },
+    });
     expect(await delivered(store)).toEqual([
       ['cut', 2],
       ['last', 1],
