@@ -1,24 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import { httpResponseOf } from '../../src/policy/httpResponse.ts';
 import { deferred } from '../support/deferred.ts';
+import { type Answer, found, startHost, unavailable } from './startHost.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-type Answer = (response: ServerResponse, query: string | null) => void;
-
-const found: Answer = (response, query) => response.setHeader('content-type', 'application/json').end(`["${query}"]`);
-const unavailable: Answer = (response) => {
-  // Tried again at once, so that the test waits for nothing.
-  response.writeHead(503, { 'retry-after-ms': '0' }).end();
-};
 const missing: Answer = (response) => {
   response.writeHead(404).end();
 };
@@ -27,63 +13,17 @@ const limited: Answer = (response) => {
 };
 const hanging: Answer = () => undefined;
 
-/** What is behind the host: it answers as it is told, and says when it is asked. */
-async function startUpstream() {
-  const upstream = { answer: found, asked: [] as (string | null)[], hears: () => once(server, 'request') };
-  const server: Server = createServer((request, response) => {
-    const query = new URL(request.url ?? '', 'http://upstream').searchParams.get('q');
-    upstream.asked.push(query);
-    upstream.answer(response, query);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(upstream, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-}
-
-/** An example as a process of its own, on a port of its own. */
-async function startHost(example: string, timeoutMs = 60_000) {
-  const upstream = await startUpstream();
-  const env = { ...process.env, UPSTREAM: upstream.url, PORT: '0', TIMEOUT_MS: String(timeoutMs) };
-  const host: ChildProcess = spawn(process.execPath, [`examples/${example}`], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void host.kill('SIGKILL'));
-  const exited = once(host, 'exit');
-  const lines = createInterface({ input: host.stdout as NodeJS.ReadableStream });
-  const [url] = (await once(lines, 'line')) as [string];
-  const search = (query: string, init?: RequestInit) => fetch(`${url}/search?q=${query}`, init);
-  const say = (text: string) =>
-    fetch(`${url}/messages`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ text }),
-    });
-  const stop = async (): Promise<unknown[]> => {
-    host.kill('SIGTERM');
-    return exited;
-  };
-  /** Resolves when the host has heard of it. */
-  const beginStop = async (): Promise<void> => {
-    const told = once(lines, 'line');
-    host.kill('SIGTERM');
-    expect(await told).toEqual(['stopping']);
-  };
-  return { upstream, search, say, stop, beginStop, exited };
-}
-
 const clean = [0, null];
 
-describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) => {
+/** The body of the response to a message. */
+const answers = (example: string, text: string): object =>
+  example === 'hono.mjs' ? { status: 'ok', value: [text] } : { ok: true, text: `Echo: ["${text}"]` };
+
+describe.each(['express.ts', 'hono.mjs'])('the host in examples/%s', (example) => {
   it('[U-1] answers requests through the gateway, and ends by itself when it is told to', async () => {
     const { search, say, stop } = await startHost(example);
     expect(await (await search('trees')).json()).toEqual(['trees']);
-    expect(await (await say('mailboxes')).json()).toMatchObject({ status: 'ok', value: ['mailboxes'] });
+    expect(await (await say('mailboxes')).json()).toMatchObject(answers(example, 'mailboxes'));
     expect(await stop()).toEqual(clean);
   });
 
@@ -96,13 +36,13 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
     upstream.answer = once_;
     expect((await search('trees')).status).toBe(200);
     upstream.answer = once_;
-    expect(await (await say('mailboxes')).json()).toMatchObject({ status: 'ok', value: ['mailboxes'] });
+    expect(await (await say('mailboxes')).json()).toMatchObject(answers(example, 'mailboxes'));
     expect(upstream.asked).toEqual(['trees', 'trees', 'mailboxes', 'mailboxes']);
     expect(await stop()).toEqual(clean);
   });
 
   it('[U-1] answers 504 for what hangs, 404 for what is not there, and goes on', async () => {
-    const { upstream, search, stop } = await startHost(example, 2000);
+    const { upstream, search, stop } = await startHost(example, { TIMEOUT_MS: '2000' });
     upstream.answer = hanging;
     const late = await search('trees');
     expect([late.status, await late.json()]).toMatchObject([504, { kind: 'timeout' }]);
@@ -114,17 +54,18 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
   });
 
   it('[U-1] [M-2] answers 502 until the circuit opens, then 503 at once with the time of the next probe', async () => {
-    const { upstream, search, say, stop } = await startHost(example);
+    const { upstream, search, say, stop } = await startHost(example, { WAIT_MS: '0' });
     upstream.answer = unavailable;
-    const answers = [];
-    for (const query of ['1', '2', '3', '4']) answers.push(await search(query));
-    expect(answers.map(({ status }) => status)).toEqual([502, 502, 503, 503]);
+    const responses = [];
+    for (const query of ['1', '2', '3', '4']) responses.push(await search(query));
+    expect(responses.map(({ status }) => status)).toEqual([502, 502, 503, 503]);
     expect(upstream.asked).toHaveLength(5);
-    const retryAfter = Number(answers[3]?.headers.get('retry-after'));
+    const retryAfter = Number(responses[3]?.headers.get('retry-after'));
     expect(retryAfter).toBeGreaterThan(0);
     expect(retryAfter).toBeLessThanOrEqual(60);
     const refused = await say('5');
-    expect([refused.status, await refused.json()]).toMatchObject([502, { status: 'error' }]);
+    const isError = example === 'hono.mjs' ? { status: 'error' } : { ok: false };
+    expect([refused.status, await refused.json()]).toMatchObject([502, isError]);
     expect(upstream.asked).toHaveLength(5);
     expect(await stop()).toEqual(clean);
   });
@@ -155,9 +96,9 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
   it('[U-1] [I-1] lets the requests that are under way end when it is told to, and takes no others', async () => {
     const { upstream, search, say, beginStop, exited } = await startHost(example);
     const held: (() => void)[] = [];
-    const [both, hold] = [deferred<undefined>(), found];
+    const both = deferred<undefined>();
     upstream.answer = (response, query) => {
-      if (held.push(() => hold(response, query)) === 2) both.resolve(undefined);
+      if (held.push(() => found(response, query)) === 2) both.resolve(undefined);
     };
     const answers = Promise.all([search('trees'), say('mailboxes')]);
     await both.promise;
@@ -186,11 +127,13 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
 
 describe('docs/embedding.md', () => {
   const page = readFileSync(new URL('../../docs/embedding.md', import.meta.url), 'utf8');
-  const example = (name: string) => readFileSync(new URL(`../../examples/${name}.mjs`, import.meta.url), 'utf8');
+  const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
 
   it('[U-1] shows the examples as they are', () => {
     const blocks = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, block]) => block);
-    expect(blocks).toEqual(['minimal', 'express', 'hono'].map(example));
+    expect(blocks).toEqual(['minimal.mjs', 'hono.mjs'].map(example));
+    expect(page).toContain(`\`\`\`ts\n${example('express.ts')}\`\`\``);
+    expect(example('express.ts').split('\n').length).toBeLessThanOrEqual(121);
   });
 
   it('[U-1] says what each kind of failure is answered with', () => {

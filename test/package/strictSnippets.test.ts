@@ -26,20 +26,13 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
   const directory = join(root, '.build', `snippets-${crypto.randomUUID()}`);
   mkdirSync(directory, { recursive: true });
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const compilerOptions = {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: true,
-    noEmit: true,
-    target: 'es2022',
-    module: 'nodenext',
-    moduleDetection: 'force',
-    types: ['node'],
-  };
+  const compilerOptions = { noUncheckedIndexedAccess: true, moduleDetection: 'force', noEmit: true };
   const names = [...programs.keys()];
   const files = names.map((_, at) => `program${at}.mts`);
-  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['hosts.d.ts', ...files] }));
+  writeFileSync(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ extends: join(root, 'examples/tsconfig.json'), compilerOptions, files: ['hosts.d.ts', ...files] }),
+  );
   writeFileSync(join(directory, 'hosts.d.ts'), hosts);
   for (const [at, name] of names.entries())
     writeFileSync(join(directory, `program${at}.mts`), programs.get(name) ?? '');
@@ -54,13 +47,20 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
 /** Packages that are not needed for anything else here; of their types, what is used. */
 const hosts = `declare module 'express' {
   type Headers = Readonly<Record<string, string>>;
-  interface Response {
+  export interface Response {
     on(event: 'close', listener: () => void): this;
     status(code: number): this;
     set(headers: Headers): this;
+    set(header: string, value: string): this;
     json(body: unknown): this;
+    send(body: string): this;
   }
-  interface Request { readonly query: Readonly<Record<string, unknown>>; readonly body: any }
+  interface Request {
+    readonly params: { readonly id: string };
+    readonly query: Readonly<Record<string, unknown>>;
+    readonly headers: import('node:http').IncomingHttpHeaders;
+    readonly body: any;
+  }
   type Handler = (request: Request, response: Response) => void | Promise<void>;
   interface App {
     use(handler: unknown): this;
@@ -142,6 +142,11 @@ declare module '@nestjs/common' {
 `;
 
 describe('what the examples and pages show', () => {
+  it('[U-6] [U-7] is compiled as the tsconfig.json of the examples says, which is strict', () => {
+    const { compilerOptions } = JSON.parse(read('examples/tsconfig.json')) as { readonly compilerOptions: object };
+    expect(compilerOptions).toMatchObject({ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true });
+  });
+
   it('[U-6] [U-7] compiles as it stands in a strict TypeScript program', async () => {
     expect(await complaintsAbout(shown())).toEqual([]);
   });
