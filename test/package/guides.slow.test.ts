@@ -170,9 +170,9 @@ describe.each(pages)('docs/guides/%s', (page) => {
     }
   });
 
-  it('[U-6] is at most 150 lines long, in lines of at most 160 characters but for tables', () => {
+  it('[U-6] is at most 160 lines long, in lines of at most 160 characters but for tables', () => {
     const lines = read(page).split('\n');
-    expect(lines.length).toBeLessThanOrEqual(151);
+    expect(lines.length).toBeLessThanOrEqual(161);
     const prose = read(page).replaceAll(/^```text\n[\s\S]*?^```/gm, '');
     expect(prose.split('\n').filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
   });
