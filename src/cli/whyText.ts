@@ -1,3 +1,4 @@
+import { defaultMaxDeliveries } from '../sessions/sessionOptions.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
 import { reconcileText } from '../calls/reconcileText.ts';
 import { formatDuration } from '../policy/duration.ts';
@@ -224,7 +225,7 @@ export function recordsText(
   for (const { id, kind, state, deliveries, postedAt } of messages) {
     const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
     lines.push(
-      `  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}${isGone ? `; the next start delivers it${deliveries > 0 ? ' again' : ''}` : ''}`,
+      `  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}${isGone ? nextStartText(deliveries) : ''}`,
     );
   }
   for (const { call, integration, tool, startedAt, deadlineAt, rule } of calls) {
@@ -242,6 +243,13 @@ export function recordsText(
   for (const { id, reason } of deadLetters) lines.push(`  message ${sanitize(id)} is a dead letter: ${reason}`);
   if (lines.length === 1) lines.push('  nothing waits and nothing is pending');
   return wrapLines(lines, width);
+}
+
+/** What becomes of a message. How often its session lets one begin is not on record. */
+function nextStartText(deliveries: number): string {
+  if (deliveries === 0) return '; the next start delivers it';
+  if (deliveries < defaultMaxDeliveries) return '; the next start delivers it again';
+  return `; the next start makes it a dead letter, unless \`recovery.maxDeliveries\` is above ${deliveries} (${defaultMaxDeliveries} by default)`;
 }
 
 /** Where a session is, of a store of several machines. */

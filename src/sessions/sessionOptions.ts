@@ -75,8 +75,14 @@ const watchdogKeys = {
   }),
 } satisfies KeysOf<WatchdogOptions>;
 
+/** How often a message is begun without an end before it is a dead letter, where nothing else is set. */
+export const defaultMaxDeliveries = 3;
+
 const recoveryKeys = {
-  maxDeliveries: integer({ default: 3, help: 'A message begun so often without an end becomes a dead letter.' }),
+  maxDeliveries: integer({
+    default: defaultMaxDeliveries,
+    help: 'A message begun so often without an end becomes a dead letter.',
+  }),
   maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago becomes a dead letter.' }),
 } satisfies KeysOf<RecoveryOptions>;
 

@@ -165,6 +165,10 @@ describe('the words for a session on record', () => {
     const gone = recordsText(records, { now: 3000, isGone: true });
     expect(gone).not.toContain('watchdog');
     expect(gone).toContain('begun 2 times, accepted 3s ago; the next start delivers it again\n');
+    const worn = { ...records, messages: [{ ...message, deliveries: 3 }] };
+    expect(recordsText(worn, { now: 3000, isGone: true })).toContain(
+      'begun 3 times, accepted 3s ago; the next start makes it a dead letter, unless `recovery.maxDeliveries` is above 3',
+    );
     expect(gone).toContain('the next start answers it as unknown: it may have taken effect\n');
     const ruled = { ...records, calls: [{ ...call, rule: 'ask' }] };
     expect(recordsText(ruled, { now: 0, isGone: true })).toContain('the next start asks its reconcile rule whether');
