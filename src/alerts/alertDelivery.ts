@@ -41,7 +41,7 @@ export function superviseDelivery(
 
   function deliver(to: 'command' | 'webhook', send: (news: Delivered) => Promise<Outcome<unknown>>): void {
     const hear = async (news: Told<AlertNews>): Promise<void> => {
-      const outcome = await send({ ...news, text: alertText(news) });
+      const outcome = await send({ ...news, text: chatText(news) });
       if (outcome.ok) return;
       const { alert, integration } = news;
       runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
@@ -53,6 +53,13 @@ export function superviseDelivery(
 }
 
 /** One at a time and each once, in their order: what a command has begun to do cannot be known. */
+/** The line of an alert, in which what others have said mentions nobody in a chat and hides no link. */
+function chatText(news: AlertNews): string {
+  if (news.type === 'alert.cleared') return alertText(news);
+  const message = news.message.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('@', '＠');
+  return alertText({ ...news, message });
+}
+
 function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
   const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
   const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };
@@ -72,12 +79,16 @@ function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webho
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(news),
+        // Followed, it would be asked for without its body, or its headers given to somebody else.
+        redirect: 'manual',
         signal,
       });
       await response.body?.cancel();
       if (response.ok) return;
       const { status, statusText } = response;
-      const message = `HTTP ${status} ${statusText}`.trimEnd();
+      const hint =
+        status >= 300 && status < 400 ? ': redirects are not followed, name the address that it leads to' : '';
+      const message = `${`HTTP ${status} ${statusText}`.trimEnd()}${hint}`;
       throw Object.assign(new Error(message), { status, headers: response.headers });
     },
   });

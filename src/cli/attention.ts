@@ -202,7 +202,9 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const name = sanitize(integration);
   // What the alert is about: the last error may be of a kind that does not count.
   const last = circuit === 'closed' && alert !== undefined ? { ...alert, error: alert.message } : lastError;
-  const cause = last === undefined ? '' : `: ${last.kind === undefined ? '' : `${last.kind}: `}${sanitize(last.error)}`;
+  // No failure isolated it.
+  const isTold = last !== undefined && circuit !== 'isolated';
+  const cause = !isTold ? '' : `: ${last.kind === undefined ? '' : `${last.kind}: `}${sanitize(last.error)}`;
   const often = alert === undefined ? '' : oftenText(view);
   const state = circuit === 'closed' ? often : stateText(view, now);
   const comeback = comebackOf(view);
@@ -211,7 +213,8 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const word = shellWord(name);
   // One that has crashed again and again will do so once more: what it said last is worth more.
   const crashed = view.crashes10m > 1 ? undefined : 'restart';
-  const mends = { open: 'probe', isolated: 'restart', crashed } as const;
+  // Who isolated it meant it: that is looked up before it is undone.
+  const mends = { open: 'probe', isolated: undefined, crashed } as const;
   // What comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
   const isComing =
     (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && probeInMs(view, now) === 0);
@@ -220,8 +223,8 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
     : live.length > 0 && circuit !== 'half-open' && circuit !== 'closed'
       ? mends[circuit]
       : undefined;
-  const next =
-    order === undefined ? `unwedge events --integration ${word} --failed${db}` : `unwedge ${order} ${word}${db}`;
+  const events = `unwedge events --integration ${word}${circuit === 'isolated' ? '' : ' --failed'}${db}`;
+  const next = order === undefined ? events : `unwedge ${order} ${word}${db}`;
   return { what: `${name} ${state}${cause}`, next };
 }
 
@@ -253,7 +256,9 @@ function stateText(view: IntegrationView, now: number): string {
     return `is not called: its circuit is open${breakerRuleNote(view.breaker?.cause?.rule)}, ${nextTryText(leftMs)}`;
   }
   if (view.circuit === 'half-open') return 'is being tried again: its circuit is half-open';
-  return view.circuit === 'isolated' ? 'is not called: somebody isolated it' : crashedText(view);
+  return view.circuit === 'isolated'
+    ? 'is not called: somebody isolated it; its events say who and why, `unwedge restart` ends it'
+    : crashedText(view);
 }
 
 function nextTryText(leftMs: number): string {

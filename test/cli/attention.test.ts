@@ -145,12 +145,12 @@ describe('an integration that failed', () => {
         undefined,
       ).map(({ what }) => what);
     expect(seen(29_999)).toEqual([
-      'bank is not called: somebody isolated it',
+      'bank is not called: somebody isolated it; its events say who and why, `unwedge restart` ends it',
       'kb crashed 13 times in 10 minutes: crash: it exited',
       'session agent:main waits',
     ]);
     expect(seen(30_000)).toEqual([
-      'bank is not called: somebody isolated it',
+      'bank is not called: somebody isolated it; its events say who and why, `unwedge restart` ends it',
       'session agent:main waits',
       'kb runs again: its last failure was 30s ago; it crashed 13 times in 10 minutes',
     ]);

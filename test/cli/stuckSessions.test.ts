@@ -99,7 +99,7 @@ describe('what needs attention', () => {
     [{ integrations: [view('open', true, 0)] }, 'unwedge events --integration kb --failed'],
     [{ integrations: [view('crashed')] }, 'unwedge events --integration kb --failed'],
     [{ integrations: [view('crashed', true, 5000, 1)] }, 'unwedge restart kb'],
-    [{ integrations: [view('isolated')] }, 'unwedge restart kb'],
+    [{ integrations: [view('isolated')] }, 'unwedge events --integration kb'],
     [{ integrations: [view('open', false)] }, 'unwedge events --integration kb --failed'],
     [{ stuck: [{ session: "it's", what: 'waits' }] }, String.raw`unwedge why 'it'\''s'`],
     [{ letters: [letter('poison')] }, 'unwedge letters'],

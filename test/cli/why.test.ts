@@ -108,7 +108,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const { code, stdout } = await run();
     expect(code).toBe(0);
     expect(stdout).toContain(
-      `! search is not called: somebody isolated it\n  next: unwedge restart search --db ${db}\n`,
+      `! search is not called: somebody isolated it; its events say who and why, \`unwedge restart\` ends it\n  next: unwedge events --integration search --db ${db}\n`,
     );
     expect(stdout).toMatch(/^! kb: the circuit of its tool pay is held open by an operator$/m);
     expect(stdout).toMatch(/^! session desk waits for kb find for 0ms; \S.* in \S+\n {2}next: unwedge why desk --db /m);

@@ -192,6 +192,39 @@ describe('an alert of a gateway', () => {
     expect(bodies).toEqual([request, body, request, body]);
   });
 
+  it('[O-3] is not sent on to where a webhook redirects: its headers may be for that address alone', async () => {
+    const asked: string[] = [];
+    const other = await startServer((request, response) => {
+      asked.push(String(request.headers['x-api-key']));
+      response.end();
+    });
+    const url = await startServer((_request, response) => void response.writeHead(302, { location: other }).end());
+    const webhook = { url, headers: { 'x-api-key': 'of the first' } };
+    const { gateway, fail } = await startGateway({ failures: 1, webhook });
+    const undelivered = gateway.wait('alert.undelivered');
+    await fail(1);
+    expect((await undelivered).error).toContain('HTTP 302 Found: redirects are not followed');
+    expect(asked).toEqual([]);
+  });
+
+  it('[O-3] mentions nobody in a chat, and hides no link, by what an upstream has said', async () => {
+    const texts: string[] = [];
+    const url = await startServer((request, response) => {
+      void text(request).then((body) => texts.push((JSON.parse(body) as { text: string }).text));
+      response.end();
+    });
+    const gateway = createGateway({ alerts: { failures: 1, webhook: { url } } });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.integration('kb', { policy: noRetry }, () => {
+      throw new Error('<!channel> @here <https://evil.example|click>');
+    });
+    await gateway.start();
+    const delivered = gateway.wait('call.succeeded', { where: ({ integration }) => integration === 'alert:webhook' });
+    await kb.call(undefined);
+    await delivered;
+    expect(texts).toEqual([expect.stringContaining('last: ‹!channel› ＠here ‹https://evil.example|click› (')]);
+  });
+
   it('[O-3] that does not arrive is told, and raises no alert of its own', async () => {
     const url = await startServer((_request, response) => void response.writeHead(401).end());
     const { gateway, kb, fail } = await startGateway({ failures: 1, webhook: { url } });
