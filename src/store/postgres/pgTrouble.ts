@@ -37,7 +37,7 @@ const reach = 'see that the server runs and can be reached: `store` of the gatew
 const fixes: Readonly<Record<string, string>> = {
   '25006': 'connect to the primary: this server, or its user, only reads',
   '26000': 'set `prepare=false` in the URL: the pooler before the server keeps no prepared statements',
-  '28': 'correct user, password or pg_hba.conf: `store` of the gateway',
+  '28': 'correct user, password or pg_hba.conf: `store` of the gateway, or PGUSER and PGPASSWORD of a command',
   '3D': 'create the database: CREATE DATABASE',
   '3F000': 'it is made anew with the next write, without what was in it',
   '42501': 'grant the user CREATE on the database, or create the schema for it',
