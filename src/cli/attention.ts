@@ -41,7 +41,7 @@ export interface Matter {
 }
 
 /**
- * What needs attention and what to do next, the worst first.
+ * What needs attention and what to do next, the worst first; of more than are told, the worst of each sort first.
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
@@ -52,22 +52,26 @@ export function mattersOf(
   const db = dbWords(database);
   const alertOf = new Map([...alerts.unwatched, ...alerts.open].map((alert) => [alert.integration, alert] as const));
   const past = integrations.filter((view) => isPast(view, alertOf.get(view.integration), now));
-  return [
-    ...mattersOfRuntimes(runtimes, now, records),
-    ...bySeverity(integrations)
+  const sorts = [
+    mattersOfRuntimes(runtimes, now, records),
+    bySeverity(integrations)
       .filter((view) => (view.circuit !== 'closed' || alertOf.has(view.integration)) && !past.includes(view))
       .map((view) => matterOf(view, alertOf.get(view.integration), now, db)),
-    ...integrations.flatMap((view) => mattersOfTools(view, db)),
-    ...stuck.map(({ session, what }) => ({
+    integrations.flatMap((view) => mattersOfTools(view, db)),
+    stuck.map(({ session, what }) => ({
       what: `session ${sanitize(session)} ${what}`,
       next: `unwedge why ${shellWord(sanitize(session))}${db}`,
     })),
-    ...sessions
+    sessions
       .filter(({ failedTurns24h, recovered = false }) => failedTurns24h > 0 && !recovered)
       .map((session) => matterOfSession(session, db)),
-    ...matterOfLetters(letters, db),
-    ...past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db)),
+    matterOfLetters(letters, db),
   ];
+  const over = past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db));
+  const all = [...sorts.flat(), ...over];
+  // Very many of one sort must not leave all others out of what is told.
+  const heads = all.length > mostTold ? sorts.flatMap((sort) => sort.slice(0, 1)) : [];
+  return [...heads, ...all.filter((matter) => !heads.includes(matter))];
 }
 
 /** After so long without a failure an integration that is called is told as one that runs again, in ms. */

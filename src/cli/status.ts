@@ -140,7 +140,7 @@ function describe(
   if (groups.length > 0) parts.push(groups.join(''));
   const { open, unwatched } = view.alerts;
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
-  if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
+  if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io) + moreText(view.moreSessions));
   const [first] = matters;
   if (first !== undefined) parts.push(`${style.dim('next:')} ${first.next}\n`);
   return parts.join('\n');
@@ -252,6 +252,12 @@ function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
   const leftMs = probeInMs(view, now);
   const text = leftMs > 0 ? `open, probe in ${formatDuration(leftMs)}` : 'open, probe due';
   return { text, paint: style.red };
+}
+
+function moreText(moreSessions: number): string {
+  return moreSessions === 0
+    ? ''
+    : `… and ${counted(moreSessions, 'session')} of the last 24h that were seen before these\n`;
 }
 
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {

@@ -1,8 +1,7 @@
-import { type LiveStatus, readWhyAnswer } from '../control/answers.ts';
-import { askRuntime } from '../control/client.ts';
+import type { LiveStatus } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
-import { systemClock } from '../runtime/systemClock.ts';
+import { askSessions } from '../runtime/askSessions.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { SessionRecords, StoreReader } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
@@ -15,7 +14,7 @@ export interface StuckSession {
   readonly what: string;
 }
 
-/** Sessions that are looked at, live or on record. */
+/** Sessions on record that are looked at. */
 const mostLooked = 50;
 /** A turn without a call that takes longer is worth a line, in ms. */
 const longTurnMs = 60_000;
@@ -32,20 +31,10 @@ export async function stuckSessions(
   asked: readonly AskedRuntime<LiveStatus>[],
   textOf: TextOfWhy = stuckText,
 ): Promise<readonly StuckSession[]> {
-  const busy = asked.flatMap(({ runtime, answer }) =>
-    (answer?.sessions ?? [])
-      .filter(({ state }) => !state.startsWith('idle') && state !== 'stopped')
-      .map(({ session }) => ({ socket: runtime.socket ?? '', session })),
-  );
-  const whys = await Promise.all(
-    busy.slice(0, mostLooked).map(async ({ socket, session }) => {
-      const answer = await askRuntime(socket, 'why', { session }, { clock: systemClock });
-      const why = answer.ok ? readWhyAnswer(answer.value) : undefined;
-      const what = why === undefined ? undefined : textOf(why);
-      return what === undefined ? [] : [{ session, what }];
-    }),
-  );
-  return whys.flat();
+  return (await askSessions(asked)).flatMap(({ session, why, problem }) => {
+    const what = why === undefined ? `is busy; its gateway does not say with what: ${problem}` : textOf(why);
+    return what === undefined ? [] : [{ session, what }];
+  });
 }
 
 /** What a session is stuck on, for how long, and what ends that; undefined where it is at work. */

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { formatDuration } from '../policy/duration.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
 import { encodeRequest, parseRpc } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 
@@ -21,33 +21,67 @@ export interface AskOptions {
 const maxAnswerBytes = 64 * 2 ** 20;
 
 /** Asks the runtime behind a socket one thing. Never rejects. */
-export function askRuntime(
+export async function askRuntime(
   path: string,
   method: string,
   params: unknown,
-  { clock, timeoutMs = 2000 }: AskOptions,
+  options: AskOptions,
 ): Promise<ControlAnswer> {
+  const [answer] = await askInTurn(path, method, [params], options);
+  return answer ?? unanswered;
+}
+
+const unanswered = { ok: false, reason: 'lost', message: 'the connection was closed' } as const;
+
+/**
+ * Asks the runtime behind a socket the same of each of `params`, one after the other over one connection: a runtime has few for all its
+ * clients. The limit is of each answer; once the connection fails, all that is left fails with it. Never rejects.
+ * @returns an answer for each of `params`, in their order.
+ */
+export function askInTurn(
+  path: string,
+  method: string,
+  params: readonly unknown[],
+  { clock, timeoutMs = 2000 }: AskOptions,
+): Promise<readonly ControlAnswer[]> {
+  const answers: ControlAnswer[] = [];
   // Node takes it for a missing port, and throws.
-  if (path === '') return Promise.resolve({ ok: false, reason: 'absent', message: 'nobody listens' });
+  if (path === '')
+    return Promise.resolve(params.map(() => ({ ok: false, reason: 'absent', message: 'nobody listens' })));
+  if (params.length === 0) return Promise.resolve([]);
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    const settle = (answer: ControlAnswer): void => {
+    let timer: Timer | undefined;
+    const arm = (): void => {
+      clock.clearTimeout(timer);
+      timer = clock.setTimeout(() => fail('timeout', `no answer within ${formatDuration(timeoutMs)}`), timeoutMs, {
+        ref: true,
+      });
+    };
+    const settle = (rest?: ControlAnswer): void => {
       clock.clearTimeout(timer);
       socket.destroy();
-      resolve(answer);
+      resolve(params.map((_, index) => answers[index] ?? rest ?? unanswered));
     };
     const fail = (reason: ControlFailure, message: string): void => settle({ ok: false, reason, message });
-    const timer = clock.setTimeout(() => fail('timeout', `no answer within ${formatDuration(timeoutMs)}`), timeoutMs, {
-      ref: true,
-    });
+    const ask = (): void => void socket.write(encodeRequest(answers.length + 1, method, params[answers.length]));
+    const take = (answer: ControlAnswer): void => {
+      answers.push(answer);
+      // What makes no sense says nothing of what would follow either.
+      const isOver = !answer.ok && answer.reason === 'lost';
+      if (isOver || answers.length === params.length) return settle(answer);
+      arm();
+      ask();
+    };
     const splitter = createLineSplitter({
       maxBytes: maxAnswerBytes,
-      onLine: (line) => settle(readAnswer(line)),
+      onLine: (line) => take(readAnswer(line)),
       onTooLong: () => fail('lost', `an answer of more than ${maxAnswerBytes} bytes`),
     });
-    socket.on('connect', () => socket.write(encodeRequest(1, method, params)));
+    arm();
+    socket.on('connect', ask);
     socket.on('data', (chunk) => splitter.push(chunk));
-    socket.on('close', () => fail('lost', 'the connection was closed'));
+    socket.on('close', () => fail('lost', unanswered.message));
     socket.on('error', (error) => settle(readError(error)));
   });
 }

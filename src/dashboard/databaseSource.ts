@@ -16,6 +16,7 @@ import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRun
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
+import { askSessions } from '../runtime/askSessions.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { ClusterView, DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
@@ -36,8 +37,6 @@ export interface DatabaseSourceOptions {
 
 /** Figures reach the database every 10 s: to look more often shows nothing new. */
 const figuresEveryMs = 10_000;
-/** Sessions that are asked what they wait for at one look. */
-const mostAsked = 50;
 
 const noQuiet: ReadonlyMap<string, number> = new Map();
 
@@ -188,17 +187,6 @@ export class DatabaseSource implements DashboardSource {
 
   /** What the sessions wait for that do something now. */
   async #askSessions(asked: readonly AskedRuntime<LiveStatus>[]): Promise<readonly SessionWhy[]> {
-    const busy = asked.flatMap(({ runtime, answer }) =>
-      (answer?.sessions ?? [])
-        .filter(({ state }) => !state.startsWith('idle') && state !== 'stopped')
-        .map(({ session }) => ({ socket: runtime.socket ?? '', session })),
-    );
-    const said = await Promise.all(
-      busy.slice(0, mostAsked).map(async ({ socket, session }) => {
-        const answer = await askRuntime(socket, 'why', { session }, { clock: this.#clock });
-        return answer.ok ? readWhyAnswer(answer.value) : undefined;
-      }),
-    );
-    return said.filter((why) => why !== undefined);
+    return (await askSessions(asked)).flatMap(({ why }) => why ?? []);
   }
 }

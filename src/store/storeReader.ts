@@ -148,6 +148,8 @@ export interface StoreStatus {
   readonly alerts: Pick<AlertView, 'open' | 'unwatched'>;
   /** The sessions seen last, newest first, at most 100. */
   readonly sessions: readonly SessionStatus[];
+  /** Sessions that were seen in that day beside those. */
+  readonly moreSessions: number;
 }
 
 /** What counts towards alerts, and the last that went wrong. */

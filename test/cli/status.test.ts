@@ -54,6 +54,19 @@ async function circuitOf(breaker: Partial<PersistedBreaker>): Promise<string | u
 }
 
 describe.skipIf(!hasSqlite)('unwedge status', () => {
+  it('[L-6] says how many sessions there are beside the hundred seen last', async () => {
+    const sessions = Array.from({ length: 130 }, (_, index) =>
+      told({ type: 'session.started', session: `s${index}`, incarnation: 1 }),
+    );
+    const db = await databaseWith(...sessions);
+    const { stdout } = await call(['status', '--db', db]);
+    expect(stdout).toContain('… and 30 sessions of the last 24h that were seen before these\n');
+    const { stdout: json } = await call(['status', '--json', '--db', db]);
+    expect(JSON.parse(json)).toMatchObject({ moreSessions: 30 });
+    const { stdout: few } = await call(['status', '--db', await databaseWith(...sessions.slice(0, 100))]);
+    expect(few).not.toContain('seen before these');
+  });
+
   it('shows failures, the last error and the sessions', async () => {
     const session = told({ type: 'session.started', session: 'agent:main', incarnation: 1 });
     const db = await databaseWith(failed(1), { ...failed(2), at: now - 12_000 }, session);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attentionText, mattersOf, type Watched } from '../../src/cli/attention.ts';
-import { recordedText, stuckText } from '../../src/cli/stuckSessions.ts';
+import { recordedText, stuckSessions, stuckText } from '../../src/cli/stuckSessions.ts';
+import { startControl } from '../control/startControl.ts';
 import { createStyle } from '../../src/cli/style.ts';
 
 const turn = { turn: 1, message: 's-m1', kind: 'user', delivery: 1, sinceMs: 5000 };
@@ -25,6 +26,31 @@ const why = (more: object) =>
     next,
     ...more,
   }) as never;
+
+describe('the sessions of a live runtime', () => {
+  const status = (count: number) => ({
+    integrations: [],
+    sessions: Array.from({ length: count }, (_, index) => ({ session: `s${index}`, state: 'processing', waiting: 0 })),
+  });
+  const asked = (socket: string, count: number) =>
+    [{ runtime: { id: 'r', pid: 1, socket }, answer: status(count), problem: undefined }] as never;
+
+  it('[L-6] are all told, more than it has places for clients', async () => {
+    const long = { ...turn, sinceMs: 60_000 };
+    const { path } = await startControl({
+      methods: { why: (params) => ({ ...(why({ turn: long }) as object), ...(params as object) }) },
+    });
+    const stuck = await stuckSessions(asked(path, 60));
+    expect(stuck.map(({ session }) => session)).toEqual(status(60).sessions.map(({ session }) => session));
+  });
+
+  it('[L-6] are told also where no answer comes', async () => {
+    const { path } = await startControl({ methods: {} });
+    const [first, ...more] = await stuckSessions(asked(path, 2));
+    expect(first?.what).toMatch(/^is busy; its gateway does not say with what: Unknown method/);
+    expect(more).toHaveLength(1);
+  });
+});
 
 describe('a session that is stuck', () => {
   it.each([
@@ -170,6 +196,20 @@ describe('what needs attention', () => {
     [crashed({}, 1), 'kb has crashed: crash: The server exited with code 3', 'unwedge restart kb'],
   ])('[L-6] [M-3] says of a server that is gone how it comes back: %#', (integration, what, next) => {
     expect(mattersOf({ ...nothing, integrations: [integration] }, 0, undefined)).toEqual([{ what, next }]);
+  });
+
+  it('[L-6] tells the worst of each sort first where there are more than fit', () => {
+    const open = Array.from({ length: 250 }, () => view('open'));
+    const stuck = [1, 2].map((each) => ({ session: `s${each}`, what: 'waits' }));
+    const found = { ...nothing, integrations: open, stuck, letters: [letter('poison')] };
+    const matters = mattersOf(found, 0, undefined);
+    expect(matters).toHaveLength(253);
+    expect(matters.slice(0, 4).map(({ next }) => next)).toEqual([
+      'unwedge probe kb',
+      'unwedge why s1',
+      'unwedge letters',
+      'unwedge probe kb',
+    ]);
   });
 
   it('[L-6] is nothing where all is well', () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { askRuntime } from '../../src/control/client.ts';
+import { askInTurn, askRuntime } from '../../src/control/client.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { startControl } from './startControl.ts';
@@ -65,5 +65,51 @@ describe('asking a live runtime', () => {
     const { path } = await startControl();
     const long = 'ü'.repeat(2 ** 14);
     expect(await ask(path, 'echo', long)).toEqual({ ok: true, value: long });
+  });
+});
+
+describe('asking a live runtime many things', () => {
+  const clock = new SimulatedClock();
+
+  it('[L-6] takes one of its places, however many they are, and has each answer at its place', async () => {
+    const { path } = await startControl({ maxClients: 1 });
+    const params = Array.from({ length: 40 }, (_, index) => ({ index }));
+    const answers = await askInTurn(path, 'echo', params, { clock });
+    expect(answers).toEqual(params.map((value) => ({ ok: true, value })));
+  });
+
+  it('[L-6] goes on after a refusal, and fails all that is left with the connection', async () => {
+    const methods = { pick: (params: unknown) => (params === 'bad' ? Promise.reject(new Error('no')) : params) };
+    const { path } = await startControl({ methods });
+    const answers = await askInTurn(path, 'pick', [1, 'bad', 2], { clock });
+    expect(answers).toEqual([
+      { ok: true, value: 1 },
+      { ok: false, reason: 'refused', message: 'no' },
+      { ok: true, value: 2 },
+    ]);
+    const lost = { ok: false, reason: 'lost', message: 'the connection was closed' };
+    expect(await askInTurn(await startPeer(''), 'pick', [1, 2], { clock })).toEqual([lost, lost]);
+    expect(await askInTurn('', 'pick', [1], { clock })).toMatchObject([{ reason: 'absent' }]);
+  });
+
+  it('[L-6] gives each answer the whole limit', async () => {
+    const requests = new EventEmitter();
+    let settle: (value: string) => void = () => undefined;
+    const wait = () =>
+      new Promise((resolve) => {
+        settle = resolve;
+        requests.emit('asked');
+      });
+    const time = new SimulatedClock();
+    const { path } = await startControl({ methods: { wait } });
+    const asked = askInTurn(path, 'wait', [1, 2, 3], { clock: time, timeoutMs: 2000 });
+    await once(requests, 'asked');
+    await time.advance(1999);
+    settle('one');
+    await once(requests, 'asked');
+    await time.advance(1999);
+    await time.advance(1);
+    const timeout = { ok: false, reason: 'timeout', message: 'no answer within 2s' };
+    expect(await asked).toEqual([{ ok: true, value: 'one' }, timeout, timeout]);
   });
 });

@@ -33,7 +33,13 @@ function readerOf(stores: readonly Store[], pidOf: (store: Store) => number): St
         )
       ).toSorted((one, other) => one.at - other.at),
     policies: () => all((store) => store.flights.policies()),
-    status: async () => ({ events: 0, integrations: [], alerts: { open: [], unwatched: [] }, sessions: [] }),
+    status: async () => ({
+      events: 0,
+      integrations: [],
+      alerts: { open: [], unwatched: [] },
+      sessions: [],
+      moreSessions: 0,
+    }),
     sessionIds: async () => [],
     session: async () => undefined,
   };

@@ -105,6 +105,7 @@ describe.skipIf(!hasSqlite)('the events of a database', () => {
     expect(await reader.status(now)).toEqual({
       events: 2,
       integrations: [],
+      moreSessions: 0,
       alerts: { open: [], unwatched: [] },
       sessions: [],
     });

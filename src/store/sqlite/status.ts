@@ -20,7 +20,7 @@ export function readStatus(database: Database, eventTable: string, now: number):
     alerts: { open, unwatched },
     events: Number(database.prepare(`SELECT count(*) AS count FROM ${eventTable}`).get()?.['count']),
     integrations: selectIntegrations(database, eventTable, now),
-    sessions: selectSessions(database, eventTable, now),
+    ...selectSessions(database, eventTable, now),
   };
 }
 
@@ -29,7 +29,11 @@ function selectIntegrations(database: Database, table: string, now: number): Int
   return integrationsIn(selectKeptBreakers(database), rows);
 }
 
-function selectSessions(database: Database, table: string, now: number): SessionStatus[] {
+function selectSessions(
+  database: Database,
+  table: string,
+  now: number,
+): Pick<StoreStatus, 'sessions' | 'moreSessions'> {
   // What an operator ended has been seen by one.
   const isFailed = `category = 'session' AND event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`;
   // With a bare column beside max(), SQLite gives that of the row with the maximum.
@@ -39,21 +43,22 @@ function selectSessions(database: Database, table: string, now: number): Session
        FROM ${table} WHERE timestamp >= ? AND ${isFailed} GROUP BY 1`,
     )
     .all(now - longMs);
-  return database
+  const rows = database
     .prepare(
-      `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at FROM ${table}
+      `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at, count(*) OVER () AS seen FROM ${table}
        WHERE timestamp >= ? GROUP BY 1 HAVING session IS NOT NULL ORDER BY at DESC LIMIT 100`,
     )
-    .all(now - longMs)
-    .map((row) => {
-      const turns = failed.find(({ session }) => session === row['session']);
-      return {
-        session: String(row['session']),
-        lastSeenAt: Number(row['at']),
-        failedTurns24h: Number(turns?.['failures'] ?? 0),
-        ...(turns !== undefined && { lastError: toLastError(turns) }),
-      };
-    });
+    .all(now - longMs);
+  const sessions = rows.map((row): SessionStatus => {
+    const turns = failed.find(({ session }) => session === row['session']);
+    return {
+      session: String(row['session']),
+      lastSeenAt: Number(row['at']),
+      failedTurns24h: Number(turns?.['failures'] ?? 0),
+      ...(turns !== undefined && { lastError: toLastError(turns) }),
+    };
+  });
+  return { sessions, moreSessions: Number(rows[0]?.['seen'] ?? 0) - rows.length };
 }
 
 function toLastError(row: SqlRow): NonNullable<FailureFigures['lastError']> {

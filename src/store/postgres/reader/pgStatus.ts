@@ -38,7 +38,7 @@ const failures = `
   ORDER BY t.integration, t.at`;
 
 const seen = `
-  SELECT sessions[1] AS session, max(at) AS at FROM uw.event
+  SELECT sessions[1] AS session, max(at) AS at, count(*) OVER () AS seen FROM uw.event
   WHERE id > (SELECT max(id) FROM uw.event) - ${mostSeen} AND at >= $1 AND sessions[1] IS NOT NULL
   GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 100`;
 
@@ -68,15 +68,15 @@ export async function readPgStatus(ask: Ask, now: number): Promise<StoreStatus> 
       new Map(kept.map((row): [string, PersistedBreaker] => [String(row['name']), breakerIn(row)])),
       failed.map((row) => failuresIn(row, toLastError(row))),
     ),
-    sessions,
+    ...sessions,
   };
 }
 
-async function readSessions(ask: Ask, since: number): Promise<readonly SessionStatus[]> {
+async function readSessions(ask: Ask, since: number): Promise<Pick<StoreStatus, 'sessions' | 'moreSessions'>> {
   const rows = await ask(seen, [since]);
   const turns = await ask(failedTurns, [since, rows.map((row) => String(row['session']))]);
   const failed = new Map(turns.map((row) => [String(row['session']), row]));
-  return rows.map((row) => {
+  const sessions = rows.map((row): SessionStatus => {
     const session = String(row['session']);
     const last = failed.get(session);
     return {
@@ -86,6 +86,7 @@ async function readSessions(ask: Ask, since: number): Promise<readonly SessionSt
       ...(last !== undefined && { lastError: toLastError(last) }),
     };
   });
+  return { sessions, moreSessions: Number(rows[0]?.['seen'] ?? 0) - rows.length };
 }
 
 function toLastError(row: PgRow): NonNullable<FailureFigures['lastError']> {
