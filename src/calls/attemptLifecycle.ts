@@ -42,7 +42,7 @@ export class AttemptLifecycle<I, O> {
     call.attempts++;
     if (call.settings.reconcile !== undefined) this.#noteSending(call);
     const { attemptMs } = call.settings;
-    const limitMs = link.closed ? attemptMs : Math.min(attemptMs, circuit.leaseMs);
+    const limitMs = link.closed ? attemptMs : Math.min(attemptMs, circuit.attemptLeaseMs);
     const attempt = new Attempt(call, link.fence, limitMs, now);
     call.attempt = attempt;
     permits.take();
@@ -52,7 +52,7 @@ export class AttemptLifecycle<I, O> {
     call.due = call.progress.isPendingTold ? firstDueOf(call, limitMs, now) : firstHalfOf(call, limitMs, now);
     options.deadlines.set(call);
     if (link.pausedUntil > now) this.#state.pauseProbe.begun(attempt);
-    if (!link.closed) circuit.probeDueAt = firstDueOf(call, limitMs, now);
+    if (!link.closed) circuit.probeDueAt = firstDueOf(call, Math.min(limitMs, circuit.leaseMs), now);
     link.attemptStarted(now);
     if (triesTool) tools.tellProbe(call);
     return attempt;

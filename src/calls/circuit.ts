@@ -1,6 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
-import type { IntegrationPolicy } from '../policy/policy.ts';
 import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions, OpenCircuit } from './callPathOptions.ts';
@@ -19,8 +18,10 @@ export class Circuit<I, O> {
   readonly counts: BreakerCounts;
   /** The last failures that were counted, which are told when it opens. */
   readonly failures = new RecentFailures();
-  /** For how long a probe may hold its place, in ms. */
+  /** For how long a probe keeps others from probing: other processes, and what asks when to come back. In ms, finite. */
   readonly leaseMs: number;
+  /** When a call that probes is ended, in ms after its start. Infinite where calls have no limit: one that is slow would never close the circuit. */
+  readonly attemptLeaseMs: number;
   /** When the last probe will have answered or lost its lease, in monotonic ms. */
   probeDueAt = 0;
   /** The integration's own harmless probe, while it may close the circuit. */
@@ -32,7 +33,10 @@ export class Circuit<I, O> {
     this.#options = options;
     this.counts = new BreakerCounts(options.policy.breaker, options.streak);
     this.link = new MachineLink(options, this.counts, calls, queue, watcher);
-    this.leaseMs = leaseMs(options.policy);
+    const { limits, breaker } = options.policy;
+    const limitMs = [limits.attemptMs, limits.overallMs].find(Number.isFinite) ?? Number.POSITIVE_INFINITY;
+    this.attemptLeaseMs = limitMs + breaker.probeLeaseGraceMs;
+    this.leaseMs = Number.isFinite(limitMs) ? this.attemptLeaseMs : breaker.resetTimeoutMs + breaker.probeLeaseGraceMs;
   }
 
   /** An attempt proved life: it succeeded, or the server answered with an error. */
@@ -115,11 +119,4 @@ export class Circuit<I, O> {
     const waitMs = Math.max(probeAt, pausedUntil) - now;
     return refusal.circuitOpen(this.#options.name, waitMs, cause, this.failures, isTried);
   }
-}
-
-/** A probe that never settles must give its place back, also where attempts have no limit of their own. */
-function leaseMs({ limits, breaker }: IntegrationPolicy): number {
-  const { attemptMs, overallMs } = limits;
-  const limitMs = [attemptMs, overallMs].find(Number.isFinite) ?? breaker.resetTimeoutMs;
-  return limitMs + breaker.probeLeaseGraceMs;
 }

@@ -217,6 +217,30 @@ describe('a probe', () => {
     expect(integration.state).toBe('open');
   });
 
+  it('[M-3] has all its time where calls have no limit, and says when to ask again', async () => {
+    const limits = { idleMs: Infinity, attemptMs: Infinity, overallMs: Infinity };
+    const { integration, clock, attempt } = await halfOpen({ limits });
+    const probe = integration.call('slow');
+    const refused = await integration.call('other');
+    expect(refused).toMatchObject({ failure: { kind: 'circuit_open', retryAfterMs: 65_000 } });
+    await clock.advance(3_600_000);
+    expect(await isSettled(probe)).toBe(false);
+    attempt(5).resolve('done');
+    expect(await probe).toMatchObject({ ok: true });
+    expect(integration.breaker.state).toBe('closed');
+  });
+
+  it('[M-3] has the overall limit and the grace where attempts have no limit', async () => {
+    const limits = { idleMs: Infinity, attemptMs: Infinity, overallMs: 600_000 };
+    const { integration, clock, attempt } = await halfOpen({ limits });
+    const probe = integration.call('hangs', { overallMs: 900_000 });
+    await clock.advance(604_999);
+    expect(await isSettled(probe)).toBe(false);
+    await clock.advance(1);
+    expect(await probe).toMatchObject({ failure: { kind: 'timeout', reason: 'lease_expired' } });
+    expect(attempt(5).context.signal.aborted).toBe(true);
+  });
+
   it('[M-3] admits as many at once as configured', async () => {
     const { integration, seen } = await halfOpen({ breaker: { probes: 3 } });
     for (let index = 0; index < 10; index++) void integration.call('ask');
