@@ -16,6 +16,8 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
     attempts: call.attempts,
     retryable: mayGetThrough(facts) && isSafe(call, facts, outcome),
     ...(effect !== undefined && { effect }),
+    // The overall limit passed in our own queue: as little as a refusal says it anything of the integration.
+    ...(call.attempts === 0 && facts.kind === 'timeout' && { alerts: false }),
     ...(isOpen && isKnown(facts) && { lastOutcome: facts.outcome }),
     // Rounded up: a caller that waits so long does not come too early.
     ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),

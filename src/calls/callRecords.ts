@@ -4,7 +4,7 @@ import type { CallFact } from '../policy/facts/callFacts.ts';
 import type { AttemptEnd } from '../policy/flight.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
-import { lastMet } from '../policy/lastMet.ts';
+import { lastMet, wasSent } from '../policy/lastMet.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { CallCounter } from './callCounter.ts';
@@ -183,8 +183,9 @@ export class CallRecords<I, O> {
     const { input, settings } = call;
     this.#ended(call, failure, 'failed');
     const { kind } = lastMet(failure);
-    this.#ofAll(call)?.failed(kind);
-    this.#ofTool(call)?.failed(kind);
+    for (const counter of [this.#ofAll(call), this.#ofTool(call)])
+      if (wasSent(failure)) counter?.failed(kind);
+      else counter?.refused();
     this.#queue.tell({
       type: 'call.failed',
       ...this.#about(call),
@@ -208,8 +209,9 @@ export class CallRecords<I, O> {
     // A refusal was counted as one: nothing was sent.
     if (call.ending !== 'refused') {
       const met = lastMet(failure).kind;
-      this.#ofAll(call)?.fellBack(met);
-      this.#ofTool(call)?.fellBack(met);
+      for (const counter of [this.#ofAll(call), this.#ofTool(call)])
+        if (wasSent(failure)) counter?.fellBack(met);
+        else counter?.refused();
     }
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }

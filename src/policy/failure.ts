@@ -120,7 +120,7 @@ export interface FailureFacts {
   readonly code?: string | number | undefined;
   /** What the attempt means to the breaker where that is not what its kind means. */
   readonly breaker?: BreakerOutcome | undefined;
-  /** `false` for one that counts towards no alert, whatever its kind: our own event loop had stood still. */
+  /** `false` for one that counts towards no alert, whatever its kind: our own event loop had stood still, or nothing was sent. */
   readonly alerts?: false | undefined;
   readonly cause?: unknown;
 }

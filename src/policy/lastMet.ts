@@ -10,6 +10,14 @@ export function lastMet(failure: Failure): FailureFacts {
   return kind === 'circuit_open' && attempts > 0 && isFacts(cause) ? cause : failure;
 }
 
+/**
+ * Whether something was sent for a call that failed. One that ends before (cancelled or out of time in the queue) counts as a refused one does: it says
+ * nothing of the integration.
+ */
+export function wasSent({ attempts }: Pick<Failure, 'attempts'>): boolean {
+  return attempts > 0;
+}
+
 function isFacts(cause: unknown): cause is FailureFacts {
   return (
     typeof cause === 'object' &&

@@ -38,4 +38,30 @@ describe('the counter of a call path', () => {
     ]);
     expect(statistics.take()).toEqual([]);
   });
+
+  it.each([{}, { fallback: () => 'stale' }])(
+    '[O-10] counts what ends before anything is sent as refused: %#',
+    async (more) => {
+      const statistics = new CallCounter({ counted: () => undefined });
+      const started = startIntegration({ maxInFlight: 1, queueLength: 3 }, undefined, { statistics });
+      const first = started.integration.call('first');
+      await started.clock.settle();
+      const controller = new AbortController();
+      const cancelled = started.integration.call('cancelled', { signal: controller.signal, ...more });
+      const late = started.integration.call('late', { overallMs: 20, ...more });
+      controller.abort();
+      await started.clock.advance(20);
+      const aborted = await started.integration.call('aborted', { signal: controller.signal, ...more });
+      expect([await cancelled, aborted]).toMatchObject([
+        { failure: { kind: 'cancelled', attempts: 0 } },
+        { failure: { kind: 'cancelled', attempts: 0 } },
+      ]);
+      // A queue of our own says nothing of the integration.
+      if (more.fallback === undefined)
+        expect(await late).toMatchObject({ failure: { kind: 'timeout', attempts: 0, alerts: false } });
+      started.seen.at(-1)?.resolve('answer');
+      await first;
+      expect(statistics.take()).toMatchObject([{ succeeded: 1, failed: {}, fellBack: 0, refused: 3 }]);
+    },
+  );
 });
