@@ -27,11 +27,23 @@ export function eventSentence({ category, type, metadata }: Pick<EventRow, 'cate
   const said = new Set([...unsaid, ...uses]);
   const fields = Object.entries(metadata)
     .filter(([name, value]) => !said.has(name) && value !== null && value !== undefined && typeof value !== 'object')
+    // That of an isolation, which ends by no time.
+    .filter(([name, value]) => !(name.endsWith('_ms') && String(value) === 'Infinity'))
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(' ');
   const known = [...about, fields].filter((each) => each !== undefined && each !== '').join('; ');
   if (typeof what !== 'string' || what === '') return known;
-  return known === '' ? what : `${what} (${known})`;
+  return known === '' ? what : `${shortened(what, known)} (${known})`;
+}
+
+/** A message beside what is known; longer ones leave no room for the ids that other commands take. In characters. */
+const longMessage = 240;
+/** What a narrow table has room for, in characters. */
+const longSentence = 400;
+
+function shortened(message: string, known: string): string {
+  const fits = message.length <= longMessage || message.length + known.length <= longSentence;
+  return fits ? message : `${message.slice(0, longMessage - 1).trimEnd()}…`;
 }
 
 function plain({ error, message, rule }: Metadata): Said {
@@ -47,10 +59,10 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
     what: metadata['error'],
     about: [
       failureText(metadata),
+      ...idsIn(metadata),
       outcomes[String(metadata['outcome'])],
       againText(metadata['retryable'], metadata['retry_after_ms']),
       metadata['alerts'] === false ? 'counts towards no alert' : undefined,
-      ...idsIn(metadata),
     ],
     uses: failureFields,
   }),
@@ -58,11 +70,11 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
     what: metadata['error'],
     about: [
       `refused: ${String(metadata['kind'])}`,
+      ...idsIn(metadata),
       againText(true, metadata['retry_after_ms']),
       Number(metadata['refused']) > 0
         ? `${counted(Number(metadata['refused']), 'refusal')} before it not told`
         : undefined,
-      ...idsIn(metadata),
     ],
     uses: ['error', 'kind', 'retry_after_ms', 'refused', ...idFields],
   }),

@@ -33,7 +33,7 @@ export function eventTable(rows: readonly EventRow[], running: ReadonlySet<numbe
 }
 
 /** The end of an event says whether to try again, and how it ended: it is folded rather than cut. */
-const mostLines = 8;
+const mostLines = 12;
 
 /** Narrower terminals have no room for a date and milliseconds. */
 const narrowColumns = 80;

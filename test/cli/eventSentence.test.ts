@@ -11,7 +11,7 @@ describe('an event as a sentence', () => {
     [
       'integration/failure',
       failure,
-      'no answer (timeout, idle_timeout after 1 retry in 1m2s; it may have taken effect; not to be tried again as it is; tool pay; session desk; call kb-2)',
+      'no answer (timeout, idle_timeout after 1 retry in 1m2s; tool pay; session desk; call kb-2; it may have taken effect; not to be tried again as it is)',
     ],
     [
       'integration/failure',
@@ -21,7 +21,7 @@ describe('an event as a sentence', () => {
     [
       'integration/refused',
       { error: 'open', kind: 'circuit_open', refused: 2, retry_after_ms: 900, call: 'kb-3' },
-      'open (refused: circuit_open; may be tried again in 900ms; 2 refusals before it not told; call kb-3)',
+      'open (refused: circuit_open; call kb-3; may be tried again in 900ms; 2 refusals before it not told)',
     ],
     ['integration/crashed', { message: 'exited with code 3' }, 'exited with code 3'],
     ['integration/restarted', { down_ms: 1800 }, 'is back after 2s'],
@@ -43,5 +43,20 @@ describe('an event as a sentence', () => {
   ])('[L-6] is told of %s, with what else is on record', (name, metadata, text) => {
     const [category = '', type = ''] = name.split('/');
     expect(eventSentence({ category, type, metadata })).toBe(text);
+  });
+
+  it('[L-6] cuts a message that leaves no room for ids, and no other', () => {
+    const tool = 'search_the_knowledge_base_of_customers';
+    const text = (error: string) =>
+      eventSentence({ category: 'integration', type: 'failure', metadata: { ...failure, error, tool } });
+    expect(text('l'.repeat(240))).toContain('l'.repeat(240));
+    expect(text('l'.repeat(500))).toMatch(/^l{239}… \(timeout.*call kb-2/);
+    const plain = (error: string) => eventSentence({ category: 'hook', type: 'error', metadata: { error } });
+    expect(plain('l'.repeat(500))).toBe('l'.repeat(500));
+  });
+
+  it('[O-9] leaves out how long an isolation lasts', () => {
+    const metadata = { error: 'held', open_for_ms: 'Infinity', tool: 'pay' };
+    expect(eventSentence({ category: 'breaker', type: 'opened', metadata })).toBe('held (tool=pay)');
   });
 });

@@ -38,7 +38,7 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     const [heading, ...lines] = (await call(['events', '--db', db])).stdout.split('\n');
     expect(heading).toMatch(/^TIME +EVENT +OF +WHAT$/);
     expect(lines[0]).toMatch(
-      / {2}integration\/failure {2}kb {6}no answer within 30 s \(timeout after 3 retries .*; call call-\d\)$/,
+      / {2}integration\/failure {2}kb {6}no answer within 30 s \(timeout after 3 retries in \w+; call call-\d; .*\)$/,
     );
     expect(lines[2]).toMatch(/ {2}breaker\/opened {7}kb {6}open_for_ms=60000 kind=timeout$/);
   });
