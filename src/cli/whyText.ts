@@ -231,7 +231,7 @@ export function recordsText(
   for (const { call, integration, tool, startedAt, deadlineAt, rule } of calls) {
     const due = deadlineAt > now ? `due in ${time(deadlineAt - now)}` : `overdue for ${time(now - deadlineAt)}`;
     const end = !isGone
-      ? `, ${due} by the watchdog`
+      ? `${firstLimit(integration, policies, deadlineAt - startedAt)}, ${due} by the watchdog`
       : rule === undefined
         ? '; the next start answers it as unknown: it may have taken effect'
         : '; the next start asks its reconcile rule whether it happened';
@@ -263,15 +263,27 @@ export function ownerText(
   return wrapLines([`${who} has ${sanitize(session)} for ${time(sinceMs)}: ${lease}.`], width);
 }
 
+/** The limit of its integration that acts before the watchdog: no record tells of attempts, so when it acts is not known. */
+function firstLimit(integration: string, policies: readonly PolicyRow[], watchdogMs: number): string {
+  const [first] = limitsOf(integration, policies).toSorted(([, one], [, other]) => one - other);
+  if (first === undefined || first[1] >= watchdogMs) return '';
+  const [name, ms] = first;
+  return `, ${name === 'overall' ? 'it' : 'its attempt'} ends first by the ${name} limit of ${time(ms)}`;
+}
+
 /** The limits of an integration, as they were last in force. */
 function limitLines(integration: string, policies: readonly PolicyRow[]): readonly string[] {
+  const limits = limitsOf(integration, policies).map(([name, ms]) => `${name} limit ${time(ms)}`);
+  return limits.length === 0 ? [] : [`    the policy of ${sanitize(integration)}: ${limits.join(', ')}`];
+}
+
+function limitsOf(integration: string, policies: readonly PolicyRow[]): readonly (readonly [string, number])[] {
   const kept = policies.findLast((row) => row.name === integration && row.kept.of === 'integration')?.kept;
   if (kept?.of !== 'integration') return [];
   const { idleMs, attemptMs, overallMs } = kept.policy.limits;
-  const limits = Object.entries({ idle: idleMs, attempt: attemptMs, overall: overallMs })
-    .filter(([, ms]) => Number.isFinite(ms))
-    .map(([name, ms]) => `${name} limit ${time(ms)}`);
-  return limits.length === 0 ? [] : [`    the policy of ${sanitize(integration)}: ${limits.join(', ')}`];
+  return Object.entries({ idle: idleMs, attempt: attemptMs, overall: overallMs }).filter(([, ms]) =>
+    Number.isFinite(ms),
+  );
 }
 
 const time = (ms: number): string => formatDuration(Math.max(0, ms));

@@ -87,7 +87,7 @@ export class TurnCalls {
         progress: pending?.why(),
         target: tools.why(integration),
       },
-      watchdogInMs: watch.due - now,
+      watchdogInMs: watch.inMs(now),
     }));
   }
 
@@ -111,7 +111,7 @@ export class TurnCalls {
     // A listener may have ended it.
     if (!this.#open.has(id)) return notDone(hasEnded);
     call.firedBy = note;
-    call.watch.expire();
+    call.watch.fire();
     return done;
   }
 
@@ -169,7 +169,7 @@ export class TurnCalls {
     });
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
     const limitMs = declaredMs ?? this.#scope.watchdog.toolCallMs;
-    const callWatch = new CallWatch(startedAt + limitMs, () => this.#watchdogFired(id, limitMs));
+    const callWatch = new CallWatch(limitMs, clock, deadlines, () => this.#watchdogFired(id, limitMs));
     const call: OpenCall = {
       id,
       tool,
@@ -185,7 +185,6 @@ export class TurnCalls {
     this.#open.set(id, call);
     watch.pendingCalls++;
     watch.progressed();
-    deadlines.set(callWatch);
     const settings: ToolCallSettings = {
       session: this.#scope.id,
       call: id,
@@ -330,10 +329,10 @@ export class TurnCalls {
   }
 
   #answer(call: OpenCall, result: ToolResult, failure?: Failure): void {
-    const { clock, deadlines, history } = this.#scope;
+    const { clock, history } = this.#scope;
     const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
-    deadlines.remove(call.watch);
+    call.watch.stop();
     watch.pendingCalls--;
     watch.progressed();
     this.#keep(call, result, failure);

@@ -1,8 +1,8 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Deadline, DeadlineQueue } from '../calls/deadlineQueue.ts';
 
-/** The watchdog of one tool call: its limit is never reset, whatever moves. */
-export class CallWatch implements Deadline {
+/** The limit of a question: a person's time goes on while our process stands still. */
+export class QuestionWatch implements Deadline {
   due: number;
   heapIndex = -1;
   readonly #fired: () => void;
@@ -14,6 +14,52 @@ export class CallWatch implements Deadline {
 
   expire(): void {
     this.#fired();
+  }
+}
+
+/** The watchdog of one tool call: its limit is never reset, whatever moves. Time in which the event loop stood still is left out. */
+export class CallWatch implements Deadline {
+  due: number;
+  heapIndex = -1;
+  readonly #startedAt: number;
+  readonly #limitMs: number;
+  readonly #clock: Clock;
+  readonly #queue: DeadlineQueue;
+  readonly #fired: () => void;
+
+  constructor(limitMs: number, clock: Clock, queue: DeadlineQueue, fired: () => void) {
+    this.#limitMs = limitMs;
+    this.#clock = clock;
+    this.#queue = queue;
+    this.#fired = fired;
+    this.#startedAt = clock.now();
+    this.due = this.#startedAt + limitMs;
+    queue.set(this);
+  }
+
+  /** When it fires, in ms. */
+  inMs(now: number): number {
+    const stalledMs = this.#clock.stalls?.since(this.#startedAt) ?? 0;
+    return this.#startedAt + this.#limitMs + stalledMs - now;
+  }
+
+  stop(): void {
+    this.#queue.remove(this);
+  }
+
+  /** Fires before its time. */
+  fire(): void {
+    this.#fired();
+  }
+
+  expire(now: number): void {
+    const leftMs = this.inMs(now);
+    if (leftMs <= 0) {
+      this.#fired();
+      return;
+    }
+    this.due = now + leftMs;
+    this.#queue.set(this);
   }
 }
 

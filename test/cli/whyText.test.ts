@@ -184,7 +184,11 @@ describe('the words for a session on record', () => {
     const call = { call: 'c1', integration: 'kb', tool: 'query', startedAt: 0, deadlineAt: 60_000 };
     const records = { session: 's', messages: [], calls: [call], deadLetters: [] };
     const text = recordsText(records, { now: 10_000, policies: [policy(1), policy(30_000)] as never });
-    expect(text).toContain('kb query pending, started 10s ago, due in 50s by the watchdog');
+    expect(text).toContain(
+      'kb query pending, started 10s ago, its attempt ends first by the idle limit of 30s, due in 50s by the watchdog',
+    );
+    const later = recordsText(records, { now: 10_000, policies: [policy(Infinity)] as never });
+    expect(later).toContain('kb query pending, started 10s ago, due in 50s by the watchdog');
     expect(text).toContain('    the policy of kb: idle limit 30s, attempt limit 1m\n');
   });
 });
