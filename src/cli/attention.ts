@@ -166,11 +166,13 @@ function nextOfDead(names: readonly string[]): string {
   if (names.every((name) => integrationOfRun(name) !== undefined))
     return 'nothing: the next `unwedge run` or gateway records its end as a failure';
   // Some clients (Codex) end their servers so.
-  const areProxies = names.every((name) => /^unwedge (?:mcp|run|agent|api) /.test(name));
-  return areProxies
+  return names.every(isOfClient)
     ? 'nothing, where its client ended it: it kept nothing that waits'
     : 'start the gateway: it takes up what is left';
 }
+
+/** Whether a runtime of this name is that of a command which somebody started and which keeps nothing that waits. */
+export const isOfClient = (name: string): boolean => /^unwedge (?:mcp|run|agent|api) /.test(name);
 
 function leftText(records: Watched['records']): string {
   if (records === undefined) return '';

@@ -186,6 +186,8 @@ export function createKeptSessions({
       // Those added until now, each once; later ones are opened as they are added.
       started = true;
       await openAll([...sessions.values()]);
+      // One that died stayed on record as long as it had these.
+      if (store !== undefined && ((await opened?.runtimes.pids()) ?? []).length > 1) takenOver();
       planClaims();
     },
     add(session) {

@@ -10,6 +10,7 @@ import type { ChildRecord } from '../../policy/childRecord.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
 import { storePlace } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
+import { isOfClient } from '../attention.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';
@@ -89,14 +90,24 @@ function staleFindings(
   { now }: DoctorWorld,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  const dead = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness === 'dead');
+  const judged = judgeRuntimes(rows, seen, now);
+  const dead = judged.filter(({ liveness }) => liveness === 'dead');
   if (dead.length > 0) {
-    const names = dead.map((run) => runtimeText(run, now)).join(', ');
-    findings.push({
-      id: 'runtime.gone',
-      status: 'ok',
-      summary: `gone without a word: ${names}; the next gateway takes up what is left`,
-    });
+    const successors = new Set(judged.filter(({ liveness }) => liveness !== 'dead').map(({ name }) => name));
+    // What its client or the next run ends with it, or its successor has taken up, needs nobody.
+    const awaited = dead.filter(({ name }) => !isOfClient(name) && !successors.has(name));
+    const told = (runs: readonly RuntimeRow[]): string =>
+      `gone without a word: ${runs.map((run) => runtimeText(run, now)).join(', ')}`;
+    const others = dead.filter((run) => !awaited.includes(run));
+    if (others.length > 0)
+      findings.push({ id: 'runtime.gone', status: 'ok', summary: `${told(others)}; nothing of it waits` });
+    if (awaited.length > 0)
+      findings.push({
+        id: 'runtime.gone',
+        status: 'warning',
+        summary: `${told(awaited)}; what it accepted and did not end waits for the next start`,
+        next: 'start it again: it takes up what is left',
+      });
   }
   const marks = namesBeside(path).filter((name) => isStaleMark(name, rows, seen)).length;
   if (marks > 0) {

@@ -74,6 +74,8 @@ export class SqliteRuntimes implements Runtimes {
       dead.filter((run) => {
         const hasLeft = this.#left.has(run.id);
         this.#left.settle(database, run.id);
+        // Whoever looks at the file, what waits for its gateway is told of until one takes it over.
+        if (!hasLeft && hasWork(database, run.id)) return false;
         // Another one may have been faster; and one that has left in good order did not die.
         if (deleteRuntime(database, run.id) === 0 || hasLeft) return false;
         const fact = factOf?.(run);
@@ -139,6 +141,18 @@ function upsertRuntime(database: Database, run: RuntimeRow): void {
       run.name,
       run.socket ?? null,
     );
+}
+
+/** Whether messages or calls wait of sessions that a run owns: no other has claimed them. */
+function hasWork(database: Database, id: string): boolean {
+  const row = database
+    .prepare(
+      `SELECT EXISTS (SELECT 1 FROM unwedge_sessions s WHERE s.owner = ? AND (
+         EXISTS (SELECT 1 FROM unwedge_messages m WHERE m.session = s.id AND m.state IN ('waiting', 'taken'))
+         OR EXISTS (SELECT 1 FROM unwedge_calls c WHERE c.session = s.id AND c.state = 'pending'))) AS works`,
+    )
+    .get(id);
+  return row?.['works'] === 1;
 }
 
 /** @returns how many there were. */

@@ -38,18 +38,40 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
     expect(find('runtime.silent')?.summary).toContain('gateway.mjs');
   });
 
-  it('[E-2] finds files that dead runs left beside the database, and takes no dead run for a trouble', async () => {
+  it('[E-2] [L-5] finds a gateway that died, whatever else runs on its file, until another has its work', async () => {
     const { db, database, doctor, paste } = await startRecorded();
     const start = `0@${identifyNow(1)?.start.split('@').slice(1).join('@')}`;
     database()
       .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?)')
-      .run('run', 1, start, 0, 0, 'gateway.mjs', null);
+      .run('gone', 1, start, 0, 0, 'gateway.mjs', null);
+    database().prepare(`INSERT INTO unwedge_sessions VALUES ('s', 'gone', 1)`).run();
+    database()
+      .prepare(
+        `INSERT INTO unwedge_messages (session, number, body, state, posted_at) VALUES ('s', 1, '{}', 'waiting', 0)`,
+      )
+      .run();
+    paste(`unwedge run --db ${db} -- true`);
+    expect(doctor().find('runtime.gone')).toMatchObject({
+      status: 'warning',
+      next: 'start it again: it takes up what is left',
+    });
+    database().exec(`UPDATE unwedge_sessions SET owner = 'another'`);
+    paste(`unwedge run --db ${db} -- true`);
+    expect(doctor().find('runtime.gone')).toBeUndefined();
+  });
+
+  it('[E-2] finds files that dead runs left beside the database, and takes the dead run of a client for no trouble', async () => {
+    const { db, database, doctor, paste } = await startRecorded();
+    const start = `0@${identifyNow(1)?.start.split('@').slice(1).join('@')}`;
+    database()
+      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run('run', 1, start, 0, 0, 'unwedge mcp run', null);
     const pid = spawnSync('/bin/true').pid;
     writeFileSync(`${db}-children-${pid}.1`, 'gone');
     const { code, find, troubles } = doctor();
     expect({ code, troubles }).toEqual({ code: 0, troubles: ['stale'] });
     expect(find('stale')).toMatchObject({ status: 'warning', fix: `unwedge run --db ${db} -- true` });
-    expect(find('runtime.gone')?.summary).toContain('gateway.mjs (pid 1');
+    expect(find('runtime.gone')?.summary).toContain('unwedge mcp run (pid 1');
     paste(find('stale')?.fix);
     expect(doctor().troubles).toEqual([]);
   });

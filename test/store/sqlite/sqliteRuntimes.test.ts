@@ -79,6 +79,31 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
     expect((await list(path)).map(({ id }) => id)).toEqual(['one', 'three']);
   });
 
+  it.each([
+    [
+      'a message waits',
+      `INSERT INTO unwedge_messages (session, number, body, state, posted_at) VALUES ('s', 1, '{}', 'waiting', 0)`,
+    ],
+    [
+      'a call is pending',
+      `INSERT INTO unwedge_calls (id, session, turn, integration, tool, runtime, started_at, deadline_at, seq)
+       VALUES ('c', 's', 1, 'kb', 'query', 'two', 0, 1, 1)`,
+    ],
+  ])('[L-5] keep one that died as long as %s of its session, until another claims that', async (_what, sql) => {
+    const { store, path } = await startWith(run('one'), run('two', dead));
+    const database = openDatabase(path);
+    database.exec(`INSERT INTO unwedge_sessions VALUES ('s', 'two', 1)`);
+    database.exec(sql);
+    const looked = store.runtimes.removeDead(world, start);
+    await store.flush();
+    expect(await looked).toEqual([]);
+    expect((await list(path)).map(({ id }) => id)).toEqual(['one', 'two']);
+    database.exec(`UPDATE unwedge_sessions SET owner = 'one'`);
+    const died = store.runtimes.removeDead(world, start);
+    await store.flush();
+    expect((await died).map(({ id }) => id)).toEqual(['two']);
+  });
+
   it('[I-4] lose one that ended in order and could not say so, without a record of a death', async () => {
     const { store, path } = await startWith(run('one'), run('two', dead));
     writeFileSync(`${path}-left-two`, '[]');
