@@ -1,3 +1,6 @@
+import { shellWord } from '../policy/shellWord.ts';
+import { contentsOf } from '../store/contentsOf.ts';
+import { codeOf } from '../store/sqlite/trouble.ts';
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../store/storeReader.ts';
 import { openReader } from '../store/openReader.ts';
@@ -32,11 +35,17 @@ export async function readDatabase<T>(
   } catch (error) {
     const message = messageOf(error);
     const named = message.includes(path) ? message : `Cannot read ${path}: ${message}`;
-    throw new CommandError(
-      `${named.replace(/\.$/, '')}. Name another with --db ${isUrl ? 'URL' : 'FILE'} or UNWEDGE_DB.`,
-      { cause: error },
-    );
+    const next = isDamage(error, path)
+      ? `See \`unwedge doctor --db ${shellWord(path)}\``
+      : `Name another with --db ${isUrl ? 'URL' : 'FILE'} or UNWEDGE_DB`;
+    throw new CommandError(`${named.replace(/\.$/, '')}. ${next}.`, { cause: error });
   } finally {
     reader?.close();
   }
+}
+
+/** Of a file that is no SQLite database another was meant. */
+function isDamage(error: unknown, path: string): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CORRUPT' || (code === 'SQLITE_NOTADB' && contentsOf(path) === 'sqlite');
 }

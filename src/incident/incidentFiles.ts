@@ -70,7 +70,7 @@ function readmeOf(incident: Incident): string {
     'What it holds, and nothing else:',
     ...contentsOf(incident).map((line) => `- ${line}`),
     '',
-    'Inputs, answers, prompts and environments are not in it. Secrets were replaced by [redacted], by their names, their shapes and their values.',
+    'Inputs, answers, prompts and environments are not in it, but the text of an error may quote some. Secrets were replaced by [redacted], by their names, their shapes and their values.',
     'Read it before you hand it on: a text of your own may say what no rule knows to be secret.',
     '',
     `${incidentFile}  policies, attempts, ends; times are ms since the epoch`,

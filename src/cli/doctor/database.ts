@@ -137,8 +137,9 @@ function openedFindings(path: string, size: number, examined: StoreExamination, 
         {
           id: 'store.damaged',
           status: 'fail',
-          summary: `${path} is damaged (${examined.reason}); once it is aside a new one is started`,
+          summary: `${path} is damaged (${examined.reason}); once it is aside a new one is started, which does not deliver the accepted messages in it and in its log`,
           fix: settingAside(path),
+          next: `sqlite3 ${shellWord(`${path}.broken`)} .recover, which prints what can still be read`,
         },
       ];
     case 'readable':
@@ -252,7 +253,9 @@ function roomFindings(directory: string): readonly Finding[] {
 
 function settingAside(path: string): string {
   const word = shellWord(path);
-  return `mv ${word} ${word}.broken && rm -f ${word}-wal ${word}-shm`;
+  // The newest commits are in the log alone, which SQLite looks for under the name of its file.
+  const log = lookAt(`${path}-wal`) === undefined ? '' : ` && mv ${word}-wal ${word}.broken-wal`;
+  return `mv ${word} ${word}.broken${log} && rm -f ${word}-shm`;
 }
 
 function bytes(count: number): string {

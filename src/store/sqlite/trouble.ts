@@ -51,7 +51,7 @@ const sqliteNames: Readonly<Record<number, string>> = {
 };
 
 const wait = 'end or wait for the process that holds it';
-const replace = 'move the file away; a new one is started';
+const replace = 'move the file away, with the -wal beside it (`unwedge doctor` says how); a new one is started';
 const permit =
   'make the file and its directory writable, or choose another: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
 const space = 'free space on its disk';

@@ -23,10 +23,27 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
     writeFileSync(db, bytes);
     const { code, find, text } = doctor();
     expect(code).toBe(1);
-    expect(find('store.damaged')?.fix).toBe(`mv ${db} ${db}.broken && rm -f ${db}-wal ${db}-shm`);
+    expect(find('store.damaged')).toMatchObject({
+      fix: `mv ${db} ${db}.broken && rm -f ${db}-shm`,
+      next: `sqlite3 ${db}.broken .recover, which prints what can still be read`,
+    });
     expect(text).toContain(`\n  fix: mv ${db} ${db}.broken`);
     paste(find('store.damaged')?.fix);
     expect(doctor().troubles).toEqual([]);
+  });
+
+  it('[E-2] sets the log of a damaged database aside with it: what was accepted last is there alone', async () => {
+    const { db, database, doctor, paste } = await startRecorded();
+    const open = database();
+    open.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE newest (x)');
+    const bytes = readFileSync(db);
+    bytes.fill(0x5a, 4096, 8192);
+    writeFileSync(db, bytes);
+    const log = readFileSync(`${db}-wal`);
+    const fix = doctor().find('store.damaged')?.fix;
+    expect(fix).toBe(`mv ${db} ${db}.broken && mv ${db}-wal ${db}.broken-wal && rm -f ${db}-shm`);
+    paste(fix);
+    expect(readFileSync(`${db}.broken-wal`).equals(log)).toBe(true);
   });
 
   it('[E-2] finds what is no database at all, and a directory in its place', () => {

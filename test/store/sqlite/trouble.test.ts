@@ -56,6 +56,8 @@ describe('the diagnosis of a failing store', () => {
       reason: `${text}: the file is no SQLite database; nothing was written to it`,
       fix: expect.stringMatching(/^choose another file/) as string,
     });
-    expect(diagnose(numbered(26), database).fix).toBe('move the file away; a new one is started');
+    expect(diagnose(numbered(26), database).fix).toBe(
+      'move the file away, with the -wal beside it (`unwedge doctor` says how); a new one is started',
+    );
   });
 });
