@@ -55,8 +55,8 @@ export function boundRule(name: string, rule: ReconcileRule, forms: RequestForms
     }
     return { kind: 'key', about, keyed: (request, key) => forms.keyed(request, rule, key) } satisfies KeyRule;
   }
-  const { notBeforeMs, timeoutMs, attempts, hold } = rule;
-  const limits = { kind: 'ask', notBeforeMs, timeoutMs, attempts, hold, about, answer } as const;
+  const { notBeforeMs, endsWithProcess, timeoutMs, attempts, hold } = rule;
+  const limits = { kind: 'ask', notBeforeMs, endsWithProcess, timeoutMs, attempts, hold, about, answer } as const;
   if (rule.kind === 'tool') {
     return {
       ...limits,

@@ -64,10 +64,10 @@ export class ProbeSteps<I, O> implements EffectWatcher<I, O> {
     queue.leave();
   }
 
-  /** Asks as soon as there is a turn what is asked later: a process has ended that had the calls. */
+  /** Asks as soon as there is a turn what is asked later: a process has ended that had the calls, and what they do may end with it. */
   askNow(effects: readonly OpenEffect<I, O>[]): void {
     for (const effect of effects) {
-      if (effect.phase !== 'waiting') continue;
+      if (effect.phase !== 'waiting' || !effect.rule.endsWithProcess) continue;
       effect.tries = 0;
       this.#askInTurn(effect);
     }
@@ -104,7 +104,9 @@ export class ProbeSteps<I, O> implements EffectWatcher<I, O> {
     const { options, queue } = this.#state;
     const { rule, loss, call } = effect;
     effect.phase = 'asking';
-    effect.isFinal = now >= effect.finalAt || options.incarnation?.isGone(call.progress.incarnation) === true;
+    effect.isFinal =
+      now >= effect.finalAt ||
+      (rule.endsWithProcess && options.incarnation?.isGone(call.progress.incarnation) === true);
     effect.probes++;
     effect.tries++;
     const controller = new AbortController();

@@ -2,6 +2,7 @@ import type { Duration } from './duration.ts';
 import type { Outcome } from './failure.ts';
 import {
   anything,
+  boolean,
   byName,
   callback,
   choice,
@@ -62,10 +63,16 @@ export type ReconcileProbe<Input = never, Answer = unknown> = (
 export interface ReconcileLimits {
   /**
    * How long after the loss of the answer the other side may still act on the call, in ms: the rule vouches that it does no later. `not_done`
-   * counts from then on; before, only where the process that had the call has ended. @defaultValue none: `not_done` counts only where that
-   * process has ended
+   * counts from then on. @defaultValue none: `not_done` never counts, but for {@link endsWithProcess}
    */
   readonly notBefore?: Duration | undefined;
+  /**
+   * Whether what the calls do ends with the process of the MCP server: it acts itself, and asks no API or database that goes on without it.
+   * The rule vouches for it. `not_done` then counts as soon as the process has ended that had the call, also before `notBefore`. It changes
+   * nothing where unwedge does not see that end: remote servers, commands that hand messages on (`docker`, `ssh`), functions, HTTP APIs,
+   * commands, and after the end of the gateway. @defaultValue false
+   */
+  readonly endsWithProcess?: boolean | undefined;
   /** How long one probe may take, in ms above 0. @defaultValue 5000 */
   readonly timeoutMs?: Duration | undefined;
   /** How often it asks before it gives up; as often again once `notBefore` has passed. At least 1. @defaultValue 3 */
@@ -153,8 +160,12 @@ const reconcileKeys = {
   named: path({ inherited: 'id', help: 'What an item is called by in words.' }),
   notBefore: duration({
     zero: true,
-    usually: 'when the process that had the call has ended',
+    usually: '`not_done` does not count',
     help: 'How long after the loss of an answer the server may still act on the call.',
+  }),
+  endsWithProcess: boolean({
+    inherited: false,
+    help: 'Whether what the calls do ends with the process of the MCP server: it asks no API that goes on without it.',
   }),
   timeoutMs: duration({ inherited: 5000, help: 'Limit on each probe.' }),
   attempts: integer({ inherited: 3, help: 'How often it is asked before it gives up.' }),
@@ -179,7 +190,7 @@ const reconcileKeys = {
 type ReadRule = GivenValues<typeof reconcileKeys>;
 
 const ofTool = ['integration', 'input', 'items', 'match', 'since', 'clockToleranceMs', 'result', 'named'] as const;
-const ofAsking = ['notBefore', 'timeoutMs', 'attempts', 'hold'] as const;
+const ofAsking = ['notBefore', 'endsWithProcess', 'timeoutMs', 'attempts', 'hold'] as const;
 
 /** What goes together. */
 function judgeRule(read: ReadRule, tell: Tell): void {
@@ -222,6 +233,7 @@ export const reconcileKey = section(
 /** How often, how long and when a rule asks; in ms. */
 export interface AskLimits {
   readonly notBeforeMs: number | undefined;
+  readonly endsWithProcess: boolean;
   readonly timeoutMs: number;
   readonly attempts: number;
   readonly hold: 'input' | 'tool';
@@ -257,8 +269,15 @@ export type ReconcileRule =
 export function reconcileRuleOf(given: ReconcileOptions): ReconcileRule {
   const read = given as ReadRule;
   if (read.idempotencyKey !== undefined) return keyRule(read.idempotencyKey as KeyRuleOptions['idempotencyKey']);
-  const { timeoutMs = 5000, attempts = 3, hold = 'input', probe } = read;
-  const limits = { notBeforeMs: read.notBefore, timeoutMs, attempts, hold };
+  const {
+    notBefore: notBeforeMs,
+    endsWithProcess = false,
+    timeoutMs = 5000,
+    attempts = 3,
+    hold = 'input',
+    probe,
+  } = read;
+  const limits = { notBeforeMs, endsWithProcess, timeoutMs, attempts, hold };
   if (probe !== undefined) return { kind: 'probe', probe, ...limits };
   const { tool = '', integration, input = {}, items, match = {}, since, clockToleranceMs = 60_000 } = read;
   const { result, named = 'id' } = read;

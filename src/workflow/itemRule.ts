@@ -20,7 +20,7 @@ export function itemRule(
   backend: string,
 ): AskingRule {
   return {
-    ...{ kind: 'ask', asks: 'its probe', hold: 'input', notBeforeMs, timeoutMs, attempts },
+    ...{ kind: 'ask', asks: 'its probe', hold: 'input', notBeforeMs, endsWithProcess: false, timeoutMs, attempts },
     about: () => ({ tool: item.id, input: item }),
     ask: ({ session, startedAt, endedAt }, { signal, attempt }) =>
       probe(item, { signal, attempt, backend, session, startedAt, endedAt }),

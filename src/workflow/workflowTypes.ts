@@ -77,7 +77,7 @@ export interface WorkflowProbeContext {
 }
 
 /** How it is found out what became of an item that was begun and whose end is not known (docs/never-twice.md). */
-export interface WorkflowReconcile<R = unknown> extends Omit<ReconcileLimits, 'hold'> {
+export interface WorkflowReconcile<R = unknown> extends Omit<ReconcileLimits, 'hold' | 'endsWithProcess'> {
   /**
    * Finds out, by what the item says of itself, and changes nothing. `done` counts as the result of the item. What it throws, or answers beside a
    * verdict, counts as no answer.

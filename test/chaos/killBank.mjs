@@ -31,7 +31,14 @@ const points = [
   ['', 10],
 ];
 
-const asked = { tool: 'list_payments', items: 'payments', match: { reference: 'input.reference' }, timeoutMs: '5s' };
+const asked = {
+  tool: 'list_payments',
+  items: 'payments',
+  match: { reference: 'input.reference' },
+  // The bank writes its ledger itself.
+  endsWithProcess: true,
+  timeoutMs: '5s',
+};
 
 /** How the proxy is told to settle lost answers, one after the other, and for which share of the kills. */
 const ways = {

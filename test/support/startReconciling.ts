@@ -58,6 +58,7 @@ export function startReconciling(
     kind: 'ask',
     asks: 'list_payments',
     notBeforeMs: undefined,
+    endsWithProcess: true,
     timeoutMs: 5000,
     attempts: 3,
     hold: 'input',

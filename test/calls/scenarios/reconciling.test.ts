@@ -132,6 +132,24 @@ describe('a call whose answer is lost, with a reconcile rule', () => {
     expect(await outcome).toMatchObject({ ok: false, failure: { outcome: 'not_done' } });
   });
 
+  it('[R-16] takes the end of its process for nothing where the rule does not say that its effect ends with it', async () => {
+    const { make, attempt, asked, clock, processes, path, seen } = startReconciling({
+      endsWithProcess: false,
+      notBeforeMs: 20_000,
+    });
+    const { outcome } = make('charge:1');
+    attempt(0).reject(lost);
+    await clock.settle();
+    processes.gone = 1;
+    path.incarnationEnded();
+    asked[0]?.resolve('not_done');
+    await clock.advance(19_999);
+    expect([asked.length, seen.length]).toEqual([1, 1]);
+    await clock.advance(1);
+    asked[1]?.resolve({ done: 'ch_42' });
+    expect(await outcome).toMatchObject({ ok: true, value: 'ch_42' });
+  });
+
   it.each<[string, (asked: { resolve: (value: unknown) => void; reject: (error: Error) => void } | undefined) => void]>(
     [
       ['throws', (asked) => asked?.reject(new Error('down'))],

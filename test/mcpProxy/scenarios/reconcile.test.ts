@@ -21,6 +21,7 @@ const listed = {
   items: 'payments',
   match: { reference: 'input.reference' },
   result: 'item',
+  endsWithProcess: true,
 } as const;
 
 /** A bank that loses the answer to its first charge, behind a proxy that is configured with a rule. */
@@ -72,6 +73,16 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
     expect(JSON.parse(textIn(answer))).toMatchObject({ id: 'ch_1', reference: 'o-7' });
     expect(bank.payments()).toHaveLength(1);
     expect(await bank.told('call.reconciled')).toMatchObject({ verdict: 'not_done' });
+  });
+
+  it('[R-16] is not made again where nobody says that its effect ends with its server', async () => {
+    const { endsWithProcess: _, ...rule } = listed;
+    const bank = await startBank('before', { reconcile: rule });
+    expect(failureOf(await bank.pay())).toMatchObject({
+      outcome: 'unknown',
+      how: 'list_payments does not list it, and it may still happen',
+    });
+    expect(bank.payments()).toHaveLength(0);
   });
 
   it('[R-16] is not made again where the command only hands messages on: its server may go on', async () => {

@@ -52,9 +52,9 @@ export function ruleOf(
   ruling: Ruling,
   probe: Extract<ReconcileOptions, { probe: unknown }>['probe'],
 ): ReconcileOptions {
-  const { kind, notBeforeMs, timeoutMs, attempts, hold, since, hasResult, asks } = ruling;
+  const { kind, isLocal, notBeforeMs, timeoutMs, attempts, hold, since, hasResult, asks } = ruling;
   if (kind === 'key') return { idempotencyKey: { in: 'input.key' } };
-  const limits = { notBefore: notBeforeMs, timeoutMs, attempts, hold };
+  const limits = { notBefore: notBeforeMs, endsWithProcess: isLocal, timeoutMs, attempts, hold };
   if (kind === 'function') return { ...limits, probe };
   return {
     ...limits,
