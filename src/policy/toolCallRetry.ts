@@ -44,13 +44,13 @@ export const toolCallRetryKeys = {
   enabled: boolean({ default: true, help: 'Without it a call is made once.' }),
   maxAttempts: integer({
     inherited: presets.toolCall.retry.maxAttempts,
-    help: 'Attempts in all, the first included.',
+    help: 'Attempts in all of a call by a session, the first included; a lower `maxAttempts` of its integration holds, a higher one does not.',
   }),
   backoffMs: list(duration(), {
     least: 1,
     expected: 'a list of at least one wait (ms, or text such as 30s)',
     inherited: [100, 500, 2000],
-    help: 'Wait before the second attempt, the third …; the last repeats.',
+    help: 'Wait before the second attempt, the third …; the last repeats. It holds in place of the `backoff` of the integration.',
   }),
   transientPatterns: list(pattern, {
     expected: 'a list of strings',

@@ -82,7 +82,8 @@ describe('the JSON schema', () => {
         toolCallRetry: {
           properties: {
             maxAttempts: {
-              description: 'Attempts in all, the first included. (UNWEDGE_TOOL_CALL_RETRY_MAX_ATTEMPTS)',
+              description:
+                'Attempts in all of a call by a session, the first included; a lower `maxAttempts` of its integration holds, a higher one does not. (UNWEDGE_TOOL_CALL_RETRY_MAX_ATTEMPTS)',
               minimum: 1,
               default: 3,
             },
