@@ -44,15 +44,16 @@ async function answerTo({ text = '' }: Message, turn: Turn): Promise<Answer> {
 }
 
 /**
- * Calls a tool again while its circuit is open, for WAIT_MS at most: circuits are kept over a restart, and a refusal is to
- * use up no message. It looks every LOOK_MS at least, as an operator may close the circuit; each call is progress for the
- * watchdog, which allows 10 minutes without. A stop ends the wait, and the message is delivered again at the next start.
+ * Calls a tool again while that may help, for WAIT_MS at most: an open circuit is kept over a restart, and neither a refusal
+ * nor the failure of the call that tries the circuit is to use up a message. It looks every LOOK_MS at least, as an operator
+ * may close the circuit; each call is progress for the watchdog, which allows 10 minutes without. A stop ends the wait after
+ * DRAIN_MS, so that in an outage it takes that long, and the message is delivered again at the next start.
  */
 async function withPatience<T>(turn: Turn, call: () => Promise<ToolResult<T>>): Promise<ToolResult<T>> {
   const until = performance.now() + Number(WAIT_MS);
   for (;;) {
     const result = await call();
-    if (!('synthetic' in result) || result.kind !== 'circuit_open' || !result.retryable) return result;
+    if (!('synthetic' in result) || !result.retryable) return result;
     const waitMs = Math.min(Math.max(result.retryAfterMs ?? Infinity, 100), Number(LOOK_MS));
     if (performance.now() + waitMs > until) return result;
     await sleep(waitMs, undefined, { signal: turn.signal });
