@@ -55,6 +55,7 @@ export class CallPath<I, O> implements Drainable {
       succeeded: records.succeeded,
       failed: records.failed,
       refused: records.refused,
+      fellBack: records.fellBack,
       late: records.late,
       abandoned: permits.abandoned,
       retryTokens: budget.tokens,

@@ -110,14 +110,27 @@ export interface Beginning {
   readonly down?: boolean | undefined;
 }
 
-/** Figures of an integration since it was made. */
+/**
+ * Figures of an integration: `attempts`, `waiting`, `abandoned` and `retryTokens` are as of now, the others count since it was made. Each call
+ * that has ended is in one of `succeeded`, `failed` and `refused`, whether a fallback answered it or not.
+ */
 export interface CallStats {
+  /** Attempts under way. */
   readonly attempts: number;
+  /** Calls that wait: for a permit, a backoff, a restart, a limit of rate. */
   readonly waiting: number;
+  /** Calls that the integration answered. */
   readonly succeeded: number;
+  /** Calls that it did not answer. */
   readonly failed: number;
+  /** Calls that were refused before their first attempt: by an open circuit, a limit, a stop. */
   readonly refused: number;
+  /** Of those that failed or were refused: calls whose caller was answered by a fallback. */
+  readonly fellBack: number;
+  /** Attempts whose answer or error came after they were given up. */
   readonly late: number;
+  /** Attempts that were given up and whose work goes on after its grace. */
   readonly abandoned: number;
+  /** What is left of the retry budget. */
   readonly retryTokens: number;
 }

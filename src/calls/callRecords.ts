@@ -36,6 +36,7 @@ export class CallRecords<I, O> {
   succeeded = 0;
   failed = 0;
   refused = 0;
+  fellBack = 0;
   late = 0;
   #rateWaits = 0;
   #rateToldAt = Number.NEGATIVE_INFINITY;
@@ -204,10 +205,11 @@ export class CallRecords<I, O> {
 
   callFellBack(call: Call<I, O>, failure: Failure): void {
     const { kind } = failure;
-    this.succeeded++;
+    this.fellBack++;
     this.#ended(call, failure, 'fell_back');
     // A refusal was counted as one: nothing was sent.
     if (call.ending !== 'refused') {
+      this.failed++;
       const met = lastMet(failure).kind;
       for (const counter of [this.#ofAll(call), this.#ofTool(call)])
         if (wasSent(failure)) counter?.fellBack(met);

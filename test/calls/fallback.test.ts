@@ -19,6 +19,13 @@ describe('a fallback', () => {
     expect(unwrap(await integration.call('ask', { fallback: { integration: other } }))).toBe('other: ask');
   });
 
+  it('[R-11] is counted beside the failure or refusal that it hides, and is no success', async () => {
+    const policy = { retry: { maxAttempts: 1 }, breaker: { consecutiveFailures: 2 } };
+    const { integration } = startIntegration(policy, failing('transient', 'failed'));
+    for (let call = 1; call <= 5; call++) await integration.call('ask', { fallback: { value: 'the usual' } });
+    expect(integration.stats).toMatchObject({ succeeded: 0, failed: 2, refused: 3, fellBack: 5 });
+  });
+
   it('[R-11] asks the other integration what its function makes of the input and the failure', async () => {
     const { integration } = startIntegration({}, failing('permanent', 'failed'));
     const other = startIntegration({}, (input) => `other: ${input}`).integration;
