@@ -55,9 +55,9 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const config = await namedConfig(args.config, io);
   const plan = planAgent(args, config);
   const prompt = await promptOf(plan, io.signal);
-  const own = ownOutput(process);
   const redactor = createTextRedactor(new KnownSecrets(io.env));
   const hide = (text: string): string => redactor.text(text);
+  const own = ownOutput(process, hide);
   const isTerminal = io.isTTY && process.stderr.isTTY;
   const streams = args.stream || io.isTTY;
   const printer = createPrinter(own, { json: plan.json, streams, isTerminal, hide });
@@ -70,7 +70,7 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
   // Half of an answer must not pass for the whole.
   const exitCode = endedCode(io.signal) ?? (ownCode || (own.trouble && exitCodes.ownError) || 0);
-  if (!outcome.ok && !io.signal.aborted) for (const line of failureLines(outcome.failure, plan)) own.say(hide(line));
+  if (!outcome.ok && !io.signal.aborted) for (const line of failureLines(outcome.failure, plan)) own.say(line);
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
   const backend = outcome.ok ? outcome.value.backend : plan.backend;

@@ -89,7 +89,7 @@ async function runHook(args: HookArgs): Promise<number> {
     const trouble = await circuit.failed(outcome.failure, about, admission);
     const text =
       trouble === undefined ? outcome.failure.message : `${outcome.failure.message} (not recorded: ${trouble})`;
-    await write('stderr', line(args.name, text, exitCode));
+    await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
     return exitCode;
   }
   // The host waits for what the hook says as long as for the hook: half an answer would be another one.
@@ -114,6 +114,13 @@ async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
   input.drop();
   await Promise.race([input.ended, late]);
   return input.said;
+}
+
+/** The message may quote the hook. What redacts is loaded for a failure alone. */
+async function withoutSecrets(text: string): Promise<string> {
+  const { KnownSecrets } = await import('../../store/knownSecrets.ts');
+  const { createTextRedactor } = await import('../../store/secrets.ts');
+  return createTextRedactor(new KnownSecrets(process.env)).text(text);
 }
 
 function line(name: string, message: string, exitCode: number): string {

@@ -14,7 +14,7 @@ export interface Streams {
 
 /** The streams of this process as a sink, and as the place of our own words. */
 export interface OwnOutput extends Sink {
-  /** A line of ours, on stderr and on a line of its own. */
+  /** A line of ours without its secrets, on stderr and on a line of its own. */
   say(line: string): void;
   /** Why not everything could be written; undefined when it was, or nobody reads any more. */
   readonly trouble: string | undefined;
@@ -22,8 +22,11 @@ export interface OwnOutput extends Sink {
 
 const newline = 0x0a;
 
-/** Bytes pass as they are. A stream whose reader is gone takes everything and says nothing. */
-export function ownOutput(streams: Streams): OwnOutput {
+/**
+ * Bytes pass as they are. A stream whose reader is gone takes everything and says nothing.
+ * @param hide - takes secrets out of our own words, which may quote the child.
+ */
+export function ownOutput(streams: Streams, hide: (text: string) => string): OwnOutput {
   let midLine = false;
   let trouble: string | undefined;
   for (const stream of [streams.stdout, streams.stderr]) {
@@ -39,7 +42,7 @@ export function ownOutput(streams: Streams): OwnOutput {
       return untilWritable(target);
     },
     say(line) {
-      if (streams.stderr.writable) streams.stderr.write(`${midLine ? '\n' : ''}unwedge: ${line}\n`);
+      if (streams.stderr.writable) streams.stderr.write(`${midLine ? '\n' : ''}unwedge: ${hide(line)}\n`);
       midLine = false;
     },
     get trouble() {

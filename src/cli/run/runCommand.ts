@@ -2,6 +2,9 @@ import type { RunResult } from '../../integrations/subprocess/agentRuns.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Outcome } from '../../policy/failure.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
+import { KnownSecrets } from '../../store/knownSecrets.ts';
+import { createFactRedactor, type FactRedactor } from '../../store/redactFact.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
@@ -21,7 +24,9 @@ import { type RunEnd, superviseRun } from './supervisedRun.ts';
 export async function runCommand(args: RunArgs, io: Io, rest: readonly string[]): Promise<number> {
   const config = await namedConfig(args.config, io);
   const plan = planRun(args, rest, { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY }, config);
-  const own = ownOutput(process);
+  const secrets = new KnownSecrets(io.env);
+  const redactor = createTextRedactor(secrets);
+  const own = ownOutput(process, (text) => redactor.text(text));
   let request: RunRequest = {};
   try {
     if (plan.promptFile !== undefined) request = await readPrompt(plan.promptFile, io.signal);
@@ -70,7 +75,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   if (opened !== undefined && !openedItself(end)) own.say(opened);
   const words = io.signal.aborted ? endedLines(io.signal) : [...lastWords(plan, end), ...stdinWords(plan, end)];
   for (const line of words) own.say(line);
-  if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode)));
+  if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode, createFactRedactor(secrets))));
   return exitCode;
 }
 
@@ -85,18 +90,20 @@ function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted,
   return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent);
 }
 
-/** What `--json` prints. Output is text: bytes that are no UTF-8 are replaced. */
-function report(plan: RunPlan, { outcome, exit, attempts, elapsedMs }: RunEnd, exitCode: number) {
+/** What `--json` prints. What the command wrote is as it is, as text: bytes that are no UTF-8 are replaced. The rest is redacted. */
+function report(plan: RunPlan, { outcome, exit, attempts, elapsedMs }: RunEnd, exitCode: number, redact: FactRedactor) {
   return {
-    name: plan.name,
-    command: [plan.command, ...plan.args],
-    ok: outcome.ok,
-    exit_code: exitCode,
-    attempts,
-    elapsed_ms: Math.round(elapsedMs),
-    ...failureReport(outcome),
-    command_exit_code: exit?.exitCode ?? null,
-    signal: exit?.signal ?? null,
+    ...redact({
+      name: plan.name,
+      command: [plan.command, ...plan.args],
+      ok: outcome.ok,
+      exit_code: exitCode,
+      attempts,
+      elapsed_ms: Math.round(elapsedMs),
+      ...failureReport(outcome),
+      command_exit_code: exit?.exitCode ?? null,
+      signal: exit?.signal ?? null,
+    }),
     stdout: exit?.stdout ?? null,
     stderr: exit?.stderr ?? null,
     agent: (outcome.ok ? outcome.value.agent : undefined) ?? null,

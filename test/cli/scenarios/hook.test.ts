@@ -73,6 +73,13 @@ describe('unwedge hook', () => {
     expect(JSON.parse(stdout)).toEqual(['$HOME', '; ls', '--', '*']);
   });
 
+  it('[H-3] [O-1] keeps secrets out of what it says of a hook that crashed', async () => {
+    const { run } = startHook();
+    const { code, stderr } = await run(['--', 'sh', '-c', 'echo "bad key sk-ant-test-SECRET123" >&2; kill -9 $$']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('It crashed by SIGKILL: bad key [redacted]; going on without it');
+  });
+
   it('[H-3] runs a hook that does not read its stdin', async () => {
     const { run } = startHook();
     expect(await run(['--', 'true'], 'x'.repeat(1024 * 1024))).toMatchObject({ code: 0, stderr: '' });

@@ -55,6 +55,22 @@ describe('unwedge run with more than one attempt of an agent', () => {
     ]);
   });
 
+  it('[L-4] [O-1] keeps secrets out of all it says itself, and passes what the command wrote as it is', async () => {
+    const secret = 'sk-ant-test-SECRET123';
+    const leak = { status: 401, error: `API Error: 401 bad key ${secret}` };
+    const said = await runClaude([leak], stream);
+    expect(said.lines).toEqual([
+      'unwedge: auth: API Error: 401 bad key [redacted]; trying again does not help before the credentials are right',
+    ]);
+    expect(said.stdout).toContain(secret);
+
+    const asData = await runClaude([leak], [...stream, '--api-key', secret], ['--json', '--name', `with-${secret}`]);
+    const { stdout, ...ours } = JSON.parse(asData.stdout) as Record<string, unknown>;
+    expect(ours).toMatchObject({ message: 'API Error: 401 bad key [redacted]' });
+    expect(JSON.stringify(ours)).not.toContain(secret);
+    expect(stdout).toMatchObject({ text: expect.stringContaining(secret) as string });
+  });
+
   it('[L-1] names what --retry takes', async () => {
     const { code, lines } = await runClaude([badKey], ['-p'], ['--retry', 'alway']);
     expect({ code, lines }).toEqual({
