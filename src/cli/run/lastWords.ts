@@ -1,18 +1,22 @@
 import { backoffDelayMs } from '../../policy/backoff.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Failure, FailureFacts, FailureKind } from '../../policy/failure.ts';
+import type { AgentLeft } from '../../integrations/subprocess/agentRuns.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import { sanitize } from '../sanitize.ts';
 import type { RunPlan } from './request.ts';
 import type { RunEnd } from './supervisedRun.ts';
 
+const mayHelp = 'trying again may help';
+
 /** What is to be done about a failure of a kind that says no time. */
 const advice: { readonly [K in FailureKind]?: string } = {
-  transient: 'trying again may help',
+  transient: mayHelp,
   overloaded: 'try again later',
   rate_limit: 'try again later',
   quota: 'try again later',
-  timeout: 'trying again may help',
-  crash: 'trying again may help',
+  timeout: mayHelp,
+  crash: mayHelp,
   protocol: 'trying again will hardly help',
   spawn: 'trying again does not help',
   auth: 'trying again does not help before the credentials are right',
@@ -25,20 +29,33 @@ const advice: { readonly [K in FailureKind]?: string } = {
  */
 export function lastWords(
   plan: Pick<RunPlan, 'name' | 'policy'>,
-  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs'>,
+  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'>,
 ): readonly string[] {
-  const { outcome, notRepeated } = end;
+  const { outcome, notRepeated, left } = end;
   if (outcome.ok) return [];
   const { failure } = outcome;
   // By Ctrl-C: the user who pressed it knows.
-  if (failure.kind === 'cancelled') return failure.reason === undefined ? [] : [failureLine(failure)];
-  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure)];
+  if (failure.kind === 'cancelled')
+    return failure.reason === undefined ? [] : [failureLine(failure), ...leftLines(left)];
+  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure), ...leftLines(left)];
   const again =
     notRepeated === undefined
       ? untimely(plan, failure, end)
       : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
   const isPlainExit = failure.kind === 'unknown' && failure.reason !== 'empty_response';
-  return isPlainExit ? again : [failureLine(failure), ...again];
+  const lines = isPlainExit ? again : [failureLine(failure, left), ...again];
+  // Why it was not tried again says so already.
+  const isSaid = notRepeated !== undefined && left?.sessionId === undefined;
+  return isSaid ? lines : [...lines, ...leftLines(left)];
+}
+
+/** That an agent whose run failed may have changed something, which a new run would do again, and how to go on with its session. */
+export function leftLines(left: AgentLeft | undefined): readonly string[] {
+  if (left?.effects !== 'possible') return [];
+  const { agent, sessionId } = left;
+  const words = agent === 'claude' ? 'claude --resume' : 'codex exec resume';
+  const next = sessionId === undefined ? '' : `; go on with: ${words} ${shellWord(sanitize(sessionId))}`;
+  return [`it may have changed something, and another run begins anew${next}`];
 }
 
 /** Whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
@@ -64,9 +81,11 @@ function untimely(
 /** Chance at its most. */
 const mostOfAll = (): number => 1 - Number.EPSILON;
 
-/** One line about a failure: its kind, what happened, and whether and when to try again. */
-export function failureLine(failure: Failure): string {
-  return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${later(failure)}`;
+/** One line about a failure: its kind, what happened, and whether and when to try again. To try again helps no agent that may have acted. */
+export function failureLine(failure: Failure, left?: AgentLeft): string {
+  const isLost = left?.effects === 'possible' && failure.retryAfterMs === undefined;
+  const next = isLost && advice[failure.kind] === mayHelp ? '' : later(failure);
+  return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${next}`;
 }
 
 function circuitLine({ name, policy }: Pick<RunPlan, 'name' | 'policy'>, failure: Failure): string {
@@ -79,7 +98,7 @@ function circuitLine({ name, policy }: Pick<RunPlan, 'name' | 'policy'>, failure
 }
 
 function later({ kind, reason, retryAfterMs }: Failure): string {
-  if (reason === 'empty_response') return '; trying again may help';
+  if (reason === 'empty_response') return `; ${mayHelp}`;
   if (retryAfterMs !== undefined) return `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
   return advice[kind] === undefined ? '' : `; ${advice[kind]}`;
 }

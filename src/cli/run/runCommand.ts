@@ -14,7 +14,7 @@ import { exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
-import { lastWords, openedItself } from './lastWords.ts';
+import { lastWords, leftLines, openedItself } from './lastWords.ts';
 import { stdinWords } from './stdinWords.ts';
 import type { RunArgs } from './options.ts';
 import { planRun, type RunPlan } from './request.ts';
@@ -32,7 +32,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     if (plan.promptFile !== undefined) request = await readPrompt(plan.promptFile, io.signal);
   } catch (error) {
     if (!io.signal.aborted) throw error;
-    for (const line of endedLines(io.signal)) own.say(line);
+    for (const line of endedLines(io.signal, undefined)) own.say(line);
     return exitCodes.ownError;
   }
   const isInterrupted = plan.onTerminal ? io.leaveInterrupts?.() : undefined;
@@ -73,16 +73,16 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
   // Where its own attempts opened it the last words say that too.
   if (opened !== undefined && !openedItself(end)) own.say(opened);
-  const words = io.signal.aborted ? endedLines(io.signal) : [...lastWords(plan, end), ...stdinWords(plan, end)];
+  const words = io.signal.aborted ? endedLines(io.signal, end) : [...lastWords(plan, end), ...stdinWords(plan, end)];
   for (const line of words) own.say(line);
   if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode, createFactRedactor(secrets))));
   return exitCode;
 }
 
 /** Who pressed Ctrl-C knows; who reads the log of a job that something else ended does not. */
-function endedLines({ reason }: AbortSignal): readonly string[] {
+function endedLines({ reason }: AbortSignal, end: RunEnd | undefined): readonly string[] {
   const signal = reason instanceof Error && 'signal' in reason ? reason.signal : undefined;
-  return signal === 'SIGTERM' || signal === 'SIGHUP' ? [`ended by ${signal}`] : [];
+  return signal === 'SIGTERM' || signal === 'SIGHUP' ? [`ended by ${signal}`, ...leftLines(end?.left)] : [];
 }
 
 function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
@@ -91,7 +91,12 @@ function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted,
 }
 
 /** What `--json` prints. What the command wrote is as it is, as text: bytes that are no UTF-8 are replaced. The rest is redacted. */
-function report(plan: RunPlan, { outcome, exit, attempts, elapsedMs }: RunEnd, exitCode: number, redact: FactRedactor) {
+function report(
+  plan: RunPlan,
+  { outcome, exit, attempts, elapsedMs, left }: RunEnd,
+  exitCode: number,
+  redact: FactRedactor,
+) {
   return {
     ...redact({
       name: plan.name,
@@ -101,6 +106,8 @@ function report(plan: RunPlan, { outcome, exit, attempts, elapsedMs }: RunEnd, e
       attempts,
       elapsed_ms: Math.round(elapsedMs),
       ...failureReport(outcome),
+      effects: left?.effects ?? null,
+      session_id: left?.sessionId ?? null,
       command_exit_code: exit?.exitCode ?? null,
       signal: exit?.signal ?? null,
     }),

@@ -1,6 +1,6 @@
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
 import { agentCommand } from '../../protocol/agentCommand.ts';
-import { AgentRuns, type RunResult } from '../../integrations/subprocess/agentRuns.ts';
+import { type AgentLeft, AgentRuns, type RunResult } from '../../integrations/subprocess/agentRuns.ts';
 import { nameOfCommand } from '../../integrations/subprocess/commandName.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { CallableIntegration } from '../../calls/integration.ts';
@@ -59,6 +59,8 @@ export interface RunEnd {
   readonly attempts: number;
   /** Why there was no further attempt though one was left, where what an agent may have done stood in the way. */
   readonly notRepeated: string | undefined;
+  /** What the attempts of an agent may have done, and its session; undefined for another command. */
+  readonly left: AgentLeft | undefined;
   readonly elapsedMs: number;
 }
 
@@ -97,6 +99,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   );
   let exit: ProcessExit | undefined;
   let attempts = 0;
+  let leftBy = (): AgentLeft | undefined => agent && { agent: agent.agent, effects: 'none' };
 
   const call = superviseIntegration<RunRequest, RunResult>(runtime, {
     name: plan.name,
@@ -109,6 +112,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
       const prepared = await agents.prepare(input, context);
       exit = undefined;
       attempts = context.attempt;
+      leftBy = () => agents.leftBy(context.call);
       try {
         const process = inputOf(plan, prepared.input, given.outputOf(context.attempt), context, clock);
         exit = await runProcess(
@@ -152,7 +156,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   await registry.stop();
   process.off('exit', giveBack);
   await telemetry.end();
-  return { outcome, exit, attempts, notRepeated, elapsedMs };
+  return { outcome, exit, attempts, notRepeated, left: leftBy(), elapsedMs };
 }
 
 function inputOf(

@@ -40,6 +40,11 @@ export interface PreparedRun {
   end(): Promise<void>;
 }
 
+/** What the attempts of one call of an agent leave behind. */
+export interface AgentLeft extends Left {
+  readonly agent: AgentReport['agent'];
+}
+
 /** How runs of a command may be repeated. */
 export interface Repeating {
   /** That of the integration: what would be tried again. */
@@ -118,6 +123,15 @@ export class AgentRuns {
     const call = this.#calls.get(context.call);
     if (call?.stream === undefined) return facts;
     return this.#judged(whileWaiting(facts, call.stream.report(this.#clock.wallNow())), call, context);
+  }
+
+  /** What the attempts of a call leave, with its session where it can be gone on with; undefined where no agent ran for it. */
+  leftBy(call: AttemptContext['call']): AgentLeft | undefined {
+    const { command, trail, args } = this.#calls.get(call) ?? {};
+    if (command === undefined || trail === undefined) return undefined;
+    const { effects, sessionId } = trail.left;
+    const isKept = command.agent === 'codex' || keepsSession(args ?? []);
+    return { agent: command.agent, effects, sessionId: isKept ? sessionId : undefined };
   }
 
   #callOf(request: RunRequest, { call }: AttemptContext): AgentCall {

@@ -15,7 +15,13 @@ const plan = planRun(
   { stdin: false, stdout: false },
 );
 const end = (failure: Failure, elapsedMs = 0) => ({
-  ...({ outcome: { ok: false, failure }, notRepeated: undefined, attempts: failure.attempts, elapsedMs } as const),
+  ...({
+    outcome: { ok: false, failure },
+    notRepeated: undefined,
+    left: undefined,
+    attempts: failure.attempts,
+    elapsedMs,
+  } as const),
 });
 
 describe('the last words of a run', () => {
@@ -42,6 +48,24 @@ describe('the last words of a run', () => {
     expect(lastWords(plan, end(timeout, 1000))).toHaveLength(1);
     expect(lastWords(plan, end({ ...timeout, attempts: 3 }, 14_900))).toHaveLength(1);
     expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900))).toHaveLength(1);
+  });
+
+  it('[L-4] [R-12] say of an agent that may have acted that another run begins anew, and by what its session goes on', () => {
+    const acted = (left: object) => ({
+      ...end(timeout, 1000),
+      left: { agent: 'claude', effects: 'possible', ...left },
+    });
+    const anew = 'it may have changed something, and another run begins anew';
+    const lines = (left: object) => lastWords(plan, acted(left) as never);
+    expect(lines({ sessionId: 's-1' })).toEqual([
+      'timeout: It took too long',
+      `${anew}; go on with: claude --resume s-1`,
+    ]);
+    expect(lines({})).toEqual(['timeout: It took too long', anew]);
+    expect(lines({ agent: 'codex', sessionId: 't 1' }).at(-1)).toBe(`${anew}; go on with: codex exec resume 't 1'`);
+    for (const effects of ['none', 'unknown'])
+      expect(lines({ effects })).toEqual(['timeout: It took too long; trying again may help']);
+    expect(lastWords(plan, { ...acted({}), outcome: { ok: true, value: {} } } as never)).toEqual([]);
   });
 
   it('[L-4] name the operator who ended it, and say nothing of Ctrl-C', () => {

@@ -71,6 +71,22 @@ describe('unwedge run with more than one attempt of an agent', () => {
     expect(stdout).toMatchObject({ text: expect.stringContaining(secret) as string });
   });
 
+  it('[L-4] [R-12] tells where it hung that it may have changed something, and its session, in words and as data', async () => {
+    const hung: FakeRun = { tools: ['Bash'], hang: true };
+    const options = ['--no-output-timeout', '1s'];
+    const { code, lines, runs } = await runClaude([hung], stream, options);
+    expect({ code, runs: runs.length }).toEqual({ code: 124, runs: 3 });
+    expect(lines.slice(-2)).toEqual([
+      expect.stringMatching(/^unwedge: timeout: CLI produced no output for 1s and was terminated$/),
+      'unwedge: it may have changed something, and another run begins anew; go on with: claude --resume s-1',
+    ]);
+    const effectsOf = async (run: FakeRun): Promise<unknown> =>
+      JSON.parse((await runClaude([run], stream, [...options, '--json', '--attempts', '1'])).stdout);
+    expect(await effectsOf(hung)).toMatchObject({ effects: 'possible', session_id: 's-1' });
+    expect(await effectsOf({ hang: true })).toMatchObject({ effects: 'none', session_id: 's-1' });
+    expect(await effectsOf({ text: 'done', tools: ['Bash'] })).toMatchObject({ ok: true, effects: 'possible' });
+  });
+
   it('[L-1] names what --retry takes', async () => {
     const { code, lines } = await runClaude([badKey], ['-p'], ['--retry', 'alway']);
     expect({ code, lines }).toEqual({
