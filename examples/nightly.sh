@@ -2,22 +2,29 @@
 # nightly.sh: a report by an agent, once a day. Beside it lie prompt.txt and node_modules; docs/guides/cron.md has its lines of the crontab.
 umask 077
 cd "$(dirname "$0")" || exit 125
-report=report-$(date +%F).jsonl
+report=report-$(date +%F).json
 [ -e "$report" ] && exit 0
 
 # One at a time. The lock is free again when all of this has ended, however.
 exec 9>nightly.lock
 flock -n -E 75 9 || exit $?
 
-# Three attempts of ten minutes each, and half an hour in all. Only stream-json tells what an attempt has done.
-./node_modules/.bin/unwedge run --name nightly-report --timeout 30m --attempt-timeout 10m --attempts 3 --prompt-file prompt.txt \
-  -- claude -p --output-format stream-json --verbose >"$report.part" 2>>nightly.log
-code=$?
+# It stays where a run was killed or may have changed something. Until you delete it the work of the day is not begun anew.
+begun=$report.begun
+[ -e "$begun" ] && exit 0
+: >"$begun"
 
-# What is printed here cron sends by mail. 75 means: try again later. The next hour does.
-case $code in
-  0) mv "$report.part" "$report" ;;
-  75) ;;
-  *) echo "nightly-report: exit $code" && tail -n 5 nightly.log ;;
-esac
+# Three attempts of ten minutes each, and half an hour in all. Only stream-json tells what an attempt has done.
+./node_modules/.bin/unwedge run --json --name nightly-report --timeout 30m --attempt-timeout 10m --attempts 3 --prompt-file prompt.txt \
+  -- claude -p --output-format stream-json --verbose >"$report.part" 2>last-run.log
+code=$?
+grep -q '^  "effects": "none"' "$report.part" && rm "$begun"
+[ "$code" = 0 ] && mv "$report.part" "$report" && rm -f "$begun"
+echo "$(date '+%F %T') exit $code $(tail -n 2 last-run.log | tr '\n' ' ')" >>nightly.log
+
+# What is printed here cron sends by mail. 75 means: try again later. The next hour does, where nothing was changed.
+[ "$code" = 75 ] && [ ! -e "$begun" ] && exit 75
+[ "$code" = 0 ] && exit 0
+echo "nightly-report: exit $code" && tail -n 5 last-run.log
+[ -e "$begun" ] && echo "It is not begun anew today unless you delete $PWD/$begun"
 exit "$code"

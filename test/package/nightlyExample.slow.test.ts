@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -55,13 +56,12 @@ describe('examples/nightly.sh', () => {
   it('[L-4] tries again, keeps the answer of the attempt that succeeded, and asks once a day', async () => {
     const { fake, nightly, files, read } = makeReports(unavailable, { text: 'All is well.' });
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
-    expect(files()).toEqual([expect.stringMatching(/^report-\d{4}-\d\d-\d\d\.jsonl$/)]);
-    const report = read(files()[0] ?? '')
-      .trimEnd()
-      .split('\n');
-    expect(JSON.parse(report.at(-1) ?? '')).toMatchObject({ is_error: false, result: 'All is well.' });
+    expect(files()).toEqual([expect.stringMatching(/^report-\d{4}-\d\d-\d\d\.json$/)]);
+    expect(JSON.parse(read(files()[0] ?? ''))).toMatchObject({ ok: true, agent: { text: 'All is well.' } });
     expect(fake.runs().map(({ stdin }) => stdin)).toEqual([prompt, prompt]);
-    expect(read('nightly.log')).toContain('attempt 1 failed (transient: API Error: 503 Service Unavailable)');
+    expect(read('nightly.log')).toMatch(
+      /^\d{4}-\d\d-\d\d [\d:]{8} exit 0 unwedge: attempt 1 failed \(transient: API Error: 503 Service Unavailable\)[^\n]*\n$/,
+    );
 
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
     expect(fake.runs()).toHaveLength(2);
@@ -76,6 +76,32 @@ describe('examples/nightly.sh', () => {
     expect(fake.runs()).toHaveLength(1);
   });
 
+  it('[L-4] mails the words of this run alone, has a dated line for each, and begins anew where nothing was changed', async () => {
+    const { nightly, read, fake } = makeReports(noKey, { ...noKey, error: 'API Error: 401 Expired' });
+    await nightly();
+    const { stdout } = await nightly();
+    expect(stdout).toContain('401 Expired');
+    expect(stdout).not.toContain('Invalid API key');
+    expect(read('nightly.log').match(/^\d{4}-\d\d-\d\d [\d:]{8} exit 1 unwedge: auth: .*$/gm)).toHaveLength(2);
+    expect(fake.runs()).toHaveLength(2);
+  });
+
+  it('[L-4] [R-12] does not begin the work anew after a run that may have changed something, and says by what it goes on', async () => {
+    const acted = { status: 529, error: 'API Error: 529 Overloaded', tools: ['Bash'] };
+    const { home, nightly, files, fake } = makeReports(acted, acted, acted, { text: 'All is well.' });
+    const { exitCode, stdout } = await nightly();
+    expect(exitCode).toBe(75);
+    expect(stdout).toMatch(
+      /go on with: claude --resume s-1\nIt is not begun anew today unless you delete \/.*\.begun$/,
+    );
+    const { length } = fake.runs();
+    expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(fake.runs()).toHaveLength(length);
+    rmSync(join(home, files().find((name) => name.endsWith('.begun')) ?? ''));
+    await nightly();
+    expect(fake.runs().length).toBeGreaterThan(length);
+  });
+
   it('[L-4] leaves a run alone that is still under way: 75, and nothing to mail', async () => {
     const { home, fake, nightly } = makeReports({ text: 'All is well.' });
     expect(await nightly(`flock ${home}/nightly.lock `)).toMatchObject({ exitCode: 75, stdout: '', stderr: '' });
@@ -83,8 +109,8 @@ describe('examples/nightly.sh', () => {
     expect(await nightly()).toMatchObject({ exitCode: 0 });
   });
 
-  it('[L-4] has its lock free, and its agent ended, when unwedge is killed', async () => {
-    const { fake, nightly, files } = makeReports({ hang: true }, { text: 'All is well.' });
+  it('[L-4] has its lock free, its agent ended and its work not begun anew, when unwedge is killed', async () => {
+    const { home, fake, nightly, files } = makeReports({ hang: true }, { text: 'All is well.' });
     const killed = nightly();
     await expect.poll(() => fake.runs().length).toBe(1);
     const pid = fake.runs()[0]?.pid ?? 0;
@@ -94,8 +120,12 @@ describe('examples/nightly.sh', () => {
     expect(exitCode).toBe(137);
     expect(stdout).toMatch(/^nightly-report: exit 137/);
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+    // What it had done by then is not known.
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(files()).toEqual([expect.stringMatching(/\.jsonl$/)]);
+    expect(fake.runs()).toHaveLength(1);
+    rmSync(join(home, files().find((name) => name.endsWith('.begun')) ?? ''));
+    expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(files()).toEqual([expect.stringMatching(/\.json$/)]);
   });
 });
 
