@@ -25,6 +25,11 @@ export async function namedConfig(
   return { store, synchronous, environment, retention, alerts, policies };
 }
 
+/** That a command which raises no alerts was given some, for its user. @param command - its name. */
+export function alertWords({ alerts }: Pick<ConfigOptions, 'alerts'>, command: string): readonly string[] {
+  return alerts === undefined ? [] : [`the configuration has \`alerts\`, but \`unwedge ${command}\` raises none`];
+}
+
 type ConfigIo = Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>;
 
 /**

@@ -16,7 +16,7 @@ import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
-import { namedConfig } from '../namedConfig.ts';
+import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { exitCodes } from '../run/exitCode.ts';
@@ -58,6 +58,7 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const redactor = createTextRedactor(new KnownSecrets(io.env));
   const hide = (text: string): string => redactor.text(text);
   const own = ownOutput(process, hide);
+  for (const line of alertWords(config, 'agent')) own.say(line);
   const isTerminal = io.isTTY && process.stderr.isTTY;
   const streams = args.stream || io.isTTY;
   const printer = createPrinter(own, { json: plan.json, streams, isTerminal, hide });

@@ -6,7 +6,7 @@ import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from '../../store/redactFact.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import type { Io } from '../io.ts';
-import { namedConfig } from '../namedConfig.ts';
+import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
@@ -27,6 +27,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const secrets = new KnownSecrets(io.env);
   const redactor = createTextRedactor(secrets);
   const own = ownOutput(process, (text) => redactor.text(text));
+  for (const line of alertWords(config, 'run')) own.say(line);
   let request: RunRequest = {};
   try {
     if (plan.promptFile !== undefined) request = await readPrompt(plan.promptFile, io.signal);

@@ -18,6 +18,18 @@ describe('unwedge run', () => {
     expect([...stdout]).toEqual([0xff, 0, 0x0a, 0x0d, 0xc3]);
   });
 
+  it('[L-4] says once that it raises no alerts where its configuration has some', async () => {
+    const place = startPlace();
+    const config = join(place.directory, 'unwedge.json');
+    const saidFor = async (options: object): Promise<string> => {
+      writeFileSync(config, JSON.stringify(options));
+      return (await place.run(['--config', config, '--', 'true'])).stderr;
+    };
+    const line = 'unwedge: the configuration has `alerts`, but `unwedge run` raises none\n';
+    expect(await saidFor({ alerts: { failures: 3 } })).toBe(line);
+    expect(await saidFor({ policies: {} })).toBe('');
+  });
+
   it('[S-1] hands arguments on as they are, also those that look like its own', async () => {
     const words = ['--json', '--', '$HOME', '', '*', '--timeout'];
     const { stdout } = await startPlace().run(['--', node, fixture('echoArgs.mjs'), ...words]);
