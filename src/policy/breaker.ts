@@ -127,7 +127,11 @@ export function completeBreaker(read: GivenValues<typeof breakerKeys>, base: Bre
   const { windowSize, minimumAttempts } = policy;
   if (minimumAttempts > windowSize) {
     const isDefault = read.minimumAttempts === undefined;
-    tell('minimumAttempts', { expected: `an integer from 1 to ${windowSize}`, value: minimumAttempts, isDefault });
+    tell('minimumAttempts', {
+      expected: `an integer from 1 to ${windowSize} (windowSize)`,
+      value: minimumAttempts,
+      isDefault,
+    });
   }
   return policy;
 }

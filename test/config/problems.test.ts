@@ -223,7 +223,7 @@ describe('the problems of a configuration', () => {
     ],
     [
       { policies: { integrations: { a: { breaker: { windowSize: 5 } } } } },
-      'policies.integrations.a.breaker.minimumAttempts: expected an integer from 1 to 5, got 20 by default',
+      'policies.integrations.a.breaker.minimumAttempts: expected an integer from 1 to 5 (windowSize), got 20 by default',
     ],
     ...['alert:webhook', 'alert:command'].flatMap((name) =>
       [{ effect: 'idempotent' }, { tools: {} }].map((about): [object, string] => [

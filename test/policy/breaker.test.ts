@@ -108,7 +108,7 @@ describe('checking a breaker policy', () => {
     [{ openFactor: 0.5 }, '`kb.policy.breaker.openFactor`'],
     [{ resetTimeoutMs: Number.POSITIVE_INFINITY }, '`kb.policy.breaker.resetTimeoutMs`'],
     [{ windowSize: 1e12 }, '`kb.policy.breaker.windowSize`'],
-    [{ minimumAttempts: 51 }, '`kb.policy.breaker.minimumAttempts` to be an integer from 1 to 50, got 51'],
+    [{ minimumAttempts: 51 }, '`kb.policy.breaker.minimumAttempts` to be an integer from 1 to 50 (windowSize), got 51'],
     [{ resetTimeoutMS: 5 }, 'did you mean resetTimeoutMs?'],
   ])('[M-4] refuses %j by name', (value, message) => {
     expect(() => checkBreakerPolicy('breaker', value)).toThrow(message);

@@ -63,7 +63,7 @@ describe('policies of a gateway', () => {
 
   it.each(kinds)('[R-9] change the preset of %s', (_what, preset, declare) => {
     const gateway = makeGateway({ policies: { presets: { [preset]: { breaker: { windowSize: 25 } } } } });
-    expect(() => declare(gateway, { breaker: { minimumAttempts: 30 } })).toThrow('from 1 to 25, got 30');
+    expect(() => declare(gateway, { breaker: { minimumAttempts: 30 } })).toThrow('from 1 to 25 (windowSize), got 30');
     const other = makeGateway({ policies: { presets: { workflow: { breaker: { windowSize: 25 } } } } });
     expect(() => declare(other, { breaker: { minimumAttempts: 30 } })).not.toThrow();
   });
@@ -71,7 +71,7 @@ describe('policies of a gateway', () => {
   it.each(kinds)('[R-9] give %s presets to extend', (_what, _preset, declare) => {
     const gateway = makeGateway({ policies: { presets: { small: { breaker: { windowSize: 25 } } } } });
     expect(() => declare(gateway, { extends: 'small', breaker: { minimumAttempts: 30 } })).toThrow(
-      'from 1 to 25, got 30',
+      'from 1 to 25 (windowSize), got 30',
     );
   });
 
