@@ -56,8 +56,8 @@ export const restart = defineCommand({
 });
 
 function doneText(name: string, done: readonly JudgedRuntime[], io: Io): string {
-  const lines = done.map((runtime) => `${runtimeText(runtime, io.now())} restarts ${quoted(name)}.`);
-  if (done.length > 1) lines.push(`${done.length} of that name are restarted.`);
+  const lines = done.map((runtime) => `${runtimeText(runtime, io.now())} was asked to restart ${quoted(name)}.`);
+  if (done.length > 1) lines.push(`${done.length} of that name were asked to.`);
   return lines.length === 0 ? '' : wrapLines(lines, io.columns);
 }
 

@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import { breakerRuleNote } from '../policy/breakerRule.ts';
 import { readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
@@ -46,7 +47,10 @@ export function integrationWhy(view: IntegrationView, db: string | undefined, io
   const runs =
     live.length === 0
       ? 'no running gateway or proxy has it'
-      : `it has ${live.reduce((sum, each) => sum + each.inFlight, 0)} calls in flight`;
+      : `it has ${counted(
+          live.reduce((sum, each) => sum + each.inFlight, 0),
+          'call',
+        )} in flight`;
   return wrapLines(
     [
       `${name} is an integration: sessions wait, and it is what they wait for.`,

@@ -19,7 +19,7 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
     turn === undefined
       ? `${sanitize(why.session)} is ${why.heldElsewhere ? 'held by another gateway' : sanitize(why.state)}; ${mailbox}.`
       : `${sanitize(why.session)} processes ${sanitize(turn.message)} (${sanitize(turn.kind)}) for ${time(turn.sinceMs)}${
-          turn.delivery > 1 ? `, begun for the ${turn.delivery}. time` : ''
+          turn.delivery > 1 ? `, begun for the ${ordinal(turn.delivery)} time` : ''
         }; ${mailbox}.`;
   const lines = [
     head,
@@ -284,6 +284,12 @@ function limitsOf(integration: string, policies: readonly PolicyRow[]): readonly
   return Object.entries({ idle: idleMs, attempt: attemptMs, overall: overallMs }).filter(([, ms]) =>
     Number.isFinite(ms),
   );
+}
+
+/** `1st`, `2nd`, `3rd`, `11th`. */
+function ordinal(count: number): string {
+  const isTeen = Math.floor(count / 10) % 10 === 1;
+  return `${count}${(isTeen ? undefined : ['th', 'st', 'nd', 'rd'][count % 10]) ?? 'th'}`;
 }
 
 const time = (ms: number): string => formatDuration(Math.max(0, ms));

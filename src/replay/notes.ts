@@ -1,6 +1,8 @@
+import { formatDuration } from '../policy/duration.ts';
 import type { Incident } from '../incident/incident.ts';
 import { counted } from '../incident/incidentFiles.ts';
 import { isRated } from '../policy/ratePolicy.ts';
+import { stallsOf } from './outside.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 
 /** What is shown as it was recorded, by the category of its events. */
@@ -24,8 +26,13 @@ export function notesOf(
   integrations: readonly ReplayedIntegration[],
 ): readonly string[] {
   const recorded = events.filter(({ category }) => notPlayed.has(category)).length;
+  const stalls = stallsOf({ events }, 0);
   return [
     ...missing,
+    ...stalls.map(
+      ({ stalledMs }) =>
+        `The process stood still for ${formatDuration(stalledMs)}: what came or ended in that time may do so in another order.`,
+    ),
     ...(recorded > 0 ? [`${counted(recorded, 'event')} of processes, servers and the like: shown, not played.`] : []),
     ...integrations.flatMap(({ plan, operation }) => [
       ...(plan.isShared

@@ -3,7 +3,7 @@ import { type Incident, rowsIn } from '../incident/incident.ts';
 
 /** When the event loop had stood still, and for how long; what is told of it comes at its end. */
 export function stallsOf(
-  { events }: Incident,
+  { events }: Pick<Incident, 'events'>,
   origin: number,
 ): readonly { readonly at: number; readonly stalledMs: number }[] {
   return events.flatMap(({ at, category, type, metadata }) => {

@@ -102,7 +102,7 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     const gateway = await startGateway(home);
     const { code, stdout } = await runBuilt(['restart', 'flaky', '--db', home.db]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^gateway.mjs \\(pid ${gateway.pid}, .*\\) restarts "flaky"\\.\\n$`));
+    expect(stdout).toMatch(new RegExp(`^gateway.mjs \\(pid ${gateway.pid}, .*\\) was asked to restart "flaky"\\.\\n$`));
     expect((await json('status', '--db', home.db)).integrations[0]?.circuit).toBe('closed');
     expect((await runBuilt(['restart', 'agent:main', '--db', home.db])).code).toBe(0);
     const [runtime] = (await json('status', '--tree', '--db', home.db)).runtimes;
@@ -122,11 +122,13 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     const one = await runBuilt(['restart', `slow@${pids[1]}`, '--db', home.db]);
     expect([one.code, one.stdout]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`^gateway.mjs \\(pid ${pids[1]}, .*\\) restarts "slow"\\.\\n$`)) as unknown,
+      expect.stringMatching(
+        new RegExp(`^gateway.mjs \\(pid ${pids[1]}, .*\\) was asked to restart "slow"\\.\\n$`),
+      ) as unknown,
     ]);
     const all = (await runBuilt(['restart', 'flaky', '--db', home.db])).stdout;
     expect(all.trimEnd().split('\n')).toHaveLength(3);
-    expect(all).toMatch(/\n2 of that name are restarted\.\n$/);
+    expect(all).toMatch(/\n2 of that name were asked to\.\n$/);
     const none = await runBuilt(['restart', 'slow@1', '--db', home.db]);
     expect([none.code, none.stdout]).toEqual([1, '']);
     expect(none.stderr).toMatch(
@@ -146,7 +148,7 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
       hung.kill('SIGSTOP');
       const { code, stdout, stderr } = await runBuilt(['restart', 'flaky', '--db', home.db]);
       hung.kill('SIGCONT');
-      expect([code, stdout.split('\n')]).toEqual([0, [expect.stringContaining('restarts "flaky".'), '']]);
+      expect([code, stdout.split('\n')]).toEqual([0, [expect.stringContaining('was asked to restart "flaky".'), '']]);
       expect(stderr).toMatch(new RegExp(`^gateway.mjs \\(pid ${hung.pid}, .*\\) does not answer: .*\\n$`));
     },
   );

@@ -218,7 +218,7 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
     await expect.poll(async () => (await run('status')).stdout, { timeout: 20_000 }).toContain('unwedge mcp kb');
     expect((await run('status', '--tree')).stdout).toContain('mcp:kb');
     const before = Number(textOf(await mcp.call({ do: 'start' })));
-    expect((await run('restart', 'kb')).stdout).toContain('restarts "kb"');
+    expect((await run('restart', 'kb')).stdout).toContain('was asked to restart "kb"');
     await expect.poll(async () => textOf(await mcp.call({ do: 'start' }))).toBe(String(before + 1));
     const events = (await run('events')).stdout;
     expect(events).toContain('mcp/calls_lost');

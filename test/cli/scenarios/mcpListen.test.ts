@@ -99,7 +99,7 @@ describe('unwedge mcp --listen', () => {
     const line = `kb (pid ${pid}) is kb-1, kb-2; \`unwedge restart kb\` restarts all of it.`;
     await expect.poll(async () => (await runBuilt(['status'], env(home))).stdout).toContain(line);
     const { code, stdout } = await runBuilt(['restart', 'kb'], env(home));
-    expect([code, stdout]).toEqual([0, expect.stringContaining('restarts "kb".')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('was asked to restart "kb".')]);
     for (const [at, client] of clients.entries()) {
       await expect.poll(() => client.call({ do: 'pid' })).not.toBe(before[at]);
     }
