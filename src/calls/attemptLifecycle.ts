@@ -18,6 +18,9 @@ import * as refusal from './refusal.ts';
 import { goesOnWhenSilent } from './silence.ts';
 import { isInStallWake } from './stallWake.ts';
 
+/** Silence that says something of the server when a caller gives up, in ms: one that gives up sooner was not kept waiting. */
+const leastSilenceMs = 1000;
+
 /**
  * The beginning and the end of attempts. The caller never waits for work: an attempt that is given up is told to end, and watched apart
  * from its call until it does.
@@ -108,6 +111,7 @@ export class AttemptLifecycle<I, O> {
     if (call.attempt === undefined) return facts;
     const isLimit = facts.kind === 'watchdog';
     if (isLimit && this.#state.tools.toolOf(call) !== undefined) this.#state.suspicion.raise();
+    if (this.#isGivenUpInSilence(call.attempt, facts)) this.#state.suspicion.raise('cancelled');
     return this.fail(call.attempt, facts, isLimit);
   }
 
@@ -208,6 +212,19 @@ export class AttemptLifecycle<I, O> {
   /** Whether it is the end of nothing: the server is asked for a sign of life. */
   #mayGoOn(attempt: Attempt<Call<I, O>>, { reason }: ExpiredLimit): boolean {
     return reason === 'idle_timeout' && goesOnWhenSilent(this.#state, attempt);
+  }
+
+  /**
+   * Whether a caller gave up an attempt that had been silent. Where its own limit is shorter than ours, ours would never find that the server
+   * hangs.
+   */
+  #isGivenUpInSilence(attempt: Attempt<Call<I, O>>, { kind, reason }: FailureFacts): boolean {
+    const { options } = this.#state;
+    // What has a reason was ended here: by a stop, a restart, a newer call of its scope.
+    if (options.onSilence === undefined || kind !== 'cancelled' || reason !== undefined || attempt.isResting)
+      return false;
+    this.#unansweredSince = Math.min(this.#unansweredSince, attempt.silentSince);
+    return options.clock.now() - this.#unansweredSince >= leastSilenceMs;
   }
 
   /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */

@@ -62,6 +62,11 @@ export class CallPath<I, O> implements Drainable {
     };
   }
 
+  /** Whether its server was asked for a sign of life and has not answered yet. */
+  get isSuspect(): boolean {
+    return this.#conductor.state.suspicion.raised;
+  }
+
   /** How its server, which is gone, comes back; undefined while it is there. */
   get comeback(): Comeback | undefined {
     const { outage, options } = this.#conductor.state;

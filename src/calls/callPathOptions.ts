@@ -14,6 +14,7 @@ import type { FlightRecorder } from './flightRecorder.ts';
 import type { IntegrationRates } from './integrationRates.ts';
 import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';
+import type { SuspicionCause } from './suspicion.ts';
 import type { Tracing } from './tracing.ts';
 
 /** What a call path is made of. */
@@ -72,10 +73,10 @@ export interface CallPathOptions<I, O> {
   /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
   /**
-   * Asked when a call ended by its idle or attempt limit: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
+   * Asked when a call ended by its idle or attempt limit, or its caller gave it up in silence: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
    * then nothing is dispatched. Must not throw, and not take for ever.
    */
-  readonly onSilence?: (() => PromiseLike<boolean>) | undefined;
+  readonly onSilence?: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
   /** What becomes of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
   readonly whenAlive?: WhenAlive | undefined;
 }

@@ -7,6 +7,9 @@ export interface HeldFailure<A> {
   readonly facts: FailureFacts;
 }
 
+/** Why a server is asked for a sign of life: a call passed a limit, or its caller gave it up. */
+export type SuspicionCause = 'limit' | 'cancelled';
+
 /** Moves on when it is known whether a suspect server lives. */
 export interface SuspicionWatcher {
   /** @param alive - whether it answered. */
@@ -19,7 +22,7 @@ export interface SuspicionWatcher {
  * hangs, and a failure each when it answers.
  */
 export class Suspicion<A> {
-  readonly #inquire: (() => PromiseLike<boolean>) | undefined;
+  readonly #inquire: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
   readonly #clock: Clock;
   readonly #watcher: SuspicionWatcher;
   #held: HeldFailure<A>[] = [];
@@ -27,7 +30,13 @@ export class Suspicion<A> {
   #inquiry: object | undefined = undefined;
 
   constructor(
-    { onSilence, clock }: { readonly onSilence?: (() => PromiseLike<boolean>) | undefined; readonly clock: Clock },
+    {
+      onSilence,
+      clock,
+    }: {
+      readonly onSilence?: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
+      readonly clock: Clock;
+    },
     watcher: SuspicionWatcher,
   ) {
     this.#inquire = onSilence;
@@ -40,8 +49,8 @@ export class Suspicion<A> {
     return this.#inquiry !== undefined;
   }
 
-  /** A call passed its limit: the server is asked for a sign of life, where it can be. */
-  raise(): void {
+  /** A call passed its limit, or was given up: the server is asked for a sign of life, where it can be, once at a time. */
+  raise(cause: SuspicionCause = 'limit'): void {
     const inquire = this.#inquire;
     if (inquire === undefined || this.#inquiry !== undefined) return;
     const inquiry = {};
@@ -50,7 +59,7 @@ export class Suspicion<A> {
     const known = (alive: boolean): void => this.#clock.nextTurn(() => this.#end(inquiry, alive));
     // Not at once: the server first hears that the call is given up.
     this.#clock.nextTurn(() => {
-      if (this.#inquiry === inquiry) void inquire().then(known, () => known(false));
+      if (this.#inquiry === inquiry) void inquire(cause).then(known, () => known(false));
     });
   }
 

@@ -69,7 +69,7 @@ export class Announcements {
   /** What became of the calls that were in flight. */
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
     const { name, facts } = this.#scope;
-    const lost = inFlight.filter((call) => call.delivered);
+    const lost = inFlight.filter((call) => call.delivered || call.cancelled);
     const asked = inFlight.filter(({ row }) => row?.waiting === 'reconciling');
     const again = inFlight.filter((call) => !call.delivered && !call.cancelled && call.row?.waiting !== 'reconciling');
     if (asked.length > 0 && this.#lost !== undefined)

@@ -189,7 +189,8 @@ export class ClientCalls {
     const { question, wire, request, reject } = call;
     call.question = undefined;
     call.wantsLate = call.row?.progress.openEffect !== undefined;
-    if (facts.kind === 'timeout' && this.#silent.length < mostSilent) this.#silent.push(call);
+    const isSilent = facts.kind === 'timeout' || (call.cancelled && this.#host.path.isSuspect);
+    if (isSilent && this.#silent.length < mostSilent) this.#silent.push(call);
     // A handshake is never called off; what the client has called off is given up by now.
     if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
     if (!call.wantsLate) reject?.(givenUp);

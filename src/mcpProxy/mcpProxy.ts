@@ -185,7 +185,9 @@ export class McpProxy implements Part {
         const named = this.#calls.isHandshake(call) ? handshakeTimeout(facts, settings) : facts;
         return this.#pipe.isFull ? { ...named, breaker: 'ignored' } : named;
       },
-      onSilence: async () => {
+      onSilence: async (cause) => {
+        // A server that has answered nothing yet still starts, which has a limit of its own; its client may give up sooner.
+        if (cause === 'cancelled' && !this.#scope.record.established) return true;
         const isAlive = (await this.#server.hangWatch.suspect()) === 'alive';
         if (isAlive) this.#calls.takeSilent();
         return isAlive;

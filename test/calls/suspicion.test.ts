@@ -79,6 +79,64 @@ describe('calls that fall silent together', () => {
   });
 });
 
+describe('a call whose caller gives it up in silence', () => {
+  const giveUp = async (started: Suspect, afterMs: number): Promise<void> => {
+    const caller = new AbortController();
+    void started.integration.call('hangs', { signal: caller.signal, idleMs: 60_000, attemptMs: 60_000 });
+    await started.clock.advance(afterMs);
+    caller.abort('no time');
+    await started.clock.settle();
+  };
+
+  it('[P-1] [P-3] makes the other side suspect, once at a time', async () => {
+    const started = startSuspect();
+    await giveUp(started, 1000);
+    expect(started.inquiries).toHaveLength(1);
+    const late = started.integration.call('late');
+    for (let index = 0; index < 5; index++) await giveUp(started, 1000);
+    expect(started.inquiries).toHaveLength(1);
+    started.inquiries[0]?.resolve(true);
+    await started.clock.settle();
+    expect(started.seen.map(({ input }) => input)).toEqual(['hangs', 'late']);
+    started.attempt(1).resolve('answer');
+    expect(await late).toEqual({ ok: true, value: 'answer' });
+    expect(started.integration.breaker.state).toBe('closed');
+  });
+
+  it('[P-1] says nothing within the first second, unless those before were not answered either', async () => {
+    const started = startSuspect();
+    await giveUp(started, 999);
+    expect(started.inquiries).toHaveLength(0);
+    await giveUp(started, 1);
+    expect(started.inquiries).toHaveLength(1);
+  });
+
+  it('[P-1] says nothing when it had shown a sign of life within the last second', async () => {
+    const started = startSuspect();
+    const caller = new AbortController();
+    void started.integration.call('works', { signal: caller.signal, idleMs: 60_000, attemptMs: 60_000 });
+    await started.clock.advance(5000);
+    started.attempt(0).context.touch();
+    await started.clock.advance(999);
+    caller.abort('no time');
+    await started.clock.settle();
+    expect(started.inquiries).toHaveLength(0);
+  });
+
+  it('[P-1] says nothing when it was never sent, or a stop of ours has ended it', async () => {
+    const started = startSuspect();
+    await started.clock.advance(5000);
+    const caller = new AbortController();
+    caller.abort('no time');
+    void started.integration.call('not sent', { signal: caller.signal });
+    void started.integration.call('hangs', { idleMs: 60_000, attemptMs: 60_000 });
+    await started.clock.advance(5000);
+    started.path.stop();
+    await started.clock.settle();
+    expect(started.inquiries).toHaveLength(0);
+  });
+});
+
 describe('a call that comes while the server is suspect', () => {
   it('[P-1] is not written until that is known, and then at once', async () => {
     const started = startSuspect();

@@ -11,7 +11,7 @@ export interface McpFacts {
     changed?: string | undefined;
     elapsedMs: number;
   };
-  /** Calls through a proxy went with its server, or found it hung: so many (`calls`) were answered as lost, so many are sent again. */
+  /** Calls through a proxy went with its server, or found it hung: so many (`calls`) were answered as lost or given up by their client, so many are sent again. */
   'mcp.calls_lost': {
     integration: string;
     lost: number;

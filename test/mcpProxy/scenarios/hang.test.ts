@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { presets } from '../../../src/policy/presets.ts';
-import { startProxy, textIn } from '../startProxy.ts';
+import { type StartedProxy, startProxy, textIn } from '../startProxy.ts';
 
 const { idleMs } = presets.mcp.limits;
 
@@ -322,6 +322,66 @@ describe('a call that hangs behind the proxy', () => {
     expect(await proxy.told('breaker.opened')).toMatchObject({ integration: 'kb', tool: 'act' });
     proxy.clock.skip(60_000);
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('1');
+  });
+});
+
+describe('a client that gives up before the limits of the proxy', () => {
+  /** Freezes the server, and gives the call up after 6 s. */
+  async function giveUpOnFrozen(proxy: StartedProxy): Promise<void> {
+    await proxy.open();
+    proxy.clock.stop();
+    void proxy.call('act', { do: 'freeze' }, 'frozen');
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(6000);
+    proxy.notify('notifications/cancelled', { requestId: 'frozen', reason: 'timed out' });
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(0);
+    await turns();
+  }
+
+  it('[P-1] [P-3] has a server that is silent asked for a sign of life, and killed without one: one crash, with its calls', async () => {
+    const proxy = await startProxy();
+    await giveUpOnFrozen(proxy);
+    const next = proxy.call('put', { do: 'start' });
+    await expect.poll(() => proxy.proxy.path.stats.waiting).toBe(1);
+    proxy.clock.skip(4999);
+    await turns();
+    expect(proxy.facts.filter(({ type }) => type === 'integration.crashed')).toEqual([]);
+    proxy.clock.skip(1);
+    expect((await proxy.told('integration.crashed')).message).toBe('The server hung and was killed');
+    expect(await proxy.told('mcp.calls_lost')).toMatchObject({ lost: 1, calls: 'tools/call act', repeated: 0 });
+    expect(textIn(await next)).toBe('2');
+    expect(proxy.facts.filter(({ type }) => type === 'integration.crashed')).toHaveLength(1);
+    expect(proxy.lines.some((line) => line.includes('"id":"frozen"'))).toBe(false);
+  });
+
+  it('[P-1] [P-3] leaves a server alone that answers: one ping for a flood of calls given up', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.clock.stop();
+    for (let each = 0; each < 20; each++) void proxy.call('act', { do: 'hang' }, `h${each}`);
+    await proxy.call('put', { do: 'start' });
+    proxy.clock.skip(6000);
+    for (let each = 0; each < 20; each++) proxy.notify('notifications/cancelled', { requestId: `h${each}` });
+    expect(textIn(await proxy.call('put', { do: 'start' }))).toBe('1');
+    expect((await proxy.received()).filter((line) => line.includes('"ping"'))).toHaveLength(1);
+    proxy.clock.skip(5000);
+    await turns();
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('1');
+  });
+
+  it('[P-1] [P-3] has no server killed that still starts', async () => {
+    const proxy = await startProxy({ env: { STALL_STARTS: '1' } });
+    proxy.clock.stop();
+    void proxy.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} }, 'slow');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(6000);
+    proxy.notify('notifications/cancelled', { requestId: 'slow' });
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(0);
+    await turns();
+    proxy.clock.skip(6000);
+    await turns();
+    expect(proxy.facts.map(({ type }) => type)).not.toContain('integration.crashed');
   });
 });
 

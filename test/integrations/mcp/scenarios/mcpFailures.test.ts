@@ -255,6 +255,18 @@ describe('an MCP server that hangs altogether', () => {
     expect(starts()).toBe(2);
   });
 
+  it('[P-1] is killed when a caller gives up in silence, long before a limit of ours', async () => {
+    const { gateway, kb, starts } = await startKb(inSearch({ do: 'hang', scope: 'server', start: 1 }), { pingMs: 200 });
+    await kb.tools();
+    const exited = gateway.wait('process.exited');
+    expect(await kb.call(search, { signal: AbortSignal.timeout(1100) })).toMatchObject({
+      failure: { kind: 'cancelled' },
+    });
+    expect(await exited).toMatchObject({ reason: 'hang' });
+    expect(await kb.call(search)).toMatchObject({ ok: true });
+    expect(starts()).toBe(2);
+  });
+
   it('[P-1] is left alone when it answers the ping', async () => {
     const { kb, starts } = await startKb(inSearch({ do: 'hang', nth: 1 }), { pingMs: 5000 });
     await kb.tools();
