@@ -169,6 +169,9 @@ export class ServerChild {
   #ready(): void {
     const { wire } = this.#scope;
     if (wire === undefined) return;
+    // What an earlier process said tells why there was none, and nothing of this one.
+    this.#lastStderr = '';
+    this.#scope.lastStderr = '';
     wire.ready = true;
     // Without a greeting of ours it is up as soon as it runs; that it works is known once it answers.
     if (this.#isGreeted) {

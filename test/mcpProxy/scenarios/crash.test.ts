@@ -21,6 +21,19 @@ describe('a server that crashes behind the proxy', () => {
     expect(found['unwedge/failure']).toMatchObject({ outcome: 'unknown', retryable: false });
   });
 
+  it('[P-3] quotes stderr of the process that failed, and of none before it', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    expect(textIn(await proxy.call('act', { do: 'crash' }))).toContain('on stderr: fatal: out of luck');
+    await proxy.told('integration.restarted', 1);
+    expect(textIn(await proxy.call('act', { do: 'kill' }))).not.toContain('stderr');
+    await proxy.told('integration.restarted', 2);
+    for (let each = 0; each < 5; each++) {
+      const raw = '{"jsonrpc":"2.0","id":$id,"result":null}';
+      expect(textIn(await proxy.call('act', { do: 'answer', raw }))).not.toContain('stderr');
+    }
+  });
+
   it('[P-3] [L-5] says in `why` which call of its client the crash ended, and how', async () => {
     const proxy = await startProxy();
     await proxy.open();
