@@ -1,3 +1,4 @@
+import { deliveryNames } from '../policy/alerts.ts';
 import { checkInteger, checkNumber } from '../policy/options.ts';
 import { isAbout } from './eventSubjects.ts';
 
@@ -58,12 +59,17 @@ export const failureTypes: readonly string[] = [
   'supervisor/gave_up',
   'listener/failed',
   'store/degraded',
+  'alert/undelivered',
 ];
 
-/** Whether the event says that something went wrong: of a failure type, but not ended on request, and not a loss of no call. */
+/** What sends alerts: a delivery that is cancelled did not arrive, which nobody wanted. */
+export const alertDeliveries: readonly string[] = Object.values(deliveryNames);
+
+/** Whether the event says that something went wrong: of a failure type, but not ended on request (other than an alert's delivery), and not a loss of no call. */
 export function wentWrong({ category, type, metadata }: Omit<EventRow, 'id' | 'at'>): boolean {
   if (!failureTypes.includes(`${category}/${type}`)) return false;
-  return metadata['kind'] !== 'cancelled' && !(type === 'calls_lost' && metadata['lost'] === 0);
+  const isAsked = metadata['kind'] === 'cancelled' && !alertDeliveries.includes(String(metadata['integration']));
+  return !isAsked && !(type === 'calls_lost' && metadata['lost'] === 0);
 }
 
 /** @throws TypeError or RangeError that names the option and the value. */

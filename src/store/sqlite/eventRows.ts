@@ -1,4 +1,5 @@
 import {
+  alertDeliveries,
   checkQuery,
   childOf,
   type EventQuery,
@@ -34,8 +35,10 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   if (failed) {
     narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
     narrow(
-      `coalesce(${field('kind')}, '') <> 'cancelled' AND (event_type <> 'calls_lost' OR ${field('lost')} IS NOT 0)`,
+      `(coalesce(${field('kind')}, '') <> 'cancelled' OR ${field('integration')} IN (${alertDeliveries.map(() => '?').join(', ')}))`,
+      ...alertDeliveries,
     );
+    narrow(`(event_type <> 'calls_lost' OR ${field('lost')} IS NOT 0)`);
   }
   if (integration !== undefined) {
     const asked = subjectsOf(integration).map(ofSubject);

@@ -52,6 +52,20 @@ export function keepsEvents(engine: Engine): void {
       expect(await ids({ failed: true, after: 11 })).toEqual([12, 15]);
     });
 
+    it('[O-3] are a failure where an alert did not arrive, also by a delivery that was cancelled', async () => {
+      const { one, ids } = await start();
+      const cancelled = (integration: string) => {
+        const { failure } = failed(0);
+        return failed(0, { integration, failure: { ...failure, kind: 'cancelled' } });
+      };
+      one.record(cancelled('kb'));
+      one.record(cancelled('alert:webhook'));
+      one.record(cancelled('alert:command'));
+      one.record(told({ type: 'alert.undelivered', alert: 'a', integration: 'kb', to: 'webhook', error: 'stopped' }));
+      await one.flush();
+      expect(await ids({ failed: true, after: 11 })).toEqual([13, 14, 15]);
+    });
+
     it('are looked for among the newest alone where that is asked', async () => {
       const { ids } = await start();
       expect(await ids({ integration: 'search', among: 4 })).toEqual([8, 9, 10]);
