@@ -2,7 +2,7 @@ import { breakerRuleNote } from '../policy/breakerRule.ts';
 import { integrationOfRun } from '../runtime/diedRuns.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import { formatDuration, formatSeconds } from '../policy/duration.ts';
-import { shellWord } from '../policy/shellWord.ts';
+import { commandAbout, optionWords } from '../policy/shownCommand.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
@@ -60,7 +60,7 @@ export function mattersOf(
     integrations.flatMap((view) => mattersOfTools(view, db)),
     stuck.map(({ session, what }) => ({
       what: `session ${sanitize(session)} ${what}`,
-      next: `unwedge why ${shellWord(sanitize(session))}${db}`,
+      next: commandAbout('why', session, db),
     })),
     sessions
       .filter(({ failedTurns24h, recovered = false }) => failedTurns24h > 0 && !recovered)
@@ -87,8 +87,12 @@ function matterOfPast(view: IntegrationView, lastAt: number, now: number, db: st
   const name = sanitize(view.integration);
   return {
     what: `${name} runs again: its last failure was ${ago(lastAt, now)}; it ${oftenText(view)}`,
-    next: `unwedge events --integration ${shellWord(name)} --failed${db}`,
+    next: failedOf(view.integration, db),
   };
+}
+
+function failedOf(integration: string, db: string): string {
+  return `unwedge events${optionWords('integration', integration)} --failed${db}`;
 }
 
 function oftenText({ failures10m, crashes10m }: IntegrationView): string {
@@ -216,7 +220,6 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const comeback = comebackOf(view);
   if (comeback?.ordered === true)
     return { what: `${name} is being restarted (by an operator)`, next: 'unwedge status --watch' };
-  const word = shellWord(name);
   // One that has crashed again and again will do so once more: what it said last is worth more.
   const crashed = view.crashes10m > 1 ? undefined : 'restart';
   // Who isolated it meant it: that is looked up before it is undone.
@@ -229,8 +232,8 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
     : live.length > 0 && circuit !== 'half-open' && circuit !== 'closed'
       ? mends[circuit]
       : undefined;
-  const events = `unwedge events --integration ${word}${circuit === 'isolated' ? '' : ' --failed'}${db}`;
-  const next = order === undefined ? events : `unwedge ${order} ${word}${db}`;
+  const events = `unwedge events${optionWords('integration', integration)}${circuit === 'isolated' ? '' : ' --failed'}${db}`;
+  const next = order === undefined ? events : commandAbout(order, integration, db);
   return { what: `${name} ${state}${cause}`, next };
 }
 
@@ -238,12 +241,15 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
 function mattersOfTools(view: IntegrationView, db: string): readonly Matter[] {
   const { integration } = view;
   const name = sanitize(integration);
-  const word = shellWord(name);
   return openToolsOf(view).map(({ tool, circuit, rule, probeInMs: leftMs = 0 }) => {
     const is = toolStates[circuit];
     const when = circuit === 'open' ? `${breakerRuleNote(rule)}; ${nextTryText(inSeconds(leftMs))}` : '';
-    const events = `unwedge events --integration ${word} --failed${db}`;
-    const next = { open: leftMs > 0 ? `unwedge probe ${word}${db}` : events, 'half-open': events, isolated: release };
+    const events = failedOf(integration, db);
+    const next = {
+      open: leftMs > 0 ? commandAbout('probe', integration, db) : events,
+      'half-open': events,
+      isolated: release,
+    };
     return { what: `${name}: the circuit of its tool ${sanitize(tool)} is ${is}${when}`, next: next[circuit] };
   });
 }

@@ -2,7 +2,7 @@ import { BulkOrder } from '../runtime/bulkOrder.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
 import { nearestId } from '../policy/nearest.ts';
-import { shellWord } from '../policy/shellWord.ts';
+import { optionWords } from '../policy/shownCommand.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { counted } from './counted.ts';
@@ -121,9 +121,13 @@ function lettersText(
     const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
     const said = text === undefined ? '' : `: ${sanitize(text.slice(0, 80))}`;
     const about = `${sanitize(id)} (${sanitize(kind)}) ${sanitize(reason)}, accepted ${ago(postedAt, now)}${begun}${said}`;
-    const word = shellWord(sanitize(id));
+    const order = (name: 'send' | 'drop'): string => {
+      const option = optionWords(name, id);
+      // `--json` has its id in full.
+      return option === '' ? `unwedge letters --json${at}` : `unwedge letters${option}${at}`;
+    };
     // Commands stay whole, so that they can be copied.
-    const orders = [...(canSend ? [`unwedge letters --send ${word}${at}`] : []), `unwedge letters --drop ${word}${at}`];
+    const orders = [...(canSend ? [order('send')] : []), order('drop')];
     return `${wrapLines([about], width)}${orders.map((each) => `  ${each}\n`).join('')}`;
   });
   const why = [...new Set(found.map(({ reason }) => reason))]

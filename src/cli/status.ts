@@ -10,6 +10,7 @@ import { CommandError, UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import { commandAbout } from '../policy/shownCommand.ts';
 import { runtimesElsewhere } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
@@ -228,7 +229,7 @@ function groupLine({ group, integrations }: LiveGroup, pid: number): string {
   const name = sanitize(group);
   if (integrations.length === 0) return `${name} (pid ${pid}) has no clients at the moment.\n`;
   const names = integrations.map(sanitize).join(', ');
-  return `${name} (pid ${pid}) is ${names}; \`unwedge restart ${name}\` restarts all of it.\n`;
+  return `${name} (pid ${pid}) is ${names}; \${commandAbout('restart', group, '')}\` restarts all of it.\n`;
 }
 
 /** Empty where no live runtime knows the integration: that is not the same as none. */

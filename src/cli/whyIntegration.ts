@@ -3,7 +3,7 @@ import { breakerRuleNote } from '../policy/breakerRule.ts';
 import { readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { reportLines } from '../policy/callReport.ts';
-import { shellWord } from '../policy/shellWord.ts';
+import { optionWords } from '../policy/shownCommand.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
@@ -56,7 +56,7 @@ export function integrationWhy(view: IntegrationView, db: string | undefined, io
       `${name} is an integration: sessions wait, and it is what they wait for.`,
       `  ${circuitText(view, now)}; ${runs}`,
       `  ${last}`,
-      `See \`unwedge status${dbWords(db)}\` and \`unwedge events --integration ${shellWord(name)}${dbWords(db)}\`.`,
+      `See \`unwedge status${dbWords(db)}\` and \`unwedge events${optionWords('integration', integration)}${dbWords(db)}\`.`,
     ],
     io.columns,
   );

@@ -5,7 +5,7 @@ import { formatDuration } from './duration.ts';
 import type { FactOf } from './facts.ts';
 import type { AlertOrigin } from './facts/alertFacts.ts';
 import { sanitize } from './sanitize.ts';
-import { shellWord } from './shellWord.ts';
+import { commandAbout, optionWords } from './shownCommand.ts';
 
 /** What is told of alerts. */
 export type AlertNews = FactOf<'alert.raised'> | FactOf<'alert.cleared'>;
@@ -29,10 +29,10 @@ const endTexts: Readonly<Record<AlertEnd, string>> = {
  * @param database - as `--db` takes it.
  */
 export function nextOfAlert(integration: string, because: AlertCause, database: string | undefined): string {
-  const name = shellWord(sanitize(integration));
+  const option = optionWords('integration', integration);
   const db = dbWords(database);
-  if (because === 'crashes') return `unwedge events --integration ${name} --failed${db}`;
-  return because === 'rate' ? `unwedge report --integration ${name}${db}` : `unwedge why ${name}${db}`;
+  if (because === 'crashes') return `unwedge events${option} --failed${db}`;
+  return because === 'rate' ? `unwedge report${option}${db}` : commandAbout('why', integration, db);
 }
 
 function raisedText(news: FactOf<'alert.raised'>): string {

@@ -1,6 +1,6 @@
 import type { ControlAnswer } from '../control/client.ts';
 import { notDone, type Order, type OrderResult } from '../policy/operatorOrder.ts';
-import { shellWord } from '../policy/shellWord.ts';
+import { commandAbout } from '../policy/shownCommand.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 
 /** What is said of an order that was sent and not answered: it may have been carried out. Undefined where that is not so. */
@@ -44,5 +44,5 @@ function closedText(answer: ControlAnswer): string | undefined {
 function lookWith({ order, name }: Pick<Order, 'order' | 'name'>): string {
   if (order === 'send_again' || order === 'drop') return 'unwedge letters';
   const isOfTurn = order === 'fire' || order === 'cancel' || order === 'stop_retrying';
-  return isOfTurn ? `unwedge why ${shellWord(name)}` : 'unwedge status';
+  return isOfTurn ? commandAbout('why', name, '') : 'unwedge status';
 }

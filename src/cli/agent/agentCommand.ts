@@ -24,7 +24,7 @@ import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
-import { shellWord } from '../../policy/shellWord.ts';
+import { optionWords } from '../../policy/shownCommand.ts';
 import { agentExitCode } from './exitCode.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
@@ -75,10 +75,10 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
   const backend = outcome.ok ? outcome.value.backend : plan.backend;
-  const named = backend === plan.backend && plan.name !== backend ? ` --name ${shellWord(sanitize(plan.name))}` : '';
+  const named = backend === plan.backend && plan.name !== backend ? optionWords('name', plan.name) : '';
   if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
-    own.say(`go on with: unwedge agent --backend ${backend}${named} --resume ${shellWord(sanitize(resumable))} PROMPT`);
+    own.say(`go on with: unwedge agent --backend ${backend}${named}${optionWords('resume', resumable)} PROMPT`);
   return exitCode;
 }
 
