@@ -63,7 +63,7 @@ function chatText(news: AlertNews): string {
 function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
   const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
   const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };
-  return superviseSubprocess(runtime, deliveryNames.command, options, { serves: true });
+  return superviseSubprocess(runtime, deliveryNames.command, options, { serves: true, outlasts: true });
 }
 
 function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<Delivered, void> {
@@ -73,6 +73,7 @@ function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webho
     name: deliveryNames.webhook,
     about: { type: 'alert' },
     serves: true,
+    outlasts: true,
     policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(attemptMs), 'sdk'),
     async operation(news, { signal }: AttemptContext) {
       const response = await fetch(url, {

@@ -73,6 +73,9 @@ export class AlertWatch {
   #records: AlertRecords | undefined = undefined;
   readonly #statistics: AlertWatchOptions['statistics'];
   #stopped = false;
+  /** Alerts that are being put on record, to be told of then. */
+  #raising = 0;
+  #settled: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
 
   constructor({ clock, bus, ruleOf, origin, newId, statistics }: AlertWatchOptions) {
@@ -114,6 +117,16 @@ export class AlertWatch {
     return [...this.#watched.values()]
       .filter(({ episode }) => episode !== undefined)
       .map(({ integration }) => ({ integration, quietMs: (this.#ruleOf(integration) ?? defaultAlertRule).quietMs }));
+  }
+
+  /** Whether it has still to tell of an alert, also after its stop. */
+  get busy(): boolean {
+    return this.#raising > 0;
+  }
+
+  /** @param settled - told whenever it has told of one. Must not throw. */
+  drain(settled: () => void): void {
+    this.#settled = settled;
   }
 
   stop(): void {
@@ -247,8 +260,16 @@ export class AlertWatch {
     const { database } = origin;
     const next = database === undefined ? {} : { next: nextOfAlert(integration, cause, database) };
     const fact: Fact = { type: 'alert.raised', alert: id, ...about, windowMs, quietMs, ...origin, ...next };
-    if (this.#records === undefined) this.#bus.tell(fact);
-    else episode.raised = this.#records.raise(alert, fact).then((open) => this.#raised(episode, alert, fact, open));
+    if (this.#records === undefined) {
+      this.#bus.tell(fact);
+      return;
+    }
+    this.#raising++;
+    episode.raised = this.#records.raise(alert, fact).then((open) => {
+      this.#raising--;
+      this.#raised(episode, alert, fact, open);
+      this.#settled();
+    });
   }
 
   /** Another runtime may have been faster; then it has told of it, and these failures are more of the same. */

@@ -38,8 +38,15 @@ export function superviseAlerts(
     statistics,
   });
   superviseDelivery(runtime, { command, webhook });
-  // A stop ends calls, which is no reason for an alert.
-  runtime.join({ beforeSessions: () => watch.stop() });
+  runtime.join({
+    outlasts: true,
+    get busy() {
+      return watch.busy;
+    },
+    drain: ({ ended }) => watch.drain(ended),
+    // A stop ends calls, which is no reason for an alert.
+    beforeSessions: () => watch.stop(),
+  });
   return {
     get open() {
       return watch.open;

@@ -148,6 +148,7 @@ export interface Gateway {
   /**
    * Ends every call, session and child, in reverse order; with `drainMs` only when what is under way had the time to end by itself. Always
    * resolves; afterwards nothing of it keeps the process alive. Called again it joins the first, and can shorten its `drainMs`: `stop()` ends it now.
+   * An alert that is being delivered has up to 3 s from the beginning of the stop to arrive.
    * @throws TypeError or RangeError at once when an option is wrong.
    */
   stop(options?: StopOptions): Promise<void>;

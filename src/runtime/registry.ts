@@ -23,9 +23,16 @@ import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 export interface RegistryStop {
   /** How long what is under way may take to end by itself, in ms. @defaultValue 0 */
   readonly drainMs?: number | undefined;
+  /**
+   * How long the calls that tell of what has happened, such as the delivery of an alert, may take to end by themselves, in ms from the
+   * beginning of the stop. @defaultValue 3000
+   */
+  readonly lastCallsMs?: number | undefined;
   /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
   readonly recordsEarly?: boolean | undefined;
 }
+
+const lastCallsDefaultMs = 3000;
 
 /** How a registry is shown to commands of other processes. */
 export interface Shown {
@@ -56,6 +63,10 @@ export class Registry {
   readonly #options: CheckedGatewayOptions;
   readonly #life: RuntimeLife;
   readonly #drain: Drain;
+  /** Of what outlasts the other calls. */
+  readonly #lastDrain: Drain;
+  /** When that is cut, in monotonic ms. */
+  #lastUntil = Number.POSITIVE_INFINITY;
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, SupervisedSession>();
   readonly #parts = new Set<Part>();
@@ -75,6 +86,12 @@ export class Registry {
       deadlines,
       tell: (order) => this.#tellDrain(order),
       isBusy: () => this.#isBusy(),
+    });
+    this.#lastDrain = new Drain({
+      clock,
+      deadlines,
+      tell: (order) => this.#tellLast(order),
+      isBusy: () => this.#isLastBusy(),
     });
     this.runtime = {
       ...life.parts,
@@ -272,10 +289,12 @@ export class Registry {
 
   /**
    * Stops everything in reverse order, then closes the store and the bus; with `drainMs` only when what is under way had the time to end by
-   * itself. Always resolves. Called again it joins the first, and can shorten its `drainMs`.
+   * itself. Always resolves. Called again it joins the first, and can shorten its `drainMs` and the time for last calls.
    */
-  stop({ drainMs = 0, recordsEarly }: RegistryStop = {}): Promise<void> {
+  stop({ drainMs = 0, lastCallsMs = lastCallsDefaultMs, recordsEarly }: RegistryStop = {}): Promise<void> {
     this.#drain.shorten(drainMs);
+    const isAgain = this.#stopping !== undefined;
+    this.#endLastBy(isAgain ? drainMs : lastCallsMs);
     if (this.#stopping !== undefined) return this.#stopping;
     let stopped: (end: Promise<void>) => void = () => undefined;
     // First: a listener that hears of an end may call again, and is to join this stop.
@@ -289,7 +308,12 @@ export class Registry {
   async #stopAfter(drainMs: number, recordsEarly: boolean | undefined): Promise<void> {
     // Before its start nothing is under way that could end by itself.
     if (drainMs > 0 && this.running) await this.#drain.begin(drainMs);
-    await this.#life.stop({ first: () => this.#endCalls(), ended: () => this.#ended(), recordsEarly });
+    await this.#life.stop({
+      first: () => this.#endCalls(),
+      last: () => this.#endLast(),
+      ended: () => this.#ended(),
+      recordsEarly,
+    });
   }
 
   #startIsTried(): void {
@@ -303,12 +327,25 @@ export class Registry {
     for (const session of this.#sessions.values()) session.startFailed();
   }
 
+  /** In so many ms at the latest. */
+  #endLastBy(ms: number): void {
+    this.#lastUntil = Math.min(this.#lastUntil, this.runtime.clock.now() + ms);
+    this.#lastDrain.shorten(ms);
+  }
+
   #endCalls(): void {
     for (const part of this.#parts) part.beforeSessions?.();
     for (const session of this.#sessions.values()) session.close();
     for (const part of this.#parts) part.beforeCalls?.();
-    for (const { path } of this.#entries.values()) path.stop();
+    for (const { path, outlasts } of this.#entries.values()) if (outlasts !== true) path.stop();
     for (const part of this.#parts) part.afterCalls?.();
+  }
+
+  /** Resolves once no call is under way. Never rejects. */
+  async #endLast(): Promise<void> {
+    const leftMs = this.#lastUntil - this.runtime.clock.now();
+    if (leftMs > 0 && this.#isLastBusy()) await this.#lastDrain.begin(leftMs);
+    for (const { path, outlasts } of this.#entries.values()) if (outlasts === true) path.stop();
   }
 
   #ended(): void {
@@ -320,6 +357,17 @@ export class Registry {
     for (const session of this.#sessions.values()) session.drain(order);
     for (const part of this.#parts) part.drain?.(order);
     for (const { path, serves = false } of this.#entries.values()) path.drain({ ...order, admits: serves });
+  }
+
+  #tellLast(order: DrainOrder): void {
+    for (const part of this.#parts) if (part.outlasts === true) part.drain?.(order);
+    for (const { path, outlasts } of this.#entries.values())
+      if (outlasts === true) path.drain({ ...order, admits: true });
+  }
+
+  #isLastBusy(): boolean {
+    const parts = [...this.#parts].some(({ outlasts, busy }) => outlasts === true && busy === true);
+    return parts || [...this.#entries.values()].some(({ outlasts, path }) => outlasts === true && path.busy);
   }
 
   #isBusy(): boolean {

@@ -41,6 +41,8 @@ export type RegisteredPath = Pick<
 export interface PathRole {
   /** Whether it serves what is under way, so that a drain admits its calls to the end. @defaultValue false */
   readonly serves?: boolean | undefined;
+  /** Whether it tells of what has happened: a stop cuts its calls last, see `lastCallsMs` of the registry. @defaultValue false */
+  readonly outlasts?: boolean | undefined;
   /** What a restart by name does beside ending its calls and closing its circuit. */
   readonly onRestart?: (() => void) | undefined;
 }
@@ -49,7 +51,7 @@ export interface PathRole {
  * What a registry starts, drains and stops beside integrations and sessions, step by step. No step may throw. Parts take a step in the
  * order in which they joined.
  */
-export interface Part extends Partial<Drainable> {
+export interface Part extends Partial<Drainable>, Pick<PathRole, 'outlasts'> {
   /** Resolves when it can start without waiting for what it is made of. Never rejects. */
   loaded?(): Promise<void>;
   /** The root supervisor runs. */

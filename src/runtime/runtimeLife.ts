@@ -28,10 +28,12 @@ export interface StartOptions {
   readonly storeLater?: boolean | undefined;
 }
 
-/** What the owner of a runtime does about its own things while the runtime stops. Neither may throw. */
+/** What the owner of a runtime does about its own things while the runtime stops. None may throw or reject. */
 export interface StopSteps {
-  /** Before the children are stopped. */
+  /** At once. */
   readonly first: () => void;
+  /** The children are stopped when it resolves. */
+  readonly last: () => Promise<void>;
   /** After the last child has ended, while the store still takes records. */
   readonly ended: () => void;
   /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
@@ -156,12 +158,13 @@ export class RuntimeLife {
     await takeOffDied({ clock, bus, statistics, store: () => this.store }, await seeRuns(clock, pids));
   }
 
-  async #stop({ first, ended, recordsEarly = false }: StopSteps): Promise<void> {
+  async #stop({ first, last, ended, recordsEarly = false }: StopSteps): Promise<void> {
     this.#state = 'stopped';
     this.#store.end();
     // It opens while the children end.
     if (recordsEarly) void this.#store.keepRest();
     first();
+    await last();
     await this.parts.root.stop();
     this.#children.close();
     ended();

@@ -117,6 +117,6 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
       if (isOfAll) runtime.sharedBreakers.follow(name, (now) => path.adopt(kept.heard(now)));
     },
   });
-  runtime.enter(path, { serves: parts.serves, onRestart: parts.onRestart });
+  runtime.enter(path, { serves: parts.serves, outlasts: parts.outlasts, onRestart: parts.onRestart });
   return path;
 }

@@ -8,6 +8,8 @@ import { openServed, type Served } from './serving.ts';
 
 /** How long the client may take for what is left when everything has ended, in ms. */
 const lastMs = 500;
+/** For alerts on their way, in ms: 2 s after SIGTERM the client ends this process. */
+const alertMs = 1000;
 
 /** Serves the client on stdin with several servers as one. Gives the exit code. */
 export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise<number> {
@@ -32,7 +34,7 @@ export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise
   const hurried = io.signal.aborted;
   const isAlone = !hurried && hasNoClient(process.stdin);
   if (isAlone) for (const line of noClientLines(served.servers, io.env, process.cwd())) prepared.voice.say(line);
-  await registry.stop({ recordsEarly: true });
+  await registry.stop({ recordsEarly: true, lastCallsMs: alertMs });
   await telemetry.end();
   await log?.flush();
   process.stdin.destroy();

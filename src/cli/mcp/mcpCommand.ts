@@ -15,6 +15,8 @@ import { prepareMcp } from './prepareMcp.ts';
 const storeAfterMs = 2000;
 /** How long the client may take for what is left when everything has ended, in ms. */
 const lastMs = 500;
+/** For alerts on their way, in ms: 2 s after SIGTERM the client ends this process. */
+const alertMs = 1000;
 
 /** Does what `unwedge mcp` was asked to do. Gives the exit code. */
 export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[]): Promise<number> {
@@ -63,7 +65,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const hurried = io.signal.aborted;
   const isAlone = !hurried && hasNoClient(process.stdin);
   if (isAlone) for (const line of noClientLines(served.servers, io.env, process.cwd())) voice.say(line);
-  await registry.stop({ recordsEarly: true });
+  await registry.stop({ recordsEarly: true, lastCallsMs: alertMs });
   await telemetry.end();
   await log?.flush();
   process.stdin.destroy();

@@ -254,7 +254,7 @@ describe('an alert of a gateway', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    '[O-3] [I-3] to a command that will not end holds a stop for 1 s',
+    '[O-3] [I-3] to a command that will not end holds a stop for 3 s, and 1 s more to be killed',
     async () => {
       const clock = new SimulatedClock();
       const directory = temporaryDirectory();
@@ -269,12 +269,59 @@ describe('an alert of a gateway', () => {
       await fail(1);
       await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
       const stopped = gateway.stop();
+      await clock.advance(2999);
+      expect(existsSync(told)).toBe(false);
+      await clock.advance(1);
       await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
       await clock.advance(1000);
       await stopped;
       expect(await exited).toMatchObject({ process: 'process:alert:command:1', signal: 'SIGKILL' });
     },
   );
+
+  it.each([{}, { path: true }])(
+    '[O-3] that is on its way when its gateway stops arrives, tried again as well: %j',
+    async ({ path }) => {
+      const store = path === true && hasSqlite ? { path: join(temporaryDirectory(), 'db') } : undefined;
+      let posts = 0;
+      const url = await startServer((_request, response) => {
+        posts++;
+        response.writeHead(posts > 1 ? 204 : 503, { 'retry-after-ms': '20' }).end();
+      });
+      const { gateway, fail } = await startGateway({ failures: 1, webhook: { url } }, store && { store });
+      const ends: string[] = [];
+      gateway.on('*', ({ type, ...fact }) => {
+        if (type === 'alert.undelivered' || ('integration' in fact && fact.integration === 'alert:webhook'))
+          ends.push(type);
+      });
+      await fail(1);
+      await gateway.stop();
+      expect(posts).toBe(2);
+      expect(ends.filter((type) => /succeeded|failed|undelivered/.test(type))).toEqual(['call.succeeded']);
+    },
+  );
+
+  it('[O-3] that would be tried again after a stop has ended is told as undelivered, by what it failed with', async () => {
+    const url = await startServer((_request, response) => void response.writeHead(503, { 'retry-after': '60' }).end());
+    const { gateway, fail } = await startGateway({ failures: 1, webhook: { url } });
+    const undelivered = gateway.wait('alert.undelivered');
+    const waits = gateway.wait('call.retried', { where: ({ integration }) => integration === 'alert:webhook' });
+    await fail(1);
+    await waits;
+    await gateway.stop();
+    expect(await undelivered).toMatchObject({ error: expect.stringContaining('HTTP 503') as string });
+  });
+
+  it('[O-3] is cut by a second stop', async () => {
+    const clock = new SimulatedClock();
+    const url = await startServer(() => undefined);
+    const { gateway, fail } = await startGateway({ failures: 1, webhook: { url } }, { clock });
+    const undelivered = gateway.wait('alert.undelivered');
+    await fail(1);
+    void gateway.stop();
+    await gateway.stop();
+    expect(await undelivered).toMatchObject({ error: 'alert:webhook is stopped' });
+  });
 
   it('[O-3] [I-3] keeps a gateway no longer than its stop', async () => {
     const url = await startServer(() => undefined);
