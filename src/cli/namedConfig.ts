@@ -43,7 +43,7 @@ export async function wholeConfig(
   { env, endWithCommand, signal }: ConfigIo,
   besides?: readonly string[],
 ): Promise<ConfigOptions> {
-  const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
+  const named = configFile(file, env);
   if (named === undefined) return {};
   // A module that was run may leave timers behind.
   if (!named.endsWith('.json')) endWithCommand?.();
@@ -57,4 +57,9 @@ export async function wholeConfig(
     if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
     throw error;
   }
+}
+
+/** The file that `--config` or `UNWEDGE_CONFIG` names; undefined where neither does. */
+export function configFile(file: string | undefined, env: Io['env']): string | undefined {
+  return file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
 }

@@ -36,13 +36,17 @@ function unreadVariable(name: string, meant: string | undefined): Finding {
   return { id: 'variable.unknown', status: 'warning', summary: `nothing reads the variable ${name}${guess}`, fix };
 }
 
-/** The PostgreSQL database that the configuration names as its `store`; undefined where it names none, or cannot be read. */
+/**
+ * The database that the configuration names as its `store`; undefined where it names none, or cannot be read. Of a file that merely lies in the
+ * directory, which only programs there read, a PostgreSQL database alone.
+ */
 export async function databaseOfConfiguration(world: DoctorWorld): Promise<string | undefined> {
-  const { file } = fileOf(world);
+  const { file, named } = fileOf(world);
   if (file === undefined) return undefined;
   try {
     const { store } = (await read(file, world)).options;
-    return typeof store === 'string' && isPostgresUrl(store) ? store : undefined;
+    const isNamed = named !== undefined && store !== ':memory:';
+    return typeof store === 'string' && (isNamed || isPostgresUrl(store)) ? store : undefined;
   } catch {
     return undefined;
   }
@@ -50,12 +54,14 @@ export async function databaseOfConfiguration(world: DoctorWorld): Promise<strin
 
 function fileOf({ env, cwd, config }: DoctorWorld): {
   readonly file: string | undefined;
+  /** The same where `--config` or `UNWEDGE_CONFIG` names it. */
+  readonly named: string | undefined;
   readonly lying: readonly string[];
 } {
   const named = config ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   const lying = ['mjs', 'js', 'json'].map((ending) => join(cwd, `unwedge.config.${ending}`)).filter(existsSync);
   // One that merely lies there is run by `unwedge config` alone; data is not run.
-  return { file: named ?? lying.find((path) => extname(path) === '.json'), lying };
+  return { file: named ?? lying.find((path) => extname(path) === '.json'), named, lying };
 }
 
 function read(file: string | undefined, { env, cwd, signal }: DoctorWorld): ReturnType<typeof readConfig> {

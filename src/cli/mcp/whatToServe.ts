@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { configFile } from '../namedConfig.ts';
 import type { McpArgs } from './options.ts';
 import { planLimits, planMcp } from './plan.ts';
 import { misspeltKeys } from './serverKeys.ts';
@@ -9,8 +10,8 @@ import type { Served } from './serving.ts';
 const mostNamed = 5;
 
 /**
- * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` where no command is
- * given, which may hold our own configuration beside them.
+ * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` or `UNWEDGE_CONFIG`
+ * where no command is given, which may hold our own configuration beside them.
  * Rejects with {@link UsageError} or CommandError that says what is wrong.
  */
 export async function whatToServe(
@@ -18,7 +19,8 @@ export async function whatToServe(
   env: Readonly<Record<string, string | undefined>>,
   rest: readonly string[],
 ): Promise<Served> {
-  const { config, url } = args;
+  const { url } = args;
+  const config = configFile(args.config, env);
   const alone = rest.length === 0 && url === undefined;
   const file = args.servers ?? (alone && config?.endsWith('.json') === true ? config : undefined);
   if (file === undefined) {

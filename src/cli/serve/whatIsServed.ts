@@ -1,6 +1,7 @@
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
 import type { Served } from '../../serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
+import { configFile } from '../namedConfig.ts';
 import { type FileServer, fieldsIn, readServersFile, serversIn } from '../mcp/serversFile.ts';
 import { misspeltKeys, serverKeys } from '../mcp/serverKeys.ts';
 import { quoted } from '../sanitize.ts';
@@ -18,14 +19,15 @@ export interface WhatIsServed extends Served {
 }
 
 /**
- * The servers, agents and hooks of `--servers`, or of a `--config` that is JSON.
+ * The servers, agents and hooks of `--servers`, or of a `--config` or `UNWEDGE_CONFIG` that is JSON.
  * Rejects with {@link CommandError} that says what is wrong, or that nothing is named.
  */
 export async function whatIsServed(
   { config, servers: file }: Pick<ServeArgs, 'config' | 'servers'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<WhatIsServed> {
-  const own = config?.endsWith('.json') === true ? config : undefined;
+  const configured = configFile(config, env);
+  const own = configured?.endsWith('.json') === true ? configured : undefined;
   const named = file ?? own;
   if (named === undefined) throw nothing('Nothing is named to be served');
   const content = await readServersFile(named);

@@ -260,6 +260,9 @@ describe('unwedge config --check', () => {
     const args = { config: path, servers: undefined, url: undefined, 'env-allow': [], 'tool-timeout': [] };
     const served = await whatToServe(args as unknown as McpArgs, { ADDRESS: 'https://far.example' }, []);
     expect(served.servers.map(({ name }) => name)).toEqual(['files', 'far']);
+    const env = { ADDRESS: 'https://far.example', UNWEDGE_CONFIG: path };
+    const byVariable = await whatToServe({ ...args, config: undefined } as unknown as McpArgs, env, []);
+    expect(byVariable.servers).toEqual(served.servers);
   });
 
   it('[P-8] says what is wrong with servers, each with its place, and which key is likely misspelt', async () => {

@@ -94,6 +94,16 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect(find('config')?.summary).toContain('is not read here, as it would be run');
   });
 
+  it('[E-2] judges the store of the configuration that --config or UNWEDGE_CONFIG names', () => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'gateway.json');
+    writeFileSync(file, JSON.stringify({ store: 'gateway.sqlite' }));
+    writeFileSync(join(home, 'gateway.sqlite'), 'no database at all, whoever reads it');
+    for (const { troubles } of [doctor(['--config', file]), doctor([], { UNWEDGE_CONFIG: file })])
+      expect(troubles).toEqual(['store.other']);
+    expect(doctor(['--config', file], { UNWEDGE_DB: join(home, 'other.sqlite') }).troubles).toEqual(['store.absent']);
+  });
+
   it('[E-2] finds a limit on open files that is too low', () => {
     const { usual } = startPatient();
     const { stdout } = spawnSync('/bin/sh', ['-c', `ulimit -n 200; exec '${process.execPath}' '${main}' doctor`], {

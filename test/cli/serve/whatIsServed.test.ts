@@ -61,6 +61,14 @@ describe('what `unwedge serve` serves', () => {
     expect((await served({ mcpServers }, 'servers')).warnings).toHaveLength(2);
   });
 
+  it('[E-1] are those of the file that UNWEDGE_CONFIG names, where --config names none', async () => {
+    const file = join(temporaryDirectory(), 'serve.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { kb } }));
+    const args = { config: undefined, servers: undefined };
+    const { servers } = await whatIsServed(args, { TOKEN: 'planted', UNWEDGE_CONFIG: file });
+    expect(Object.keys(servers)).toEqual(['kb']);
+  });
+
   it('[E-1] says what to write where nothing is named', async () => {
     await expect(whatIsServed({ config: undefined, servers: undefined }, {})).rejects.toThrow(
       /Nothing is named.*`mcpServers`.*`agents`/s,
