@@ -1,3 +1,4 @@
+import { plainText } from '../policy/sanitize.ts';
 import { metricsText } from '../policy/metricsText.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { defineCommand } from './command.ts';
@@ -19,7 +20,9 @@ export const metrics = defineCommand({
   async run(args, io) {
     const { now } = io;
     const { path, families, asked } = await databaseMetrics((read) => readDatabase(args.db, io, read), now);
-    io.stdout.write(args.json ? toJson({ database: path, metrics: families }) : metricsText(families));
+    // What reads a pipe tells names apart by every character; a terminal would obey some of them.
+    const text = io.isTTY ? plainText(metricsText(families)) : metricsText(families);
+    io.stdout.write(args.json ? toJson({ database: path, metrics: families }) : text);
     io.stderr.write(problemLines(asked, now()));
     return 0;
   },

@@ -183,7 +183,7 @@ export interface Gateway {
   report(options?: ReportOptions): Promise<readonly ReportEntry[]>;
   /**
    * The metrics of this gateway for Prometheus, as a route `/metrics` of your own server answers: its calls since it was made, its circuits, and what is
-   * under way as of now. Without secrets. @throws TypeError for a wrong option (rejects with it).
+   * under way as of now. Without secrets. @throws TypeError or RangeError for a wrong option (rejects with it).
    *
    * @example
    * const { text, contentType } = await gateway.metrics({ accept: request.headers.accept });

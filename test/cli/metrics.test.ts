@@ -26,6 +26,15 @@ describe.skipIf(!hasSqlite)('unwedge metrics', () => {
     });
   });
 
+  it('[O-12] sends a terminal nothing that steers it, and a pipe every character of a name', async () => {
+    const { store, path } = await startStore();
+    store.statistics.add([{ ...row, integration: 'a\u001b[31m\u0007\r\u009b\u200b\nb' }]);
+    await store.flush();
+    const { stdout } = await call(['metrics', '--db', path], { isTTY: true });
+    expect(stdout).toContain('{integration="a[31m\\nb",result="success"} 3\n');
+    expect((await call(['metrics', '--db', path])).stdout).toContain('a\u001b[31m');
+  });
+
   it('[O-12] [O-8] shows no secret that somebody put into a name', async () => {
     const { store, path } = await startStore();
     const key = `sk-ant-api03-${'a1B2c3D4'.repeat(6)}`;
