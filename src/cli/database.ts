@@ -1,6 +1,5 @@
 import { shellWord } from '../policy/shellWord.ts';
-import { contentsOf } from '../store/contentsOf.ts';
-import { codeOf } from '../store/sqlite/trouble.ts';
+import { isDamage } from '../store/examineStore.ts';
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../store/storeReader.ts';
 import { openReader } from '../store/openReader.ts';
@@ -42,10 +41,4 @@ export async function readDatabase<T>(
   } finally {
     reader?.close();
   }
-}
-
-/** Of a file that is no SQLite database another was meant. */
-function isDamage(error: unknown, path: string): boolean {
-  const code = codeOf(error);
-  return code === 'SQLITE_CORRUPT' || (code === 'SQLITE_NOTADB' && contentsOf(path) === 'sqlite');
 }

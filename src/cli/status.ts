@@ -229,7 +229,7 @@ function groupLine({ group, integrations }: LiveGroup, pid: number): string {
   const name = sanitize(group);
   if (integrations.length === 0) return `${name} (pid ${pid}) has no clients at the moment.\n`;
   const names = integrations.map(sanitize).join(', ');
-  return `${name} (pid ${pid}) is ${names}; \${commandAbout('restart', group, '')}\` restarts all of it.\n`;
+  return `${name} (pid ${pid}) is ${names}; \`${commandAbout('restart', group, '')}\` restarts all of it.\n`;
 }
 
 /** Empty where no live runtime knows the integration: that is not the same as none. */

@@ -1,5 +1,5 @@
 import { readWhyAnswer } from '../control/answers.ts';
-import { nearestId } from '../policy/nearest.ts';
+import { nearest, nearestId } from '../policy/nearest.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -61,14 +61,16 @@ export const why = defineCommand({
       return 0;
     }
     if (records === undefined) {
-      const near = nearestId(session, ids);
+      const { found: integration, names } = await integrationOf(session, args.db, rows, io);
+      const near = nearestId(session, ids) ?? nearest(session, names);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
-      const integration = await integrationOf(session, args.db, rows, io);
       if (integration !== undefined) {
         io.stdout.write(args.json ? toJson(integration) : integrationWhy(integration, args.db, io));
         return 0;
       }
-      throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
+      throw new CommandError(
+        `No session ${quoted(session)}, and no integration of that name, in ${sanitize(path)}.${guess}`,
+      );
     }
     const frozen = asked.filter((each) => each.frozen !== undefined);
     if (args.json) io.stdout.write(toJson({ live: false, frozen: frozen.map(frozenData), ...records }));

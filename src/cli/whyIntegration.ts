@@ -7,6 +7,7 @@ import { optionWords } from '../policy/shownCommand.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
+import { raisedRecords, type Standing, standingOf, standingOfUnwatched, watchesOf } from './alertStanding.ts';
 import { probeInMs } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { readDatabase } from './database.ts';
@@ -18,25 +19,42 @@ import { wrapLines } from './wrap.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** The integration of this name, as the records and the running gateways show it; undefined where there is none. */
+/** An integration with its alert, as text of a few lines. */
+export interface IntegrationWhy extends IntegrationView {
+  /** That is open, or nobody watches. */
+  readonly alert?: (Standing & { readonly integration: string; readonly raisedAt?: number }) | undefined;
+}
+
+/** The integration of this name, as the records and the running gateways show it, undefined where there is none; and the names of all. */
 export async function integrationOf(
   name: string,
   db: string | undefined,
   rows: readonly RuntimeRow[],
   io: Io,
-): Promise<IntegrationView | undefined> {
+): Promise<{ readonly found: IntegrationWhy | undefined; readonly names: readonly string[] }> {
   const now = io.now();
-  const { recorded, figures } = await readDatabase(db, io, async (reader) => ({
+  const { recorded, figures, alerts, raised } = await readDatabase(db, io, async (reader) => ({
     recorded: await withLastWords(reader, (await reader.status(now)).integrations),
     figures: await reader.statistics(now - dayMs, 'whole'),
+    alerts: await reader.alerts(now),
+    raised: await raisedRecords(reader, (await reader.alerts(now)).open),
   }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  return viewOf(recorded, asked, reportLines(figures)).find(({ integration }) => integration === name);
+  const views = viewOf(recorded, asked, reportLines(figures));
+  const view = views.find(({ integration }) => integration === name);
+  const open = alerts.open.find(({ integration }) => integration === name);
+  const unwatched = alerts.unwatched.find(({ integration }) => integration === name);
+  const alert =
+    open === undefined
+      ? unwatched && { ...unwatched, ...standingOfUnwatched(unwatched, db) }
+      : { ...open, ...standingOf(open, { raised, watches: await watchesOf(rows, io), now }, db) };
+  const found = view && { ...view, ...(alert !== undefined && { alert }) };
+  return { found, names: views.map(({ integration }) => integration) };
 }
 
 /** What is known of an integration, for who asked what a session waits for. @param db - what `--db` was given. */
-export function integrationWhy(view: IntegrationView, db: string | undefined, io: Pick<Io, 'columns' | 'now'>): string {
-  const { integration, live, lastError } = view;
+export function integrationWhy(view: IntegrationWhy, db: string | undefined, io: Pick<Io, 'columns' | 'now'>): string {
+  const { integration, live, lastError, alert, failures10m, failures24h, crashes24h, calls24h } = view;
   const now = io.now();
   const name = sanitize(integration);
   const kind = lastError?.kind === undefined ? '' : `${sanitize(lastError.kind)}: `;
@@ -53,9 +71,13 @@ export function integrationWhy(view: IntegrationView, db: string | undefined, io
         )} in flight`;
   return wrapLines(
     [
-      `${name} is an integration: sessions wait, and it is what they wait for.`,
+      `${name} is an integration, no session. What is known of it:`,
       `  ${circuitText(view, now)}; ${runs}`,
       `  ${last}`,
+      `  of the last 24h: ${counted(calls24h ?? 0, 'call')}, ${counted(failures24h, 'failure')} (${failures10m} within 10m), ${counted(crashes24h, 'crash', 'crashes')}`,
+      alert === undefined
+        ? '  no alert of it is open'
+        : `  its alert: ${alert.raisedAt === undefined ? 'nobody watches it' : `raised ${ago(alert.raisedAt, now)}`}; clears ${alert.clears}`,
       `See \`unwedge status${dbWords(db)}\` and \`unwedge events${optionWords('integration', integration)}${dbWords(db)}\`.`,
     ],
     io.columns,

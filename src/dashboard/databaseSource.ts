@@ -6,7 +6,6 @@ import {
   readTreeAnswer,
   readWhyAnswer,
 } from '../control/answers.ts';
-import { askRuntime } from '../control/client.ts';
 import type { Incident } from '../incident/incident.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';

@@ -8,6 +8,7 @@ import { openQueryOnly } from './sqlite/queryOnly.ts';
 import { findEventTable, hasTable, isOurs, versionsOf } from './sqlite/schema.ts';
 import { selectChildren } from './sqlite/sqliteChildren.ts';
 import { readRuntimes } from './sqlite/sqliteRuntimes.ts';
+import { contentsOf } from './contentsOf.ts';
 import { codeOf } from './sqlite/trouble.ts';
 
 /** What is in a database, as far as its health goes. */
@@ -105,4 +106,10 @@ function closeQuietly(database: Database | undefined): void {
   } catch {
     // It was only read from.
   }
+}
+
+/** Whether an error says that the file is a damaged SQLite database; of one that is none another was meant. */
+export function isDamage(error: unknown, path: string): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CORRUPT' || (code === 'SQLITE_NOTADB' && contentsOf(path) === 'sqlite');
 }

@@ -195,9 +195,9 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'alert.raised': [
     'alert',
     'raised',
-    ({ message, next: _, pid: __, database: ___, ...fact }) => ({ ...asTold(fact), error: message }),
+    ({ message, next: _next, pid: _pid, database: _database, ...fact }) => ({ ...asTold(fact), error: message }),
   ],
-  'alert.cleared': ['alert', 'cleared', ({ pid: _, database: __, ...fact }) => asTold(fact)],
+  'alert.cleared': ['alert', 'cleared', ({ pid: _pid, database: _database, ...fact }) => asTold(fact)],
   'alert.undelivered': ['alert', 'undelivered', asTold],
   'config.unused': ['config', 'unused', asTold],
   'control.unavailable': ['control', 'unavailable', asTold],

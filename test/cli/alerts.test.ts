@@ -122,10 +122,12 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
         `  next: unwedge why kb --db ${store}\n`,
       ].join('\n'),
     );
-    const { open } = JSON.parse((await call(['alerts', '--json', '--db', store])).stdout);
+    const { open } = JSON.parse((await call(['alerts', '--json', '--db', store])).stdout) as {
+      open: readonly { readonly lastFailureAt: number }[];
+    };
     const raisedBy = { gateway: name, pid: process.pid, host: hostname() };
     expect(open).toMatchObject([
-      { raisedBy, clearsAt: open[0].lastFailureAt + 90_000, next: `unwedge why kb --db ${store}` },
+      { raisedBy, clearsAt: (open[0]?.lastFailureAt ?? 0) + 90_000, next: `unwedge why kb --db ${store}` },
     ]);
   });
 

@@ -16,6 +16,11 @@ import { call, databaseWith } from './startCli.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 
+/** Of `--json`. */
+interface Others {
+  readonly otherRuntimes?: readonly unknown[];
+}
+
 interface Shown {
   readonly integrations: readonly { readonly integration: string; readonly failures10m: number }[];
 }
@@ -226,10 +231,10 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     await gateway.start();
     const env = { UNWEDGE_DB: await databaseWith(failed(1)) };
     const others = async (...words: string[]) =>
-      JSON.parse((await call(['status', '--json', ...words], { env })).stdout).otherRuntimes;
+      (JSON.parse((await call(['status', '--json', ...words], { env })).stdout) as Others).otherRuntimes;
     expect(await others()).toContainEqual(expect.objectContaining({ pid: process.pid, database: store }));
     expect(await others('--db', store)).toBeUndefined();
-    const own = JSON.parse((await call(['status', '--json'], { env: { UNWEDGE_DB: store } })).stdout);
+    const own = JSON.parse((await call(['status', '--json'], { env: { UNWEDGE_DB: store } })).stdout) as Others;
     expect(own.otherRuntimes).not.toContainEqual(expect.objectContaining({ database: store }));
     // Where there is no database at all, they are told beside the error.
     const { code, stderr } = await call(['status'], { env: { UNWEDGE_DB: join(temporaryDirectory(), 'none') } });

@@ -137,7 +137,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const { run, kill } = await startKept();
     const live = await run('why', 'kb');
     expect([live.code, live.stderr]).toEqual([0, '']);
-    expect(live.stdout).toMatch(/^kb is an integration: .*\n {2}its circuit is closed; it has \d+ calls? in flight\n/);
+    expect(live.stdout).toMatch(/^kb is an integration, .*\n {2}its circuit is closed; it has \d+ calls? in flight\n/);
     await kill();
     const db = await databaseWith(failed(1, { at: Date.now(), integration: 'search' }));
     const { stdout } = await runBuilt(['why', 'search', '--db', db]);
@@ -145,6 +145,16 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
       /no running gateway or proxy has it\n {2}its last failure, (?:now|\S+ ago): timeout: no answer within 30 s\n/,
     );
     expect(stdout).toContain(`\`unwedge events --integration search --db ${db}\``);
+    expect(stdout).toContain(
+      '  of the last 24h: 0 calls, 1 failure (1 within 10m), 0 crashes\n  no alert of it is open\n',
+    );
+    const five = await databaseWith(
+      ...[1, 2, 3, 4, 5].map((each) => failed(each, { at: Date.now(), integration: 'search' })),
+    );
+    expect((await runBuilt(['why', 'search', '--db', five])).stdout).toMatch(
+      /its alert: nobody watches it; clears by itself/,
+    );
+    expect((await runBuilt(['why', 'serach', '--db', db])).stderr).toContain('Did you mean "search"?');
     const asked = await runBuilt(['why', 'search', '--json', '--db', db]);
     expect(JSON.parse(asked.stdout)).toMatchObject({ integration: 'search', circuit: 'closed', live: [] });
   });

@@ -89,7 +89,7 @@ describe('the report of a gateway', () => {
       const raised = gateway.wait('alert.raised');
       await kb.call({});
       for (let probe = 0; probe < 4; probe++) {
-        await kb.breaker.probe();
+        kb.breaker.probe();
         await kb.call({});
       }
       const { attempts } = await kb.call({}).then((ended) => (ended.ok ? { attempts: -1 } : ended.failure));
