@@ -58,9 +58,11 @@ export async function writePlanned(world: World, state: InstallState, writing: W
     if (isUndo) {
       replaceFile(files, path, plan.after, dress, check);
       state.note(path, undefined);
-      if (plan.isExact !== true) return backup;
-      state.forget([hashOf(before), hashOf(plan.after)]);
-      return undefined;
+      const isExact = plan.isExact === true;
+      // Of what others have edited since the last state is kept, and no older one: they may hold secrets.
+      const past = [hashOf(plan.after), ...(record === undefined ? [] : [record.original, record.after])];
+      state.forget([...past.filter((hash) => hash !== hashOf(before)), ...(isExact ? [hashOf(before)] : [])]);
+      return isExact ? undefined : backup;
     }
     state.keep(plan.original);
     const next = { file, after: hashOf(plan.after), original: hashOf(plan.original), entries: plan.records };

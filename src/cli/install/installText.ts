@@ -93,7 +93,7 @@ function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request:
   if (!files.some(({ status }) => status === 'changed')) return notes;
   const words = commandLine(request);
   if (dryRun) return [...notes, `To do it: ${words}${undo ? ' --undo' : ''}`];
-  if (undo) return next;
+  if (undo) return [...next, ...backups(files, ', with any keys in them; delete it once all works')];
   return [
     ...next,
     ...notes,
@@ -109,9 +109,9 @@ function commandLine({ agents: names, withProject, withCodexHooks, undo }: Insta
   return `unwedge install ${names.length === 1 ? names.join('') : '--all'}${options.join('')}`;
 }
 
-function backups(files: readonly FileReport[]): readonly string[] {
+function backups(files: readonly FileReport[], more = ''): readonly string[] {
   const folder = files.flatMap(({ backup }) => (backup === undefined ? [] : [dirname(backup)]))[0];
-  return folder === undefined ? [] : [`The files of before: ${folder}`];
+  return folder === undefined ? [] : [`The files of before: ${folder}${more}`];
 }
 
 function wrapped(text: string, width: number, before = ''): readonly string[] {

@@ -75,7 +75,14 @@ describe('unwedge install', () => {
     const undone = await run(['claude', '--undo']);
     expect(undone.stdout).toContain('It is to the byte what it was before.');
     expect(readFileSync(config, 'utf8')).toBe(original);
+    expect(undone.stdout).not.toContain('The files of before');
     expect((await run(['--all', '--undo'])).stdout).toContain('Nothing to undo');
+
+    await run(['claude']);
+    writeFileSync(config, JSON.stringify(JSON.parse(readFileSync(config, 'utf8')), null, 4));
+    expect((await run(['claude', '--undo'])).stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /The files of before: \S+\/backups, with any keys in them; delete it once all works/,
+    );
     expect(existsSync(join(home, '.local/state/unwedge/install/install.json'))).toBe(true);
   });
 

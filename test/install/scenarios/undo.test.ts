@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { said, servers, startInstall } from '../startInstall.ts';
 
@@ -34,7 +34,7 @@ describe('install --undo', () => {
       { status: 'changed', isExact: true, entries: [{ action: 'restored' }, { action: 'restored' }] },
     ]);
     expect(machine.read('home/.claude.json')).toBe(original);
-    const { statSync, readdirSync } = await import('node:fs');
+    const { statSync } = await import('node:fs');
     expect(statSync(machine.at('home/.claude.json')).mode & 0o777).toBe(0o600);
     expect(readdirSync(machine.at('state/backups'))).toEqual([]);
     expect((await machine.undo()).files).toEqual([]);
@@ -54,6 +54,19 @@ describe('install --undo', () => {
       );
     },
   );
+
+  it('[E-4] keeps of a file that was edited since the last state alone, and says where: it may hold secrets', async () => {
+    const machine = await startWrapped();
+    machine.edit((entries) => {
+      entries['c'] = { command: 'new' };
+    });
+    const edited = machine.read('home/.claude.json');
+    const { files } = await machine.undo();
+    expect(readdirSync(machine.at('state/backups')).map((name) => machine.read(`state/backups/${name}`))).toEqual([
+      edited,
+    ]);
+    expect(readFileSync(files[0]?.backup ?? '', 'utf8')).toBe(edited);
+  });
 
   it('[E-4] keeps what was edited around and inside an entry', async () => {
     const machine = await startWrapped();
