@@ -137,7 +137,10 @@ export class HttpLink extends RemoteLink {
       ...(first !== undefined && this.#modernHeaders.of(first)),
     };
     const response = await this.context.requester.send({ method: 'POST', headers, body: outgoing.text, signal });
-    if (isInitialize && response.ok) this.#session = response.headers.get('mcp-session-id') ?? undefined;
+    if (isInitialize && response.ok) {
+      this.#session = response.headers.get('mcp-session-id') ?? undefined;
+      if (this.#session !== undefined) this.context.keepOut(this.#session);
+    }
     return response;
   }
 

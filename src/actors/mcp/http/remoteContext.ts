@@ -4,7 +4,7 @@ import { Access } from './access.ts';
 import { remoteSecrets, type TargetSettings } from './remoteOptions.ts';
 import { Requester } from './requester.ts';
 
-/** Tokens that are kept out of messages; of more the oldest are forgotten. */
+/** Tokens, ids of sessions among them, that are kept out of messages; of more the oldest are forgotten. */
 const mostTokens = 10;
 
 /** What the incarnations of one remote server share: what is known of it, and what it is shown. */
@@ -33,13 +33,18 @@ export class RemoteContext {
     this.#secrets = remoteSecrets(settings);
     this.#hider = valueHider(this.#secrets);
     this.access = new Access(settings.auth, clock, (token) => {
-      this.#tokens.push(token);
-      if (this.#tokens.length > mostTokens) this.#tokens.shift();
-      const tokens = Object.fromEntries(this.#tokens.map((each, index) => [`token ${index + 1}`, each]));
-      this.#hider = valueHider({ ...this.#secrets, ...tokens });
+      this.keepOut(token);
       learn({ authorization: `Bearer ${token}` });
     });
     this.requester = new Requester(settings, this.access, { clock, hide: (text) => this.hide(text) });
+  }
+
+  /** Keeps what lets somebody in out of messages: a server may say it back. */
+  keepOut(token: string): void {
+    this.#tokens.push(token);
+    if (this.#tokens.length > mostTokens) this.#tokens.shift();
+    const tokens = Object.fromEntries(this.#tokens.map((each, index) => [`token ${index + 1}`, each]));
+    this.#hider = valueHider({ ...this.#secrets, ...tokens });
   }
 
   hide(text: string): string {

@@ -97,4 +97,16 @@ describe('a remote server that is of another era when it is connected to anew', 
     expect(server.ran('find')).toBe(2);
     expect(server.received.at(-1)?.headers['mcp-session-id']).toBeUndefined();
   });
+
+  it('[P-4] [O-1] keeps the id of its session out of what a server that says it back has answered', async () => {
+    const { kb, server } = await startRemote({ tools: ['find'] });
+    expect(await kb.call(find)).toMatchObject({ ok: true });
+    const session = String(server.received.at(-1)?.headers['mcp-session-id']);
+    expect(session.length).toBeGreaterThan(8);
+    server.setFaults([{ tool: 'find', do: 'status', status: 403, body: `no entry: mcp-session-id ${session}` }]);
+    const outcome = await kb.call(find);
+    const { message } = outcome.ok ? { message: '' } : outcome.failure;
+    expect(message).toContain('no entry: mcp-session-id');
+    expect(message).not.toContain(session);
+  });
 });
