@@ -220,7 +220,7 @@ export class AlertWatch {
   }
 
   #judge(incident: Incident, found: Watched, rule: AlertRule): void {
-    const { integration, cause } = incident;
+    const { integration, cause, kind, message } = incident;
     const { episode } = found;
     if (episode === undefined) {
       if (raises(cause, found[cause], this.#clock.now(), rule)) this.#raise(incident, found, rule);
@@ -228,7 +228,7 @@ export class AlertWatch {
     }
     episode[cause]++;
     episode.lastAt = this.#clock.now();
-    void this.#records?.extend(integration, cause, this.#clock.wallNow()).then((isOpen) => {
+    void this.#records?.extend(integration, cause, this.#clock.wallNow(), { kind, message }).then((isOpen) => {
       if (isOpen === false && episode.recorded && !this.#stopped) this.#beginAnother(incident, found, episode, rule);
     });
   }
@@ -280,7 +280,8 @@ export class AlertWatch {
       return;
     }
     episode.id = open.id;
-    if (alert.because !== 'rate') void this.#records?.extend(alert.integration, alert.because, alert.lastFailureAt);
+    const { because, integration, lastFailureAt, kind, message } = alert;
+    if (because !== 'rate') void this.#records?.extend(integration, because, lastFailureAt, { kind, message });
   }
 
   /** One timer for an episode, set anew when it comes up: failures come in floods. */

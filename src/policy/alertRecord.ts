@@ -7,7 +7,7 @@ export interface OpenAlert {
   readonly id: string;
   readonly integration: string;
   readonly because: AlertCause;
-  /** Of the failure or crash that raised it; with `rate`, of most of the failures. */
+  /** Of the last failure or crash of the sort that raised it; with `rate`, of most of the failures. */
   readonly kind: FailureKind;
   readonly message: string;
   /** Final failures of the episode so far. */
@@ -18,6 +18,9 @@ export interface OpenAlert {
   /** Of the last failure or crash. */
   readonly lastFailureAt: number;
 }
+
+/** What a failure or crash said. */
+export type AlertWords = Pick<OpenAlert, 'kind' | 'message'>;
 
 /** What there was in an episode. */
 export type AlertCounts = Pick<OpenAlert, AlertCount>;
@@ -41,10 +44,10 @@ export interface AlertRecords {
    */
   raise(alert: OpenAlert, fact?: Fact): Promise<OpenAlert | undefined>;
   /**
-   * Counts one more failure or crash of the episode.
+   * Counts one more failure or crash of the episode. The alert says its words from then on, where it is of the sort that raised it.
    * @returns whether an alert is open; undefined when the store cannot say.
    */
-  extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean | undefined>;
+  extend(integration: string, cause: AlertCount, wallNow: number, said: AlertWords): Promise<boolean | undefined>;
   /**
    * Clears an alert, unless there was a failure or crash after `quietSince`.
    * @param quietSince - `Infinity`: whatever there was.

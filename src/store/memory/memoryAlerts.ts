@@ -1,5 +1,5 @@
 import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
-import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
+import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import type { MemoryDatabase } from './memoryDatabase.ts';
 
@@ -26,11 +26,12 @@ export class MemoryAlerts implements AlertRecords {
     return alert;
   }
 
-  async extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean> {
+  async extend(integration: string, cause: AlertCount, wallNow: number, said: AlertWords): Promise<boolean> {
     const open = this.#open.get(integration);
     if (open === undefined) return false;
     const lastFailureAt = Math.max(open.lastFailureAt, wallNow);
-    this.#open.set(integration, { ...open, [cause]: open[cause] + 1, lastFailureAt });
+    const words = open.because === cause && open.lastFailureAt <= wallNow ? said : {};
+    this.#open.set(integration, { ...open, ...words, [cause]: open[cause] + 1, lastFailureAt });
     return true;
   }
 

@@ -1,5 +1,5 @@
 import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
-import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
+import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { alertIn } from '../alertRows.ts';
 import type { BatchRows } from './batch.ts';
@@ -27,9 +27,11 @@ const openOf: RowStatement = {
 const extend: RowStatement = {
   name: 'extend_alert',
   rank,
-  text: `WITH ${rowsOf('integration text, failures integer, crashes integer, at bigint')}
+  text: `WITH ${rowsOf('integration text, failures integer, crashes integer, at bigint, cause text, kind text, message text')}
     UPDATE uw.alert AS a SET failures = a.failures + w.failures, crashes = a.crashes + w.crashes,
-      last_failure_at = greatest(a.last_failure_at, w.at)
+      last_failure_at = greatest(a.last_failure_at, w.at),
+      kind = CASE WHEN a.because = w.cause AND a.last_failure_at <= w.at THEN w.kind ELSE a.kind END,
+      message = CASE WHEN a.because = w.cause AND a.last_failure_at <= w.at THEN w.message ELSE a.message END
     FROM w WHERE a.integration = w.integration AND a.cleared_at IS NULL RETURNING w.ord`,
 };
 const lock: RowStatement = {
@@ -76,10 +78,16 @@ export class PgAlerts implements AlertRecords {
     });
   }
 
-  extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean | undefined> {
+  extend(
+    integration: string,
+    cause: AlertCount,
+    wallNow: number,
+    { kind, message }: AlertWords,
+  ): Promise<boolean | undefined> {
     const counts = cause === 'failures' ? [1, 0] : [0, 1];
     return this.#transact(async (batch) => {
-      const rows = await batch.row(extend, keyOf(integration), [integration, ...counts, Math.round(wallNow)]);
+      const said = [Math.round(wallNow), cause, kind, message];
+      const rows = await batch.row(extend, keyOf(integration), [integration, ...counts, ...said]);
       return rows.length > 0;
     });
   }

@@ -1,5 +1,5 @@
 import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
-import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
+import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { alertIn } from '../alertRows.ts';
 import type { Database } from './database.ts';
@@ -29,8 +29,8 @@ export class SqliteAlerts implements AlertRecords {
     });
   }
 
-  extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean | undefined> {
-    return this.#transact((database) => extendAlert(database, integration, cause, Math.round(wallNow)));
+  extend(integration: string, cause: AlertCount, wallNow: number, said: AlertWords): Promise<boolean | undefined> {
+    return this.#transact((database) => extendAlert(database, integration, cause, Math.round(wallNow), said));
   }
 
   clear(
@@ -80,13 +80,22 @@ function insertAlert(database: Database, alert: OpenAlert): void {
     .run(id, integration, because, kind, message, failures, crashes, Math.round(raisedAt), Math.round(lastFailureAt));
 }
 
-function extendAlert(database: Database, integration: string, cause: AlertCount, at: number): boolean {
+function extendAlert(
+  database: Database,
+  integration: string,
+  cause: AlertCount,
+  at: number,
+  { kind, message }: AlertWords,
+): boolean {
+  const words = (column: string): string =>
+    `${column} = CASE WHEN because = ? AND last_failure_at <= CAST(? AS INTEGER) THEN ? ELSE ${column} END`;
   const extended = database
     .prepare(
-      `UPDATE unwedge_alerts SET ${cause} = ${cause} + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))
+      `UPDATE unwedge_alerts SET ${cause} = ${cause} + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER)),
+         ${words('kind')}, ${words('message')}
        WHERE integration = ? AND cleared_at IS NULL`,
     )
-    .run(at, integration);
+    .run(at, cause, at, kind, cause, at, message, integration);
   return extended > 0;
 }
 

@@ -146,7 +146,10 @@ export class SharedNode extends SimulatedProcess implements SimulatedNode {
 
   #extend(): void {
     this.alerts.mayHaveExtended++;
-    const extended = this.store.alerts.extend('i', 'failures', this.clock.wallNow());
+    const extended = this.store.alerts.extend('i', 'failures', this.clock.wallNow(), {
+      kind: 'unknown',
+      message: 'failed',
+    });
     void this.#ask(
       extended.then((isOpen) => {
         if (this.isDead || isOpen === undefined) return;

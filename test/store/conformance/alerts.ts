@@ -17,6 +17,8 @@ const alert = (id: string, more: Partial<OpenAlert> = {}): OpenAlert => ({
   ...more,
 });
 
+const words = { kind: 'timeout', message: 'no answer' } as const;
+
 /** What any engine has to do with open alerts. */
 export function keepsAlerts(engine: Engine): void {
   async function start() {
@@ -69,14 +71,25 @@ export function keepsAlerts(engine: Engine): void {
         crashes: 1,
       });
       expect(await settle(one.clear('first', 'quiet', now + 5, 0))).toEqual({ is: 'gone' });
-      expect([await one.open(), await settle(one.extend('kb', 'failures', now + 6))]).toEqual([[], false]);
+      expect([await one.open(), await settle(one.extend('kb', 'failures', now + 6, words))]).toEqual([[], false]);
       expect((await settle(one.raise(alert('next'))))?.id).toBe('next');
+    });
+
+    it('[O-3] say what the last failure of their sort said, beside its time', async () => {
+      const { one, two, settle } = await start();
+      await settle(one.raise(alert('first')));
+      await settle(two.extend('kb', 'failures', now + 10, { kind: 'transient', message: 'HTTP 503' }));
+      // Committed late, and a crash of an alert that failures raised.
+      await settle(one.extend('kb', 'failures', now + 5, { kind: 'timeout', message: 'before that' }));
+      await settle(one.extend('kb', 'crashes', now + 20, { kind: 'crash', message: 'it died' }));
+      const counted = { failures: 7, crashes: 2, lastFailureAt: now + 20 };
+      expect(await one.open()).toMatchObject([{ kind: 'transient', message: 'HTTP 503', ...counted }]);
     });
 
     it('[O-3] stay open when there was a failure after the quiet began, whoever met it', async () => {
       const { one, two, settle } = await start();
       await settle(one.raise(alert('first')));
-      expect(await settle(two.extend('kb', 'failures', now + 10))).toBe(true);
+      expect(await settle(two.extend('kb', 'failures', now + 10, words))).toBe(true);
       expect(await settle(one.clear('first', 'quiet', now + 20, now + 9))).toEqual({
         is: 'failing',
         lastFailureAt: now + 10,
@@ -87,7 +100,7 @@ export function keepsAlerts(engine: Engine): void {
     it('[O-3] count crashes beside failures, and say which of them raised it', async () => {
       const { one, two, settle } = await start();
       await settle(one.raise(alert('first', { because: 'crashes', failures: 0, crashes: 5 })));
-      expect(await settle(two.extend('kb', 'crashes', now + 10))).toBe(true);
+      expect(await settle(two.extend('kb', 'crashes', now + 10, words))).toBe(true);
       expect(await two.open()).toMatchObject([
         { because: 'crashes', failures: 0, crashes: 6, lastFailureAt: now + 10 },
       ]);

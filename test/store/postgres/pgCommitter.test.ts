@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
       proxy.cut(when);
       expect(await store.alerts.raise(alert)).toEqual(alert);
       proxy.cut(when);
-      expect(await store.alerts.extend('kb', 'failures', now)).toBe(true);
+      expect(await store.alerts.extend('kb', 'failures', now, { kind: 'timeout', message: 'no answer' })).toBe(true);
       expect(await store.flush()).toBe(true);
       expect(proxy.cuts).toBe(3);
       expect(await ask('SELECT deliveries FROM uw.message')).toEqual([{ deliveries: 1 }]);
