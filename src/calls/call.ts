@@ -15,8 +15,6 @@ export interface CallWatcher<I, O> {
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
   now(): number;
-  /** How much of the time since `at` (monotonic, in ms) our event loop stood still, in ms. */
-  stalledSince(at: number): number;
 }
 
 /**
@@ -99,13 +97,8 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return resolve ?? nobody;
   }
 
-  /**
-   * When it has had its whole time. A session's call has the time of the watchdog, and like that leaves out the time in which our event loop
-   * stood still; a caller of its own is owed an answer by then, whatever happened.
-   */
   get overallDue(): number {
-    const { overallMs, session } = this.settings;
-    return this.startedAt + overallMs + (session === undefined ? 0 : this.#watcher.stalledSince(this.startedAt));
+    return this.startedAt + this.settings.overallMs;
   }
 
   /** What it may do to the world, as far as is known by now. What was once said to change something stays that. */

@@ -13,8 +13,6 @@ export class CallProgress {
   waitedMs = 0;
   /** When its wait is over, in monotonic ms. It may be looked at before that. */
   waitUntil = 0;
-  /** It waits until the end of its own time, and for nothing that comes before. */
-  waitsToEnd = false;
   /** It was told that half of its limit has passed. */
   isPendingTold = false;
   /** It was let wait, and so is accepted: it is not refused any more for want of a permit. */

@@ -35,10 +35,6 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     return this.state.options.clock.now();
   }
 
-  stalledSince(at: number): number {
-    return this.state.options.clock.stalls?.since(at) ?? 0;
-  }
-
   /** Notes what comes from outside, for a replay. */
   befell(what: Befell): void {
     this.state.options.recorder?.befell(what, this.now());
@@ -284,13 +280,9 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     queue.each(waiting.list(), refuse, () => this.#resumeAfterRestart());
   }
 
-  /**
-   * Whether a waiting call goes on waiting: it was only to be told of, or a stall of ours moved the end of its time. One that waits for a rate
-   * limit is looked at when it is told of all the same: it may have come first in line.
-   */
+  /** Whether a waiting call was only to be told of. One that waits for a rate limit is looked at all the same: it may have come first in line. */
   #waitsOn(call: Call<I, O>, now: number): boolean {
-    const { options, records, waiting } = this.state;
-    if (waiting.isPutOff(call, now)) return true;
+    const { options, records } = this.state;
     const { isPendingTold, waitUntil } = call.progress;
     if (isPendingTold || now >= waitUntil || now < overallHalfOf(call)) return false;
     records.callPending(call);

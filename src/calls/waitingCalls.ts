@@ -50,19 +50,9 @@ export class WaitingCalls<I, O> {
     if (trace !== undefined) this.#queue.call(() => trace.waits(waiting), undefined);
     this.#calls.add(call);
     progress.waitUntil = Math.ceil(due);
-    progress.waitsToEnd = due >= call.overallDue;
     call.due = progress.isPendingTold ? progress.waitUntil : Math.ceil(Math.min(due, overallHalfOf(call)));
     this.#deadlines.set(call);
     this.#changed();
-  }
-
-  /** Whether the end of its wait, which was that of its time, lies later now; it is looked at again then. */
-  isPutOff(call: Call<I, O>, now: number): boolean {
-    const { waitsToEnd, waitUntil } = call.progress;
-    if (!waitsToEnd || now < waitUntil || now >= call.overallDue) return false;
-    call.due = call.ownProgress().waitUntil = Math.ceil(call.overallDue);
-    this.#deadlines.set(call);
-    return true;
   }
 
   /** Its wait is over. Does nothing when it does not wait. */

@@ -9,7 +9,7 @@ import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import type { QuestionOptions } from './turn.ts';
 import { turnEnds } from './turnEnds.ts';
-import { QuestionWatch } from './watch.ts';
+import { CallWatch } from './watch.ts';
 import type { QuestionWhy } from './why.ts';
 
 const questionKeys = { overallMs: duration({ default: 3_600_000 }) } satisfies KeysOf<QuestionOptions>;
@@ -18,7 +18,7 @@ interface OpenQuestion {
   readonly id: string;
   readonly what: string;
   readonly askedAt: number;
-  readonly watch: QuestionWatch;
+  readonly watch: CallWatch;
   readonly controller: AbortController;
   readonly settle: (facts: FailureFacts) => void;
 }
@@ -100,7 +100,7 @@ export class Questions {
       askedAt,
       controller,
       settle,
-      watch: new QuestionWatch(askedAt + overallMs, () => settle(unanswered(what, overallMs))),
+      watch: new CallWatch(askedAt + overallMs, () => settle(unanswered(what, overallMs))),
     };
     this.#open.add(question);
     deadlines.set(question.watch);

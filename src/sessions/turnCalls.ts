@@ -87,7 +87,7 @@ export class TurnCalls {
         progress: pending?.why(),
         target: tools.why(integration),
       },
-      watchdogInMs: watch.inMs(now),
+      watchdogInMs: watch.due - now,
     }));
   }
 
@@ -111,7 +111,7 @@ export class TurnCalls {
     // A listener may have ended it.
     if (!this.#open.has(id)) return notDone(hasEnded);
     call.firedBy = note;
-    call.watch.fire();
+    call.watch.expire();
     return done;
   }
 
@@ -169,7 +169,7 @@ export class TurnCalls {
     });
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
     const limitMs = declaredMs ?? this.#scope.watchdog.toolCallMs;
-    const callWatch = new CallWatch(limitMs, clock, deadlines, () => this.#watchdogFired(id, limitMs));
+    const callWatch = new CallWatch(startedAt + limitMs, () => this.#watchdogFired(id, limitMs));
     const call: OpenCall = {
       id,
       tool,
@@ -185,6 +185,7 @@ export class TurnCalls {
     this.#open.set(id, call);
     watch.pendingCalls++;
     watch.progressed();
+    deadlines.set(callWatch);
     const settings: ToolCallSettings = {
       session: this.#scope.id,
       call: id,
@@ -329,10 +330,10 @@ export class TurnCalls {
   }
 
   #answer(call: OpenCall, result: ToolResult, failure?: Failure): void {
-    const { clock, history } = this.#scope;
+    const { clock, deadlines, history } = this.#scope;
     const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
-    call.watch.stop();
+    deadlines.remove(call.watch);
     watch.pendingCalls--;
     watch.progressed();
     this.#keep(call, result, failure);

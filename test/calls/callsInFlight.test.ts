@@ -5,7 +5,7 @@ import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 
 const policy = resolvePolicy('kb', {});
-const watcher = { firstChunkCame() {}, callExpired() {}, callAborted() {}, now: () => 0, stalledSince: () => 0 };
+const watcher = { firstChunkCame() {}, callExpired() {}, callAborted() {}, now: () => 0 };
 const settings = {
   ...policy.limits,
   retry: policy.retry,

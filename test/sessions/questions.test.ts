@@ -52,15 +52,6 @@ describe('a question to a person', () => {
     expect(outcomes).toHaveLength(1);
   });
 
-  it('[G-14] [G-6] has the time of a person go on while our own event loop stands still', async () => {
-    const { session, clock, outcomes } = startAsking(60_000);
-    void session.send({ kind: 'ask' });
-    await clock.advance(1000);
-    clock.stall(59_000);
-    await clock.advance(0);
-    expect(outcomes).toMatchObject([{ ok: false, failure: { kind: 'timeout' } }]);
-  });
-
   it('[G-8] leaves the watchdog of the turn what it was, counted from the answer', async () => {
     let turn: Turn | undefined;
     const { session, clock, facts } = startSession({
