@@ -28,24 +28,26 @@ export function keepsOwners(engineOf: Engine): void {
         return claimed.ledger;
       };
       const unowned = async (most = 10) => (await settled(engine, b.unowned(most))).toSorted();
-      const [waits, called, over, mine] = [
+      const [waits, begun, called, over, mine] = [
         await made(a, 'waits'),
+        await made(a, 'begun'),
         await made(a, 'called'),
         await made(a, 'over'),
         await made(b, 'mine'),
       ];
-      await settled(engine, waits.post(message(1)));
+      for (const ledger of [waits, begun]) await settled(engine, ledger.post(message(1)));
+      void begun.take(1, 1, 1, now);
       await settled(engine, called.open(call('c-1', 1)));
       for (const ledger of [over, mine]) await settled(engine, ledger.post(message(1)));
       await settled(engine, over.finish(1, 'done', now));
       expect(await unowned()).toEqual([]);
       await engine.kill('a');
-      expect(await unowned()).toEqual(['called', 'waits']);
+      expect(await unowned()).toEqual(['begun', 'called', 'waits']);
       expect(await unowned(1)).toHaveLength(1);
       await made(b, 'waits');
-      expect(await unowned()).toEqual(['called']);
+      expect(await unowned()).toEqual(['begun', 'called']);
       await settled(engine, mine.release());
-      expect(await unowned()).toEqual(['called', 'mine']);
+      expect(await unowned()).toEqual(['begun', 'called', 'mine']);
     });
 
     it('[M-11] [G-11] writes nothing for a runtime whose session was taken over', async () => {
