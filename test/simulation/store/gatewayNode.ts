@@ -60,8 +60,10 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
     const tools = createToolPort(new Map(), checkToolCallRetry(undefined), clock);
     this.#sessions = ids.map((id) => this.#makeSession({ id, clock, deadlines, facts: unheard, tools, kept: true }));
     // What sessions use of a store.
-    const keeping: Pick<Store, 'persistent' | 'sessions'> = {
+    const keeping: Pick<Store, 'persistent' | 'sessions'> & { readonly runtimes: Pick<Store['runtimes'], 'pids'> } = {
       persistent: true,
+      // Who is entered beside sessions is another matter.
+      runtimes: { pids: () => Promise.resolve([]) },
       sessions: (run) =>
         journalled(store.sessions(run), name, (entry) => {
           if (!this.isDead) note(entry);
