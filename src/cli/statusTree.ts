@@ -11,7 +11,7 @@ import { runtimesOf } from '../runtime/unlisted.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { mattersOfRuntimes } from './attention.ts';
 import { silenceText } from './silentRuntimes.ts';
-import { sanitize, toJson } from './sanitize.ts';
+import { plainText, sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';
 
 /** `unwedge status --tree`. Gives 0 when at least one runtime showed its tree, else 1. */
@@ -53,7 +53,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
       answer === undefined
         ? []
         : [
-            `${style.bold(runtimeText(runtime, now))}${stoppingText(stoppingOf(runtime.id))}\n${treeText(answer, { width })}${toolsText(toolsOf(runtime.id))}`,
+            `${style.bold(runtimeText(runtime, now))}${stoppingText(stoppingOf(runtime.id))}\n${plainText(treeText(answer, { width }))}${toolsText(toolsOf(runtime.id))}`,
           ],
     );
     io.stdout.write(texts.join('\n'));

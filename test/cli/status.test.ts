@@ -59,6 +59,17 @@ async function circuitOf(breaker: Partial<PersistedBreaker>): Promise<string | u
 }
 
 describe.skipIf(!hasSqlite)('unwedge status', () => {
+  it('[L-2] shows in the tree nothing of a name that cannot be seen or steers a terminal', async () => {
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    onTestFinished(() => gateway.stop());
+    gateway.integration('k\u200Bb\u001B[2J', {}, () => 'up');
+    await gateway.start();
+    const { stdout } = await call(['status', '--tree', '--db', db], { now: Date.now });
+    expect(stdout).toContain('kb');
+    expect(stdout).not.toMatch(/[\u200B\u001B]/);
+  });
+
   it('[L-6] says how many sessions there are beside the hundred seen last', async () => {
     const sessions = Array.from({ length: 130 }, (_, index) =>
       told({ type: 'session.started', session: `s${index}`, incarnation: 1 }),
