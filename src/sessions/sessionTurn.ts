@@ -28,6 +28,7 @@ function nameOf(integration: string | { readonly name: string }, tool: string): 
 export class SessionTurn implements Turn {
   readonly number: number;
   readonly session: string;
+  readonly messageId: string;
   readonly delivery: number;
   readonly #scope: TurnScope;
   readonly #calls: TurnCalls;
@@ -42,6 +43,7 @@ export class SessionTurn implements Turn {
     this.#questions = new Questions(scope);
     this.number = scope.number;
     this.session = scope.session.id;
+    this.messageId = scope.message;
     this.delivery = scope.delivery;
   }
 

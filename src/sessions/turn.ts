@@ -12,6 +12,11 @@ export interface QuestionOptions {
 export interface Turn {
   readonly number: number;
   readonly session: string;
+  /**
+   * The id of the message, as `send` gave it out: the same at each delivery, also after a restart. It serves as an idempotency key for what the
+   * handler does outside of tool calls.
+   */
+  readonly messageId: string;
   /** How often the message has been begun, this time included; above 1 its gateway stopped or died before an earlier turn ended. */
   readonly delivery: number;
   /** Aborted when the turn is to end: by its watchdog, or because the session stops. */

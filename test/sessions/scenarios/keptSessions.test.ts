@@ -107,17 +107,18 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     });
     await first.gateway.start();
     const acceptance = await accept(first.session, { kind: 'user', text: 'one' });
-    await accept(first.session, { kind: 'user', text: 'two' });
+    const other = await accept(first.session, { kind: 'user', text: 'two' });
     await first.gateway.stop();
     expect(await acceptance.processed).toMatchObject({ ok: false });
     const seen: unknown[] = [];
-    const second = makeGateway(store, ({ text }, turn) => seen.push([text, turn.delivery]));
+    const second = makeGateway(store, ({ text }, turn) => seen.push([text, turn.delivery, turn.messageId]));
     await second.gateway.start();
-    await accept(second.session, { kind: 'user', text: 'three' }).then(({ processed }) => processed);
+    const third = await accept(second.session, { kind: 'user', text: 'three' });
+    await third.processed;
     expect(seen).toEqual([
-      ['one', 2],
-      ['two', 1],
-      ['three', 1],
+      ['one', 2, acceptance.id],
+      ['two', 1, other.id],
+      ['three', 1, third.id],
     ]);
   });
 
