@@ -5,6 +5,15 @@ export function titleOf(text) {
   return /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? 'unwedge';
 }
 
+/** The anchor of a heading, as GitHub makes it. The site takes the same, so that one link is right in both. */
+export function anchorOf(heading) {
+  return heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 const fence = /^```/;
 
 /**

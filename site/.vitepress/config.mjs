@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
 import llms from 'vitepress-plugin-llms';
+import { anchorOf } from '../../scripts/sitePage.mjs';
 
 // What stands on which page, as scripts/site.mjs has laid it out.
 const { groups } = JSON.parse(readFileSync(new URL('../pages/contents.json', import.meta.url), 'utf8'));
@@ -15,6 +16,7 @@ export default defineConfig({
   // A page that shows no address of a server that is asked for fonts or icons works without a network.
   lastUpdated: false,
   ignoreDeadLinks: false,
+  markdown: { anchor: { slugify: anchorOf } },
   vite: { plugins: [llms({ domain: '', generateLLMFriendlyDocsForEachPage: true })] },
   themeConfig: {
     search: { provider: 'local' },

@@ -47,19 +47,4 @@ describe('docs/mcp-proxy.md', () => {
       expect(await call(['config', '--check', file])).toMatchObject({ code: 0, stderr: '' });
     },
   );
-
-  it.each(['mcp-proxy.md', 'install.md', 'failure-modes.md', 'configuration.md'])(
-    '[U-6] is linked with: %s',
-    (name) => {
-      const headings = (of: string): readonly string[] =>
-        [...read(of).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-          title
-            .toLowerCase()
-            .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-            .replaceAll(' ', '-'),
-        );
-      for (const [, to = '', at = ''] of read(name).matchAll(/\]\(((?:[\w-]+\.md)?)#([\w-]+)\)/g))
-        expect(headings(to === '' ? name : to)).toContain(at);
-    },
-  );
 });
