@@ -5,7 +5,6 @@ import Database from 'better-sqlite3';
 import { execa } from 'execa';
 import { transformSync } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
 import { createClaude } from '../../src/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
@@ -156,18 +155,6 @@ describe.each(pages)('docs/guides/%s', (page) => {
   it('[U-6] shows at least one program that is run', () => {
     const isWhatItIsAbout = page === 'cron.md' ? ({ language }: Block) => language === 'sh' : isProgram;
     expect(shown.filter(isWhatItIsAbout).length).toBeGreaterThan(0);
-  });
-
-  it('[U-6] names commands and options that there are', async () => {
-    for (const { code } of blocks.filter(({ language }) => language === 'sh' || language === 'json')) {
-      for (const [, name = '', words = ''] of code.matchAll(/\bunwedge ([a-z-]+)((?: [^\n]*)?)/g)) {
-        const command = await commands[name]?.load();
-        const known = [...Object.keys(command?.options ?? {}), 'db', 'json', 'help'];
-        const own = (words.split(/ -- | #/)[0] ?? '').match(/(?<= --)[a-z-]+/g) ?? [];
-        expect(command?.name, `${page}: unwedge ${name}`).toBe(name);
-        expect(known).toEqual(expect.arrayContaining([...own]));
-      }
-    }
   });
 
   it('[U-6] is at most 160 lines long, in lines of at most 160 characters but for tables', () => {

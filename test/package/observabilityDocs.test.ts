@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, readCatalogue } from '../../scripts/eventCatalogue.mjs';
-import { commands } from '../../src/cli/commands.ts';
 import { factTypes } from '../../src/policy/factTypes.ts';
 import { storedTypes } from '../../src/store/record.ts';
 import { differingRows } from '../support/differingRows.ts';
@@ -30,10 +29,5 @@ describe('docs/observability.md', () => {
       const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
       expect(`${stdout}\n`).toBe(output);
     }
-  });
-
-  it('names commands that there are', () => {
-    const named = [...text.matchAll(/`unwedge ([a-z]+)/g)].map(([, name = '']) => name);
-    expect(named.filter((name) => !Object.hasOwn(commands, name))).toEqual([]);
   });
 });
