@@ -12,7 +12,7 @@ const formats = ['mermaid', 'json', 'xstate'];
 export const machines = defineCommand({
   name: 'machines',
   summary: 'the statecharts of the runtime, drawn from the machines that run',
-  usage: 'machines [NAME] [--format mermaid|json|xstate]',
+  usage: 'machines [NAME] [--format mermaid|json|xstate] [--json]',
   details: [
     'Without a name it lists the machines, with --format it draws all of them.',
     'Formats: mermaid is a state diagram that Markdown viewers draw, json the states and transitions as data, xstate the',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commands, loadCommand } from '../../src/cli/commands.ts';
-import { commandHelp, overview } from '../../src/cli/help.ts';
+import { commandHelp, optionsOf, overview } from '../../src/cli/help.ts';
 import { wrapProse } from '../../src/cli/wrap.ts';
 import { wrapWords } from '../../src/policy/wrapWords.ts';
 import { textWidth } from '../../src/policy/textWidth.ts';
@@ -30,6 +30,20 @@ describe('help', () => {
     expect(await help('run')).toContain('without a unit: seconds');
     expect(await help('why')).not.toContain('DURATION');
   });
+
+  it.each(Object.keys(commands))(
+    '[L-1] of %s names in its usage line each option, or says that there are some',
+    async (name) => {
+      const command = await loadCommand(name);
+      const options = optionsOf(command);
+      const named = [...command.usage.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, option = '']) => option);
+      expect(named.filter((option) => !Object.hasOwn(options, option))).toEqual([]);
+      if (command.usage.includes('[OPTION...]')) return;
+      // Every command has the other common ones, also where they say nothing to it.
+      const own = [...Object.keys(command.options), ...Object.keys(options).filter((option) => option === 'json')];
+      expect(own.filter((option) => !named.includes(option))).toEqual([]);
+    },
+  );
 
   it('breaks prose between words, and leaves examples and empty lines as they are', () => {
     expect(wrapProse('One sentence that\ngoes on.\nAnother.\n\n  $ an example of words', 14)).toEqual([

@@ -6,7 +6,7 @@ import { scripts } from './scripts.ts';
 export const completion = defineCommand({
   name: 'completion',
   summary: 'let bash, zsh or fish complete commands, options, values and names',
-  usage: 'completion bash|zsh|fish',
+  usage: 'completion (bash|zsh|fish | --suggest -- WORD...)',
   details: [
     'Prints a script for the shell. It asks unwedge for each completion, so that it knows the commands of the version that is installed, and',
     'names of integrations and sessions that the database has.',

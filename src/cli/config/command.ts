@@ -5,7 +5,7 @@ import { configOptions } from './options.ts';
 export const config = defineCommand({
   name: 'config',
   summary: 'what is configured, where each value comes from, and what is wrong with a file',
-  usage: 'config [--print [--all] | --check FILE | --schema] [--config FILE] [--json]',
+  usage: 'config [--print [--all] | --check FILE | --schema] [--config FILE] [--openclaw FILE] [--json]',
   details: [
     'Reads what `loadConfig` reads: unwedge.config.mjs, .js or .json in the working directory (or --config FILE, or UNWEDGE_CONFIG) and',
     'the variables UNWEDGE_…, and says of each value where it comes from. A module is run. Secrets are not shown.',

@@ -6,7 +6,7 @@ export const hook = defineCommand({
   name: 'hook',
   summary: 'run a hook command so that its crash or hang cannot wedge the agent',
   usage:
-    'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--db FILE] -- COMMAND [ARG...]',
+    'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--keep-background] [--db FILE] -- COMMAND [ARG...]',
   details: [
     'Passes stdin, stdout, stderr and any exit code of the command on as they are. A command that crashes by a signal,',
     'hangs, or cannot be started exits 0 with one line on stderr; with --on-failure block it exits 2, which declines.',
@@ -17,6 +17,7 @@ export const hook = defineCommand({
     'below 60s, and below 1.5s at SessionEnd.',
     'With --on-failure block, JSON on stdout that cannot be read is a failure too. What the command leaves running is ended with it.',
   ].join('\n'),
+  ownsNoOutput: true,
   options: {
     timeout: {
       kind: 'duration',

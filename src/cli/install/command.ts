@@ -5,7 +5,7 @@ import { installOptions } from './options.ts';
 export const install = defineCommand({
   name: 'install',
   summary: 'put unwedge in front of the MCP servers and hooks that an agent has configured',
-  usage: 'install claude|codex|cursor|vscode|openclaw|--all [--dry-run] [--project] [--undo] [--json]',
+  usage: 'install claude|codex|cursor|vscode|openclaw|--all [--dry-run] [--project] [--codex-hooks] [--undo] [--json]',
   details: [
     'A server on stdio is started by `unwedge mcp --` from then on, a command hook by `unwedge hook --`. Nothing else in the files changes: not a',
     'comment, not a space. Servers that are remote, disabled or denied by a policy are left, and so is what is not understood; it says why.',
