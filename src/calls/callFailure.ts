@@ -1,5 +1,5 @@
-import type { EffectOutcome, Failure, FailureFacts } from '../policy/failure.ts';
-import { mayGetThrough, mayRepeat } from '../policy/repetition.ts';
+import type { Failure, FailureFacts } from '../policy/failure.ts';
+import { isRetryable } from '../policy/repetition.ts';
 import type { Call } from './call.ts';
 
 /** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
@@ -9,18 +9,20 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
   const outcome = call.effectAtEnd(facts);
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   const effect = isOpen ? call.expectedEffect : undefined;
+  const { kind, shouldRetry, retryAfterMs } = facts;
+  const end = { kind, outcome, shouldRetry, retryAfterMs };
   return {
     ...facts,
     outcome,
     integration,
     attempts: call.attempts,
-    retryable: mayGetThrough(facts) && isSafe(call, facts, outcome),
+    retryable: isRetryable(end, call.expectedEffect, call.settings.retry.repeatAfter),
     ...(effect !== undefined && { effect }),
     // The overall limit passed in our own queue: as little as a refusal says it anything of the integration.
-    ...(call.attempts === 0 && facts.kind === 'timeout' && { alerts: false }),
+    ...(call.attempts === 0 && kind === 'timeout' && { alerts: false }),
     ...(isOpen && isKnown(facts) && { lastOutcome: facts.outcome }),
     // Rounded up: a caller that waits so long does not come too early.
-    ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: Math.ceil(retryAfterMs) }),
   };
 }
 
@@ -42,9 +44,4 @@ function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: Failur
 /** Whether an attempt that failed like this had no effect. */
 function isKnown({ outcome }: FailureFacts): boolean {
   return outcome === 'failed' || outcome === 'not_started';
-}
-
-/** Whether its caller may repeat it unseen: where it may have taken effect, as far as it would have been repeated here. */
-function isSafe<I, O>(call: Call<I, O>, { kind }: FailureFacts, outcome: EffectOutcome): boolean {
-  return mayRepeat({ kind, outcome }, call.expectedEffect, call.settings.retry.repeatAfter);
 }

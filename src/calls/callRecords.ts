@@ -5,6 +5,7 @@ import type { AttemptEnd } from '../policy/flight.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import { lastMet, wasSent } from '../policy/lastMet.ts';
+import { mayGetThrough } from '../policy/repetition.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { CallCounter } from './callCounter.ts';
@@ -76,7 +77,9 @@ export class CallRecords<I, O> {
     episode.kind = kind;
     const refused = episode.untold;
     episode.untold = 0;
-    return this.#queue.tell({ type: 'call.refused', ...this.#about(call), kind, message, retryAfterMs, refused });
+    const hopeless = mayGetThrough(facts) ? undefined : ({ retryable: false } as const);
+    const about = { ...this.#about(call), kind, message, retryAfterMs, ...hopeless };
+    return this.#queue.tell({ type: 'call.refused', ...about, refused });
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {

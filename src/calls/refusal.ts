@@ -107,6 +107,8 @@ export function heldBack(name: string, label: string | undefined): FailureFacts 
     kind: 'unavailable',
     message: `Not made, as ${what} with the same input lost its answer before, and it is not known whether that took place`,
     outcome: 'unknown',
+    // As long as that is not known it would be held back again.
+    shouldRetry: false,
   };
 }
 

@@ -71,12 +71,12 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
     about: [
       `refused: ${String(metadata['kind'])}`,
       ...idsIn(metadata),
-      againText(true, metadata['retry_after_ms']),
+      againText(metadata['retryable'] ?? true, metadata['retry_after_ms']),
       Number(metadata['refused']) > 0
         ? `${counted(Number(metadata['refused']), 'refusal')} before it not told`
         : undefined,
     ],
-    uses: ['error', 'kind', 'retry_after_ms', 'refused', ...idFields],
+    uses: ['error', 'kind', 'retryable', 'retry_after_ms', 'refused', ...idFields],
   }),
   'integration/restarted': ({ down_ms: downMs }) => ({
     what: `is back after ${timeText(downMs)}`,

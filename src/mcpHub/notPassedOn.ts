@@ -1,5 +1,5 @@
 import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
-import { answerOfFailure } from '../protocol/mcp/syntheticAnswer.ts';
+import { answerOfFailure, isHopeless } from '../protocol/mcp/syntheticAnswer.ts';
 
 /**
  * The answer to a request that was not passed on, as its server did not take the handshake: whatever it would have done, it has not.
@@ -20,7 +20,8 @@ export function notPassedOn(
     outcome: 'not_started',
     integration: server,
     attempts: 0,
-    retryable: true,
+    // A program that is not there is not there for this request either.
+    retryable: !isHopeless(error),
   } as const;
   return answerOfFailure({ id, method, modern: false, asTask: params['task'] !== undefined }, failure, elapsedMs, '');
 }

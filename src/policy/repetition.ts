@@ -31,9 +31,20 @@ export function mayRepeat(
   return repeatChoices.indexOf(left) <= repeatChoices.indexOf(repeatAfter);
 }
 
+/**
+ * Whether the caller of a call that ended like this may make it again as it is, and may get through then: what `retryable` of a failure says.
+ * Where it may have taken effect, as far as it would have been repeated here.
+ */
+export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: RepeatAfter): boolean {
+  return mayGetThrough(end) && mayRepeat(end, effect, repeatAfter);
+}
+
+type End = Pick<FailureFacts, 'kind' | 'outcome' | 'shouldRetry' | 'retryAfterMs'>;
+
 /** Whether the same call may get through later, whatever that would do to the world. */
-export function mayGetThrough({ kind, shouldRetry }: Pick<FailureFacts, 'kind' | 'shouldRetry'>): boolean {
-  return shouldRetry ?? (failureKinds[kind].retried || refused.has(kind));
+export function mayGetThrough({ kind, outcome, shouldRetry, retryAfterMs = 0 }: End): boolean {
+  // What did not happen is still to be done, and who names a time expects it then.
+  return shouldRetry ?? (failureKinds[kind].retried || refused.has(kind) || outcome === 'not_done' || retryAfterMs > 0);
 }
 
 /** Kinds of failure that ended a call before it was sent. */

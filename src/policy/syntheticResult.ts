@@ -28,7 +28,7 @@ export interface SyntheticResult {
  * @param elapsedMs - time from the call to this result, in ms; the result has it in whole ms, as a model reads it.
  */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
-  const { kind, reason, outcome, how, attempts, retryable, retryAfterMs } = failure;
+  const { kind, reason, outcome, how, attempts, retryAfterMs } = failure;
   return {
     status: 'error',
     synthetic: true,
@@ -38,7 +38,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
     ...(how !== undefined && { how }),
     elapsedMs: Math.round(elapsedMs),
     attempts,
-    retryable,
+    retryable: againOf(failure) === 'as it is',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
@@ -59,6 +59,18 @@ export const risks: Readonly<Record<Effect, string>> = {
   mutating: 'it may have taken effect, check before repeating',
 };
 
+/** Whether the same call may be made again: the sentence and `retryable` both say this. */
+type Again = 'as it is' | 'after a look' | 'no';
+
+function againOf(failure: Failure): Again {
+  const { outcome, effect, retryable } = failure;
+  if (outcome === 'done') return 'no';
+  // Somebody has said that it does something each time: an agent that repeats it unseen may pay twice.
+  if (isOpen(outcome) && effect === 'mutating') return 'after a look';
+  if (retryable) return 'as it is';
+  return isOpen(outcome) && effect === undefined && mayGetThrough(failure) ? 'after a look' : 'no';
+}
+
 function known(failure: Failure): string {
   const { outcome, effect = 'mutating', how, lastOutcome } = failure;
   if (outcome === 'done' || outcome === 'not_done')
@@ -66,10 +78,16 @@ function known(failure: Failure): string {
   if (!isOpen(outcome)) return ends[outcome];
   // Of what changes nothing no outcome is of interest.
   if (effect === 'readOnly' && outcome === 'unknown') return `no answer came; ${risks.readOnly}`;
-  // Of what somebody declared mutating the advice says what to do first.
-  const own = failure.effect === 'mutating' ? 'it may have taken effect' : risks[effect];
-  const risk = lastOutcome === undefined ? own : own.replace(/^it may/, 'an earlier attempt may');
+  const risk =
+    lastOutcome === undefined ? riskOf(failure) : riskOf(failure).replace(/^it may/, 'an earlier attempt may');
   return `${ends[outcome]}; ${risk}`;
+}
+
+/** What to do first is said by the advice, of what somebody declared mutating, or by nobody, of what may be repeated unseen. */
+function riskOf(failure: Failure): string {
+  const { effect } = failure;
+  const isSaid = effect === 'mutating' || (effect === undefined && againOf(failure) === 'as it is');
+  return isSaid ? 'it may have taken effect' : risks[effect ?? 'mutating'];
 }
 
 /** Of a stream its reader has what it wanted. */
@@ -83,24 +101,22 @@ function plain(message: string): string {
 }
 
 function advice(failure: Failure): string {
-  const { outcome, effect, retryable, retryAfterMs } = failure;
+  const { outcome, effect, retryAfterMs = 0 } = failure;
+  const again = againOf(failure);
+  const isUndeclared = isOpen(outcome) && effect === undefined;
   if (outcome === 'done') return '; do not repeat it';
-  if (outcome === 'not_done') return '; it may be tried again';
-  const isLater = retryAfterMs !== undefined && retryAfterMs > 0;
-  if (isOpen(outcome) && effect === 'mutating') return declared(failure, isLater);
-  const isRisk = isOpen(outcome) && effect === undefined;
-  if (!isLater && !(isRisk ? mayGetThrough(failure) : retryable))
-    return '; trying the same again is not expected to help';
-  const when = isLater ? `try again in ${formatDuration(retryAfterMs)}` : 'it may be tried again';
-  if (!isRisk) return isOpen(outcome) && effect === 'readOnly' ? `, so ${when}` : `; ${when}`;
+  if (again === 'after a look' && effect === 'mutating') return declared(failure);
+  if (again === 'no') return '; trying the same again is not expected to help';
+  const when = retryAfterMs > 0 ? `try again in ${formatDuration(retryAfterMs)}` : 'it may be tried again';
   // What may have taken effect is not offered for repeating without its condition.
-  return `; after that ${when}`;
+  if (again === 'after a look') return `; after that ${when}`;
+  if (isUndeclared) return `; its policy allows to repeat it: ${when}`;
+  return isOpen(outcome) && effect === 'readOnly' ? `, so ${when}` : `; ${when}`;
 }
 
-/** Somebody has said that it does something each time: an agent that repeats it unseen may pay twice. */
-function declared({ attempts, retryAfterMs = 0 }: Failure, isLater: boolean): string {
+function declared({ attempts, retryAfterMs = 0 }: Failure): string {
   const what = attempts > 1 ? 'it is declared mutating' : 'it is declared mutating and was not repeated';
-  const when = isLater ? ` in ${formatDuration(retryAfterMs)}` : '';
+  const when = retryAfterMs > 0 ? ` in ${formatDuration(retryAfterMs)}` : '';
   return `; ${what}: find out whether it happened before you call it again${when}`;
 }
 

@@ -1,5 +1,6 @@
 import type { FactOf } from '../policy/facts.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
+import { isRetryable } from '../policy/repetition.ts';
 import type { LostCall } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 
@@ -35,11 +36,6 @@ export function lostFacts({ tool }: Pick<LostCall, 'tool'>): FailureFacts {
 }
 
 function lost({ integration, tool, effect }: LostCall): Failure {
-  return {
-    ...lostFacts({ tool }),
-    integration,
-    attempts: 1,
-    retryable: false,
-    effect,
-  };
+  const facts = lostFacts({ tool });
+  return { ...facts, integration, attempts: 1, retryable: isRetryable(facts, effect, 'refused'), effect };
 }

@@ -23,6 +23,11 @@ describe('an event as a sentence', () => {
       { error: 'open', kind: 'circuit_open', refused: 2, retry_after_ms: 900, call: 'kb-3' },
       'open (refused: circuit_open; call kb-3; may be tried again in 900ms; 2 refusals before it not told)',
     ],
+    [
+      'integration/refused',
+      { error: 'no program', kind: 'unavailable', refused: 0, retryable: false },
+      'no program (refused: unavailable; not to be tried again as it is)',
+    ],
     ['integration/crashed', { message: 'exited with code 3' }, 'exited with code 3'],
     ['integration/restarted', { down_ms: 1800 }, 'is back after 2s'],
     [

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/policy/failure.ts';
+import { effects, repeatChoices } from '../../src/policy/effects.ts';
+import { type EffectOutcome, type Failure, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
+import { isRetryable } from '../../src/policy/repetition.ts';
 import { syntheticResult } from '../../src/policy/syntheticResult.ts';
 
 const failure = (given: Partial<Failure>): Failure => ({
@@ -34,8 +36,44 @@ describe('a synthetic result', () => {
     expect(syntheticResult(failure({}), 3969.697).elapsedMs).toBe(3970);
   });
 
+  it('[G-13] offers a call for repeating as it is exactly where it is retryable, whatever ended it', () => {
+    const outcomes: readonly EffectOutcome[] = ['not_started', 'failed', 'unknown', 'cancelled', 'done', 'not_done'];
+    const offers = (text: string): boolean =>
+      /it may be tried again|try again in/.test(text) && !/check before|after that|find out|not expected/.test(text);
+    const different: unknown[] = [];
+    for (const kind of Object.keys(failureKinds) as FailureKind[])
+      for (const outcome of outcomes)
+        for (const effect of [undefined, ...effects])
+          for (const repeatAfter of repeatChoices)
+            for (const shouldRetry of [undefined, true, false])
+              for (const retryAfterMs of [undefined, 30_000]) {
+                const end = { kind, outcome, shouldRetry, retryAfterMs };
+                const isOpen = outcome === 'unknown' || outcome === 'cancelled';
+                const told = failure({
+                  ...end,
+                  retryable: isRetryable(end, effect, repeatAfter),
+                  ...(isOpen && { effect }),
+                });
+                const { error, retryable } = syntheticResult(told, 1);
+                if (offers(error) !== retryable || retryable !== told.retryable)
+                  different.push({ ...end, effect, repeatAfter, retryable, said: error });
+              }
+    expect(different).toEqual([]);
+  });
+
+  it('[G-13] takes nothing for retryable that it tells not to repeat, whoever made the failure', () => {
+    expect(syntheticResult(failure({ outcome: 'done' }), 1).retryable).toBe(false);
+    expect(syntheticResult(failure({ effect: 'mutating' }), 1).retryable).toBe(false);
+  });
+
+  it('[G-13] says that the policy lets a call be repeated whose effect nobody has declared', () => {
+    expect(syntheticResult(failure({ kind: 'transient' }), 1).error).toMatch(
+      /: outcome unknown; it may have taken effect; its policy allows to repeat it: it may be tried again\.$/,
+    );
+  });
+
   it('[G-13] warns before repeating what may have taken effect', () => {
-    const { error } = syntheticResult(failure({}), 1);
+    const { error } = syntheticResult(failure({ retryable: false }), 1);
     expect(error).toContain('outcome unknown; it may have taken effect, check before repeating');
   });
 
@@ -53,11 +91,16 @@ describe('a synthetic result', () => {
       'unknown',
       'it may have taken effect; it is declared mutating: find out whether it happened before you call it again.',
     ],
-    [undefined, 'cancelled', 'it may have taken effect, check before repeating; after that it may be tried again.'],
     ['readOnly', 'not_started', 'it was not started; it may be tried again.'],
     ['mutating', 'failed', 'it failed; it may be tried again.'],
   ] as const)('[G-13] says of a %s call whose outcome is %s what can have happened', (effect, outcome, end) => {
     expect(syntheticResult(failure({ effect, outcome }), 1).error).toMatch(new RegExp(`[:;] ${end}$`));
+  });
+
+  it('[G-13] says of a call whose effect nobody has declared to check first', () => {
+    expect(syntheticResult(failure({ outcome: 'cancelled', retryable: false }), 1).error).toMatch(
+      /it may have taken effect, check before repeating; after that it may be tried again\.$/,
+    );
   });
 
   it('[G-13] says of a declared one that was sent once that it was not repeated', () => {
@@ -75,7 +118,7 @@ describe('a synthetic result', () => {
 
   it('[G-13] says that it was an earlier attempt which may have taken effect, where the last one did not', () => {
     const given = { kind: 'overloaded', message: 'HTTP 503', lastOutcome: 'failed', retryAfterMs: 30_000 } as const;
-    expect(syntheticResult(failure(given), 1).error).toBe(
+    expect(syntheticResult(failure({ ...given, retryable: false }), 1).error).toBe(
       'HTTP 503: outcome unknown; an earlier attempt may have taken effect, check before repeating; after that try again in 30s.',
     );
     expect(syntheticResult(failure({ ...given, effect: 'idempotent' }), 1).error).toBe(

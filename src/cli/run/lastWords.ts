@@ -1,6 +1,6 @@
 import { backoffDelayMs } from '../../policy/backoff.ts';
 import { formatDuration } from '../../policy/duration.ts';
-import type { Failure, FailureFacts, FailureKind } from '../../policy/failure.ts';
+import { type Failure, type FailureFacts, type FailureKind, failureKinds } from '../../policy/failure.ts';
 import type { AgentLeft } from '../../integrations/subprocess/agentRuns.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { sanitize } from '../sanitize.ts';
@@ -69,7 +69,7 @@ function untimely(
   failure: Failure,
   { attempts, elapsedMs }: Pick<RunEnd, 'attempts' | 'elapsedMs'>,
 ): readonly string[] {
-  if (attempts === 0 || attempts >= retry.maxAttempts || !failure.retryable) return [];
+  if (attempts === 0 || attempts >= retry.maxAttempts || !isRepeated(failure)) return [];
   const backoffMs = backoffDelayMs(retry.backoff, attempts + 1, mostOfAll);
   const longestMs = failure.kind === 'overloaded' ? backoffMs * retry.overloadedFactor : backoffMs;
   const waitMs = Math.max(longestMs, failure.retryAfterMs ?? 0);
@@ -77,6 +77,9 @@ function untimely(
   const which = `attempt ${attempts + 1} of ${retry.maxAttempts}`;
   return [`not tried again: no time was left for ${which} within ${formatDuration(limits.overallMs)}`];
 }
+
+/** Whether it would have been tried again. */
+const isRepeated = ({ kind, retryable }: Failure): boolean => retryable && failureKinds[kind].retried;
 
 /** Chance at its most. */
 const mostOfAll = (): number => 1 - Number.EPSILON;

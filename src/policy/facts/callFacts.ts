@@ -76,7 +76,14 @@ export interface CallFacts {
     limit?: string | undefined;
   };
   /** The first call of an episode was refused before dispatch; `refused` counts the ones before it that were not told. */
-  'call.refused': CallFact & { kind: FailureKind; message: string; retryAfterMs?: number | undefined; refused: number };
+  'call.refused': CallFact & {
+    kind: FailureKind;
+    message: string;
+    retryAfterMs?: number | undefined;
+    /** Only where the next one will get no further: its program is not there. */
+    retryable?: false | undefined;
+    refused: number;
+  };
   /** An attempt that had been given up ended after all; its result is not delivered. */
   'call.late': CallFact & { attempt: number; ok: boolean; lateByMs: number; error?: string | undefined };
   /** The work of an attempt outlived abort and grace; its place is given to others. */

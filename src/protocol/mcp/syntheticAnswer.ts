@@ -50,6 +50,11 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
   });
 }
 
+/** Whether an error that stands for the answer of a server says that to try again does not help. */
+export function isHopeless(error: McpAnswer['error']): boolean {
+  return fieldsOf(fieldsOf(error?.['data'])[detailsField])['retryable'] === false;
+}
+
 /** An answer as one line, to another request than the one that it was given to. @param how - it is known, in words. */
 export function answerWith(
   { id, modern }: Pick<Unanswered, 'id' | 'modern'>,

@@ -9,7 +9,7 @@ const interrupted = syntheticResult(
     message: 'The tool call was interrupted before its result was recorded',
     outcome: 'unknown',
     attempts: 1,
-    retryable: true,
+    retryable: false,
   },
   0,
 ).error;

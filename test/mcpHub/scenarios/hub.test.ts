@@ -118,7 +118,9 @@ describe('one server among several', () => {
     expect((await hub.open()).result).toBeDefined();
     expect(await hub.toolNames()).toEqual(toolsOf('other'));
     expect(hub.said.join('\n')).toContain('gone does not answer for now: ');
-    expect(await hub.call('gone__act')).toContain('no such command');
+    const answer = await hub.ask('tools/call', { name: 'gone__act', arguments: {} });
+    expect(textIn(answer)).toMatch(/no such command.*trying the same again is not expected to help/);
+    expect(answer.result).toMatchObject({ _meta: { 'unwedge/failure': { retryable: false } } });
   });
 
   it('[P-8] that does not come up delays nothing; its tools come when it does', async () => {

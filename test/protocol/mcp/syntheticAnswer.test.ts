@@ -9,7 +9,7 @@ const failure: Failure = {
   outcome: 'unknown',
   integration: 'kb',
   attempts: 1,
-  retryable: true,
+  retryable: false,
 };
 const call = { id: 0, method: 'tools/call', modern: false, asTask: false };
 
@@ -33,7 +33,7 @@ describe('an answer in place of the server', () => {
             outcome: 'unknown',
             elapsedMs: 12,
             attempts: 1,
-            retryable: true,
+            retryable: false,
           },
         },
       },
