@@ -150,8 +150,17 @@ function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records']
   if (last === undefined) return [];
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
   const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
-  const what = `${names} ${gone} without a word; ${lastSignText(dead, now)}${leftText(records)}`;
-  return [{ what, next: nextOfDead(dead.map(({ runtime }) => runtime.name)) }];
+  const what = `${names} ${gone} without a word; ${lastSignText(dead, now)}${lostText(dead)}${leftText(records)}`;
+  const hasLost = dead.some(({ runtime: { calls = [] } }) => calls.length > 0);
+  return [
+    {
+      what,
+      next: nextOfDead(
+        dead.map(({ runtime }) => runtime.name),
+        hasLost,
+      ),
+    },
+  ];
 }
 
 /** What began less than so long before its last sign has given none since, in ms: it renews its row once a minute. */
@@ -166,9 +175,20 @@ function lastSignText(dead: Watched['runtimes'], now: number): string {
     : `last sign of life on record ${ago(signAt, now)}`;
 }
 
-function nextOfDead(names: readonly string[]): string {
+/** Calls that died with it. */
+function lostText(dead: Watched['runtimes']): string {
+  const lost = dead.flatMap(({ runtime: { calls = [] } }) => calls);
+  if (lost.length === 0) return '';
+  const few = lost.slice(0, 3).map(({ integration, tool }) => sanitize(`${tool} of ${integration}`));
+  const more = lost.length > few.length ? ` and ${lost.length - few.length} more` : '';
+  return `; ${counted(lost.length, 'call')} got no answer: ${few.join(', ')}${more}`;
+}
+
+function nextOfDead(names: readonly string[], hasLost: boolean): string {
   if (names.every((name) => integrationOfRun(name) !== undefined))
     return 'nothing: the next `unwedge run` or gateway records its end as a failure';
+  if (hasLost && names.every(isOfClient))
+    return 'find out what became of what got no answer; the next proxy or gateway records it as a failure';
   // Some clients (Codex) end their servers so.
   return names.every(isOfClient)
     ? 'nothing, where its client ended it: it kept nothing that waits'

@@ -9,6 +9,7 @@ import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/messa
 import { progressKey } from '../protocol/mcp/methods.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
 import { ClientSettings } from './clientSettings.ts';
+import type { CallUnderWay } from '../runtime/lastingCalls.ts';
 import type { Line } from './outlet.ts';
 import { ProxyRules } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
@@ -43,6 +44,7 @@ export class ClientCalls {
   #initializing = 0;
   #size = 0;
   readonly #idle: (() => void)[] = [];
+  readonly #leaveLasting: () => void;
   /** Those of the call path. */
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
@@ -52,6 +54,7 @@ export class ClientCalls {
     this.#scope = scope;
     this.#host = host;
     const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
+    this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
     this.#beat = new ReconcileBeat(scope, () => this.all());
     this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
     this.#settings = new ClientSettings(scope, this.#rules, tellGivenUp, (call) => ({
@@ -102,6 +105,7 @@ export class ClientCalls {
     const trace = this.#traceOf(call);
     call.trace = trace;
     call.row = trace === undefined ? begin() : trace.run(begin);
+    this.#scope.runtime.lasting.began();
     // It equals one whose answer was lost.
     if (call.row.waiting === 'reconciling') this.#beat.waits(call);
   }
@@ -137,6 +141,7 @@ export class ClientCalls {
   /** Nobody hears of calls that wait any more. */
   stop(): void {
     this.#beat.end();
+    this.#leaveLasting();
   }
 
   /** Resolves when no call is in flight. */
@@ -184,6 +189,18 @@ export class ClientCalls {
     });
   }
 
+  *#underWay(): Iterable<CallUnderWay> {
+    for (const { row, tool, label, effect, startedAt } of this.all()) {
+      if (row !== undefined)
+        yield { integration: this.#scope.name, call: this.#idOf(row), tool: tool ?? label, effect, startedAt };
+    }
+  }
+
+  /** As records have it. */
+  #idOf({ number }: NonNullable<ClientCall['row']>): string {
+    return `${this.#scope.name}-${number}`;
+  }
+
   /** An attempt is over before its answer: the server is told, and what it may still say goes to nobody. */
   #givenUp(call: ClientCall, facts: FailureFacts): void {
     const { question, wire, request, reject } = call;
@@ -208,6 +225,7 @@ export class ClientCalls {
     }
     this.#size--;
     call.trace?.ended(outcome);
+    if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
     if (!call.delivered && !call.cancelled) {

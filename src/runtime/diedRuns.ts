@@ -1,7 +1,9 @@
 import type { ProcessWorld } from '../actors/process/processWorld.ts';
 import { formatSeconds } from '../policy/duration.ts';
+import type { Effect } from '../policy/effects.ts';
 import type { FactOf } from '../policy/facts.ts';
-import type { RuntimeRow } from '../store/runtimes.ts';
+import { isRetryable } from '../policy/repetition.ts';
+import type { OpenCall, RuntimeRow } from '../store/runtimes.ts';
 import type { Runtime } from './runtime.ts';
 
 const ofRun = 'unwedge run ';
@@ -14,29 +16,42 @@ export const integrationOfRun = (runtime: string): string | undefined =>
   runtime.startsWith(ofRun) ? runtime.slice(ofRun.length) : undefined;
 
 /**
- * Takes the runtimes off the store whose process is gone. Of a run that died nobody else is left to tell: its call gets its final record here,
- * in the same commit, so that of several which look one alone does. Never rejects.
+ * Takes the runtimes off the store whose process is gone. Of the calls that died with one nobody else is left to tell: they get their final record
+ * here, in the same commit, so that of several which look one alone does. Never rejects.
  */
 export async function takeOffDied(
   { clock, bus, statistics, store }: Pick<Runtime, 'clock' | 'bus' | 'statistics' | 'store'>,
   world: ProcessWorld,
 ): Promise<void> {
-  const died = (await store()?.runtimes.removeDead(world, clock.wallNow(), diedFact)) ?? [];
-  for (const fact of died.map(diedFact)) {
-    if (fact === undefined) continue;
+  const died = (await store()?.runtimes.removeDead(world, clock.wallNow(), diedFacts)) ?? [];
+  for (const fact of died.flatMap(diedFacts)) {
     statistics.of(fact.integration).failed(fact.failure.kind);
     bus.tell(fact, true);
   }
 }
 
-/** The final record of the call of a run that died; undefined for other runtimes, whose calls belong to their sessions and clients. */
-export function diedFact({ id, name, pid, startedAt, renewedAt }: RuntimeRow): FactOf<'call.failed'> | undefined {
+/** The final records of the calls of a runtime that died: of the command of a run, and of what was on record as under way. Others belong to sessions. */
+export function diedFacts(run: RuntimeRow): readonly FactOf<'call.failed'>[] {
+  const { id, name, startedAt, calls = [] } = run;
   const integration = integrationOfRun(name);
-  if (integration === undefined) return undefined;
+  const own = integration === undefined ? [] : [lostFact(run, { integration, call: id, startedAt }, 'unwedge run')];
+  return [...own, ...calls.map((call) => lostFact(run, call, name))];
+}
+
+interface LostCall extends Omit<OpenCall, 'tool'> {
+  readonly tool?: string | undefined;
+  readonly effect?: Effect | undefined;
+}
+
+function lostFact({ pid, renewedAt }: RuntimeRow, lost: LostCall, who: string): FactOf<'call.failed'> {
+  const { integration, call, tool, effect, startedAt } = lost;
   const knownMs = Math.max(0, renewedAt - startedAt);
+  const what = tool === undefined ? '' : ` while ${tool} was under way`;
   const message =
-    `unwedge run (pid ${pid}) ended without a word: it was killed, or its machine went down; ` +
+    `${who} (pid ${pid}) ended without a word${what}: it was killed, or its machine went down; ` +
     `started at ${new Date(startedAt).toISOString()}, last seen ${formatSeconds(knownMs)} later`;
-  const failure = { kind: 'crash', message, outcome: 'unknown', integration, attempts: 1, retryable: false } as const;
-  return { type: 'call.failed', integration, call: id, failure, retryCount: 0, elapsedMs: knownMs };
+  const facts = { kind: 'crash', message, outcome: 'unknown' } as const;
+  const retryable = tool !== undefined && isRetryable(facts, effect, 'refused');
+  const failure = { ...facts, integration, attempts: 1, retryable, ...(effect !== undefined && { effect }) };
+  return { type: 'call.failed', integration, call, tool, failure, retryCount: 0, elapsedMs: knownMs };
 }

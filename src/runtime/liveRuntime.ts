@@ -31,11 +31,11 @@ export interface LiveRuntime {
 
 /** @param methods - what the socket answers. */
 export function createLiveRuntime(
-  runtime: Pick<Runtime, 'name' | 'clock' | 'bus' | 'statistics' | 'store'>,
+  runtime: Pick<Runtime, 'name' | 'clock' | 'bus' | 'statistics' | 'store' | 'lasting'>,
   { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
   methods: Methods,
 ): LiveRuntime {
-  const { name, clock, bus, store: storeOf } = runtime;
+  const { name, clock, bus, lasting, store: storeOf } = runtime;
   const id = crypto.randomUUID();
   const startedAt = Math.round(clock.wallNow());
   let stopped = false;
@@ -54,12 +54,14 @@ export function createLiveRuntime(
       const renewedAt = Math.round(clock.wallNow());
       const row = { id, pid: process.pid, processStart, startedAt, renewedAt, name, socket };
       renew(row);
+      lasting.changed = () => enter(row);
       await takeOffDied(runtime, world);
       return { id, world, seenAt };
     },
     stop() {
       stopped = true;
       clock.clearTimeout(timer);
+      lasting.changed = () => undefined;
       server?.close();
       storeOf()?.runtimes.leave(id);
     },
@@ -67,8 +69,12 @@ export function createLiveRuntime(
 
   /** Also puts the row back where the file was replaced, or another process took this one for dead. */
   function renew(row: RuntimeRow): void {
-    storeOf()?.runtimes.enter({ ...row, renewedAt: clock.wallNow() });
+    enter(row);
     timer = clock.setTimeout(() => renew(row), renewEveryMs);
+  }
+
+  function enter(row: RuntimeRow): void {
+    storeOf()?.runtimes.enter({ ...row, renewedAt: clock.wallNow(), calls: lasting.told });
   }
 
   /** The path of the open socket; undefined when there is none. */

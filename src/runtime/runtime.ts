@@ -11,6 +11,7 @@ import type { Policies } from '../policy/policies.ts';
 import type { KnownSecrets } from '../store/knownSecrets.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import type { Flights } from './flights.ts';
+import type { LastingCalls } from './lastingCalls.ts';
 import type { CallStatistics } from './callStatistics.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
@@ -93,6 +94,8 @@ export interface Runtime {
   readonly statistics: CallStatistics;
   /** The last attempts of its integrations. */
   readonly flights: Flights;
+  /** Calls of no session that are on record while they are open. */
+  readonly lasting: LastingCalls;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;

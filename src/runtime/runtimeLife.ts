@@ -17,6 +17,7 @@ import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import { CallStatistics } from './callStatistics.ts';
 import { Flights } from './flights.ts';
+import { LastingCalls } from './lastingCalls.ts';
 import { SharedBreakers } from './sharedBreakers.ts';
 import { inSlices } from './slices.ts';
 
@@ -81,6 +82,7 @@ export class RuntimeLife {
       sharedBreakers,
       statistics,
       flights,
+      lasting: new LastingCalls(clock),
       root,
       register,
     };

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Effect } from '../policy/effects.ts';
 import type { Fact } from '../policy/facts.ts';
 import { judge, type Liveness, type ProcessWorld } from '../actors/process/processWorld.ts';
 
@@ -22,12 +23,25 @@ export interface RuntimeRow {
   readonly name: string;
   /** Where it is reached; undefined when it listens nowhere. */
   readonly socket: string | undefined;
+  /** Calls of no session that it had under way for a second or more when it wrote this; only a file keeps them. @defaultValue none */
+  readonly calls?: readonly OpenCall[] | undefined;
   /** The machine that it runs on, where several share a store: it is reached from there alone. @defaultValue this one */
   readonly host?: string | undefined;
   /** For how long it was not renewed, in ms, by the clock of a store that has one. @defaultValue by `renewedAt` and ours */
   readonly silentMs?: number | undefined;
   /** Whether its lease has run out, where it has one with the store: it is dead, or as good as. @defaultValue false */
   readonly hasExpired?: boolean | undefined;
+}
+
+/** A call that a run has under way. */
+export interface OpenCall {
+  readonly integration: string;
+  readonly call: string;
+  /** The tool that it calls, or how it is called else. */
+  readonly tool: string;
+  readonly effect?: Effect | undefined;
+  /** Wall time in ms since the epoch. */
+  readonly startedAt: number;
 }
 
 /** A run, and whether its process is still there. */
@@ -54,13 +68,13 @@ export interface Runtimes {
   /**
    * Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. In a file one stays of whose sessions messages or calls wait
    * that no other has claimed: that it is gone is told until then.
-   * @param fact - what is to be recorded of one that died, with the commit that takes it off. @defaultValue nothing
+   * @param facts - what is to be recorded of one that died, with the commit that takes it off. @defaultValue nothing
    * @returns those that died and that this call took off: of several that look at once each is given to one.
    */
   removeDead(
     world: ProcessWorld,
     wallNow: number,
-    fact?: (run: RuntimeRow) => Fact | undefined,
+    facts?: (run: RuntimeRow) => readonly Fact[],
   ): Promise<readonly RuntimeRow[]>;
 }
 

@@ -109,12 +109,11 @@ function memoryRuntimes({ runtimes }: MemoryDatabase, record: (fact: Told<Fact>)
     enter: (run) => void runtimes.set(run.id, { ...runtimes.get(run.id), ...run }),
     leave: (id) => void runtimes.delete(id),
     pids: async () => [...runtimes.values()].map(({ pid }) => pid),
-    async removeDead(world: ProcessWorld, wallNow: number, factOf?: (run: RuntimeRow) => Fact | undefined) {
+    async removeDead(world: ProcessWorld, wallNow: number, factsOf?: (run: RuntimeRow) => readonly Fact[]) {
       const dead = judgeRuntimes([...runtimes.values()], world, wallNow).filter(({ liveness }) => liveness === 'dead');
       for (const run of dead) {
         runtimes.delete(run.id);
-        const fact = factOf?.(run);
-        if (fact !== undefined) record({ ...fact, at: wallNow });
+        for (const fact of factsOf?.(run) ?? []) record({ ...fact, at: wallNow });
       }
       return dead;
     },

@@ -80,7 +80,7 @@ export class PgRuntimes implements Runtimes {
   async removeDead(
     world: ProcessWorld,
     wallNow: number,
-    factOf?: (run: RuntimeRow) => Fact | undefined,
+    factsOf?: (run: RuntimeRow) => readonly Fact[],
   ): Promise<readonly RuntimeRow[]> {
     const dead = judgeRuntimes(await this.#runs(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
     if (dead.length === 0) return [];
@@ -89,7 +89,7 @@ export class PgRuntimes implements Runtimes {
       const found = await Promise.all(
         dead.map(async (run) => ((await batch.row(remove, `runtime ${run.id}`, [run.id])).length > 0 ? [run] : [])),
       );
-      const facts = found.flat().flatMap((run) => factOf?.(run) ?? []);
+      const facts = found.flat().flatMap((run) => factsOf?.(run) ?? []);
       await Promise.all(facts.map((fact) => this.#events.insert(batch, { ...fact, at: wallNow })));
       return found.flat();
     });

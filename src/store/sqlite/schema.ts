@@ -207,6 +207,8 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     ];
     for (const column of columns) database.exec(`ALTER TABLE unwedge_calls ADD COLUMN ${column}`);
   },
+  // Of those that belong to no session, as JSON: they are read and written as one.
+  (database) => database.exec('ALTER TABLE unwedge_runtimes ADD COLUMN calls TEXT'),
 ];
 
 interface EventTable {

@@ -1,6 +1,7 @@
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import type { Fact } from '../../policy/facts.ts';
-import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import { fromJson, toJson } from '../json.ts';
+import { judgeRuntimes, type OpenCall, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
@@ -64,7 +65,7 @@ export class SqliteRuntimes implements Runtimes {
   async removeDead(
     world: ProcessWorld,
     wallNow: number,
-    factOf?: (run: RuntimeRow) => Fact | undefined,
+    factsOf?: (run: RuntimeRow) => readonly Fact[],
   ): Promise<readonly RuntimeRow[]> {
     const dead = judgeRuntimes(this.#file.ask(selectRuntimes, []), world, wallNow).filter(
       ({ id, liveness }) => liveness === 'dead' || this.#left.has(id),
@@ -78,8 +79,7 @@ export class SqliteRuntimes implements Runtimes {
         if (!hasLeft && hasWork(database, run.id)) return false;
         // Another one may have been faster; and one that has left in good order did not die.
         if (deleteRuntime(database, run.id) === 0 || hasLeft) return false;
-        const fact = factOf?.(run);
-        if (fact !== undefined) this.#log.insert(database, schema, { ...fact, at: wallNow });
+        for (const fact of factsOf?.(run) ?? []) this.#log.insert(database, schema, { ...fact, at: wallNow });
         return true;
       }),
     );
@@ -102,15 +102,13 @@ export function readRuntimes(database: Database): readonly RuntimeRow[] {
   return hasTable(database, 'unwedge_runtimes') ? selectRuntimes(database) : [];
 }
 
-const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';
-
 function selectRuntimes(database: Database): readonly RuntimeRow[] {
-  return database.prepare(`SELECT ${columns} FROM unwedge_runtimes ORDER BY started_at, id`).all().map(toRuntime);
+  return database.prepare('SELECT * FROM unwedge_runtimes ORDER BY started_at, id').all().map(toRuntime);
 }
 
 /** One run, if it is entered. */
 export function selectRuntime(database: Database, id: string): RuntimeRow | undefined {
-  const row = database.prepare(`SELECT ${columns} FROM unwedge_runtimes WHERE id = ?`).get(id);
+  const row = database.prepare('SELECT * FROM unwedge_runtimes WHERE id = ?').get(id);
   return row === undefined ? undefined : toRuntime(row);
 }
 
@@ -123,14 +121,28 @@ function toRuntime(row: SqlRow): RuntimeRow {
     renewedAt: Number(row['renewed_at']),
     name: String(row['name']),
     socket: typeof row['socket'] === 'string' ? row['socket'] : undefined,
+    calls: typeof row['calls'] === 'string' ? callsIn(row['calls']) : undefined,
   };
+}
+
+/** None where they were not written by this version. */
+function callsIn(json: string): readonly OpenCall[] {
+  const calls = fromJson(json)?.value;
+  return Array.isArray(calls) ? calls.filter(isOpenCall) : [];
+}
+
+function isOpenCall(value: unknown): value is OpenCall {
+  if (typeof value !== 'object' || value === null) return false;
+  const { integration, call, tool, startedAt } = value as Readonly<Record<string, unknown>>;
+  return [integration, call, tool].every((field) => typeof field === 'string') && Number.isFinite(startedAt);
 }
 
 function upsertRuntime(database: Database, run: RuntimeRow): void {
   database
     .prepare(
-      `INSERT INTO unwedge_runtimes (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket`,
+      `INSERT INTO unwedge_runtimes (id, pid, process_start, started_at, renewed_at, name, socket, calls)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket, calls = excluded.calls`,
     )
     .run(
       run.id,
@@ -140,6 +152,7 @@ function upsertRuntime(database: Database, run: RuntimeRow): void {
       Math.round(run.renewedAt),
       run.name,
       run.socket ?? null,
+      run.calls === undefined || run.calls.length === 0 ? null : toJson(run.calls),
     );
 }
 

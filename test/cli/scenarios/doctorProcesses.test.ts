@@ -30,7 +30,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
     const server = createServer(() => undefined).listen(socket);
     onTestFinished(() => void server.close());
     database()
-      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?, NULL)')
       .run('run', pid, identifyNow(pid)?.start ?? '', Date.now(), Date.now(), 'gateway.mjs', socket);
     const { code, find } = doctor();
     expect(code).toBe(1);
@@ -42,7 +42,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
     const { db, database, doctor, paste } = await startRecorded();
     const start = `0@${identifyNow(1)?.start.split('@').slice(1).join('@')}`;
     database()
-      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?, NULL)')
       .run('gone', 1, start, 0, 0, 'gateway.mjs', null);
     database().prepare(`INSERT INTO unwedge_sessions VALUES ('s', 'gone', 1)`).run();
     database()
@@ -64,7 +64,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
     const { db, database, doctor, paste } = await startRecorded();
     const start = `0@${identifyNow(1)?.start.split('@').slice(1).join('@')}`;
     database()
-      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, ?, NULL)')
       .run('run', 1, start, 0, 0, 'unwedge mcp run', null);
     const pid = spawnSync('/bin/true').pid;
     writeFileSync(`${db}-children-${pid}.1`, 'gone');

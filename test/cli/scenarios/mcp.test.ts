@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
-import { hasSqlite } from '../../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 import { processesWith } from '../startHook.ts';
 import { runBuilt } from '../startCli.ts';
@@ -223,6 +223,32 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
     const events = (await run('events')).stdout;
     expect(events).toContain('mcp/calls_lost');
     expect(events).toContain('mcp/server_replayed');
+  });
+});
+
+describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', () => {
+  it('[I-4] [P-3] is told of by status with the call, which the next proxy records as a failure, once', async () => {
+    const home = makeHome();
+    const run = (...words: string[]) => runBuilt([...words, '--db', home.db]);
+    const killed = startMcp(home, ['--name', 'kb']);
+    await killed.open();
+    void killed.call({ do: 'hang' });
+    const onRecord = (): unknown =>
+      existsSync(home.db) ? openDatabase(home.db).prepare('SELECT calls FROM unwedge_runtimes').get()?.['calls'] : null;
+    await expect.poll(onRecord, { timeout: 20_000 }).toContain('"tool":"act"');
+    killed.child.kill('SIGKILL');
+    await killed.exited;
+    expect((await run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain('1 call got no answer: act of kb');
+
+    const next = startMcp(home, ['--name', 'other']);
+    await next.open();
+    const events = async () => (await run('events', '--integration', 'kb', '--failed', '--json')).stdout;
+    await expect.poll(events, { timeout: 20_000 }).toContain('ended without a word while act was under way');
+    const metadata = { tool: 'act', call: 'kb-2', kind: 'crash', outcome: 'unknown', retryable: false };
+    expect(JSON.parse(await events())).toMatchObject([{ metadata }]);
+    next.child.stdin.end();
+    await next.exited;
+    expect((await events()).match(/ended without a word/g)).toHaveLength(1);
   });
 });
 

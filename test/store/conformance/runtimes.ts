@@ -12,7 +12,7 @@ const self = identify(world, process.pid);
 const [time = '', ...where] = self.start.split('@');
 /** Of an earlier process with our pid. */
 const otherStart = [`${time}0`, ...where].join('@');
-const noFact = (): Fact => {
+const noFact = (): readonly Fact[] => {
   throw new Error('Nothing is to be recorded');
 };
 
@@ -68,8 +68,8 @@ export function keepsRuntimes(engine: Engine): void {
 
     it('[I-4] have the end of one that died recorded once, by the runtime that takes it off', async () => {
       const started = await startWith(run('dead', { processStart: otherStart }), run('alive'));
-      const fact = ({ id }: RuntimeRow): Fact => ({ type: 'listener.failed', event: id, error: 'it died' });
-      const looks = [started.one, started.two].map((store) => store.runtimes.removeDead(world, now, fact));
+      const facts = ({ id }: RuntimeRow): readonly Fact[] => [{ type: 'listener.failed', event: id, error: 'it died' }];
+      const looks = [started.one, started.two].map((store) => store.runtimes.removeDead(world, now, facts));
       const died = (await settled(started, Promise.all(looks))).flat();
       await started.settle();
       expect(died.map(({ id }) => id)).toEqual(['dead']);

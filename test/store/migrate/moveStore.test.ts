@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     const writing = openDatabase(from);
     const enter = () =>
       writing
-        .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, NULL)')
+        .prepare('INSERT INTO unwedge_runtimes VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)')
         .run('me', process.pid, identify(world, process.pid).start, Date.now(), Date.now(), 'gw');
     const world = await seeWorld();
     const refused: unknown[] = [];

@@ -107,7 +107,7 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
   it('[I-4] lose one that ended in order and could not say so, without a record of a death', async () => {
     const { store, path } = await startWith(run('one'), run('two', dead));
     writeFileSync(`${path}-left-two`, '[]');
-    const died = store.runtimes.removeDead(world, start, () => ({ type: 'listener.failed', event: 'x', error: 'x' }));
+    const died = store.runtimes.removeDead(world, start, () => [{ type: 'listener.failed', event: 'x', error: 'x' }]);
     await store.flush();
     expect(await died).toEqual([]);
     expect((await list(path)).map(({ id }) => id)).toEqual(['one']);
