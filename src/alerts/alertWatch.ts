@@ -32,9 +32,23 @@ export interface AlertWatchOptions {
   readonly origin: () => AlertOrigin;
   /** A name that no other alert has. */
   readonly newId: () => string;
+  /** What has to come about before all is clear with an integration, however quiet it is. @defaultValue nothing */
+  readonly clearsOnlyOnce?: ((integration: string) => string | undefined) | undefined;
   /** Tells how calls end, for alerts by rate. @defaultValue there are none */
   readonly statistics?: { onKept(hear: (rows: readonly CallFiguresRow[]) => void): () => void } | undefined;
 }
+
+/** An open alert as the runtime that watches it sees it. */
+interface OpenWatched {
+  readonly integration: string;
+  /** How long it lasts once nothing fails any more, in ms. */
+  readonly quietMs: number;
+  /** What has to come about before. */
+  readonly once?: string | undefined;
+}
+
+/** How often an alert is looked at whose integration has been quiet for long enough behind an open circuit, in ms. */
+const lookAgainMs = 10_000;
 
 /** An alert of ours that is open. Times are monotonic. */
 interface Episode {
@@ -69,6 +83,7 @@ export class AlertWatch {
   readonly #ruleOf: AlertRuleOf;
   readonly #origin: () => AlertOrigin;
   readonly #newId: () => string;
+  readonly #clearsOnlyOnce: (integration: string) => string | undefined;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
   readonly #statistics: AlertWatchOptions['statistics'];
@@ -78,12 +93,13 @@ export class AlertWatch {
   #settled: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
 
-  constructor({ clock, bus, ruleOf, origin, newId, statistics }: AlertWatchOptions) {
+  constructor({ clock, bus, ruleOf, origin, newId, statistics, clearsOnlyOnce = () => undefined }: AlertWatchOptions) {
     this.#clock = clock;
     this.#bus = bus;
     this.#ruleOf = ruleOf;
     this.#origin = origin;
     this.#newId = newId;
+    this.#clearsOnlyOnce = clearsOnlyOnce;
     this.#statistics = statistics;
   }
 
@@ -112,11 +128,15 @@ export class AlertWatch {
     };
   }
 
-  /** The integrations with an open alert, and how long it lasts once nothing fails any more, in ms. */
-  get open(): readonly { readonly integration: string; readonly quietMs: number }[] {
+  /** The integrations with an open alert. */
+  get open(): readonly OpenWatched[] {
     return [...this.#watched.values()]
       .filter(({ episode }) => episode !== undefined)
-      .map(({ integration }) => ({ integration, quietMs: (this.#ruleOf(integration) ?? defaultAlertRule).quietMs }));
+      .map(({ integration }) => {
+        const { quietMs } = this.#ruleOf(integration) ?? defaultAlertRule;
+        const once = this.#clearsOnlyOnce(integration);
+        return { integration, quietMs, ...(once !== undefined && { once }) };
+      });
   }
 
   /** Whether it has still to tell of an alert, also after its stop. */
@@ -199,7 +219,7 @@ export class AlertWatch {
     if (episode === undefined) {
       const low = found.rate?.lowAt(this.#clock.now(), rule, rule.minCalls);
       if (low !== undefined) this.#raise({ ...low, cause: 'rate', integration }, found, rule, low);
-    } else if (episode.because === 'rate' && this.#lowRate(found, rule) === undefined)
+    } else if (episode.because === 'rate' && this.#isOver(found, episode, rule))
       void this.#clear(found, 'recovered', rule);
   }
 
@@ -299,17 +319,19 @@ export class AlertWatch {
       if (isOver) void this.#clear(found, isByRate ? 'recovered' : 'quiet', rule);
       else this.#clearWhenOver(found, rule);
     };
-    found.timer = clock.setTimeout(due, Math.max(0, overAt - clock.now()), { ref: false });
+    const soonestMs = this.#clearsOnlyOnce(found.integration) === undefined ? 0 : lookAgainMs;
+    found.timer = clock.setTimeout(due, Math.max(soonestMs, overAt - clock.now()), { ref: false });
   }
 
   #isOver(found: Watched, { because, lastAt }: Episode, rule: AlertRule): boolean {
-    if (this.#lowRate(found, rule) !== undefined) return false;
+    if (this.#lowRate(found, rule) !== undefined || this.#clearsOnlyOnce(found.integration) !== undefined) return false;
     return (because === 'rate' && found.rate !== undefined) || this.#clock.now() - lastAt >= rule.quietMs;
   }
 
   #closed(integration: string): void {
     const found = this.#watched.get(integration);
-    if (found === undefined) return;
+    // Another of its circuits may be open.
+    if (found === undefined || this.#clearsOnlyOnce(integration) !== undefined) return;
     const rule = this.#ruleOf(integration) ?? defaultAlertRule;
     // It closed because its server is back, as so often of late.
     if (raises('crashes', found.crashes, this.#clock.now(), rule)) return;

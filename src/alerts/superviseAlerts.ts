@@ -1,4 +1,5 @@
 import { alertOrigin } from './alertOrigin.ts';
+import { clearsOnlyOnce } from './openCircuit.ts';
 import { superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import { deliveryNames } from '../policy/alerts.ts';
@@ -13,7 +14,7 @@ import type { EarlierIncident } from './incident.ts';
 export interface SupervisedAlerts {
   /** Begins to watch, with what is on record; the store is open. Never rejects. */
   start(): Promise<void>;
-  /** The integrations with an open alert that this runtime watches, and how long it lasts once nothing fails any more, in ms. */
+  /** The integrations with an open alert that this runtime watches. */
   readonly open: AlertWatch['open'];
 }
 
@@ -35,6 +36,10 @@ export function superviseAlerts(
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),
     origin: () => alertOrigin(runtime),
     newId: () => crypto.randomUUID(),
+    clearsOnlyOnce(integration) {
+      const path = runtime.path(integration);
+      return path === undefined ? undefined : clearsOnlyOnce(path);
+    },
     statistics,
   });
   superviseDelivery(runtime, { command, webhook });

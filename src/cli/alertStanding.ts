@@ -1,9 +1,10 @@
-import { readAlertsAnswer } from '../control/answers.ts';
+import { readAlertsAnswer, type WatchedAlert } from '../control/answers.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
 import { nextOfAlert } from '../policy/alertText.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { watchedAlerts } from '../runtime/watchedAlerts.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import type { StoreReader, UnwatchedAlert } from '../store/storeReader.ts';
 import type { Io } from './io.ts';
@@ -23,8 +24,8 @@ export interface RaisedRecord {
 /** Who watches the alerts of a database now. */
 export interface Watches {
   readonly areWatched: boolean;
-  /** How long an alert of an integration lasts once nothing fails any more, in ms, by the gateways that answer. */
-  readonly quietMs: ReadonlyMap<string, number>;
+  /** What the gateways that answer say of the alerts that they watch, by integration. */
+  readonly alerts: ReadonlyMap<string, WatchedAlert>;
 }
 
 /** What is known of an alert beside its figures. */
@@ -67,10 +68,9 @@ export async function raisedRecords(
 /** Asks the gateways of a database, each up to 2 s. Never rejects. */
 export async function watchesOf(rows: readonly RuntimeRow[], io: Pick<Io, 'now'>): Promise<Watches> {
   const asked = await askRuntimes(rows, io, 'alerts', readAlertsAnswer);
-  const answers = asked.flatMap(({ answer = [] }) => answer);
   return {
     areWatched: asked.some(({ runtime }) => runtime.liveness !== 'dead'),
-    quietMs: new Map(answers.map(({ integration, quietMs }) => [integration, quietMs])),
+    alerts: watchedAlerts(asked),
   };
 }
 
@@ -83,10 +83,12 @@ export function standingOf(
   const { quietMs: atRaise, ...raisedBy } = raised.get(id) ?? {};
   const known = { ...(raisedBy.host !== undefined && { raisedBy }), next: nextOfAlert(integration, because, db) };
   if (!watches.areWatched) return { ...known, clears: 'by no one now: the next gateway that runs on it looks again' };
+  const watched = watches.alerts.get(integration);
+  if (watched?.once !== undefined) return { ...known, clears: `once ${watched.once}, unless it fails again` };
   if (because === 'rate') return { ...known, clears: 'when enough of its calls succeed' };
   const circuit = because === 'failures' ? 'when its circuit closes, or ' : '';
   // A gateway that was started anew may have another.
-  const quietMs = watches.quietMs.get(integration) ?? atRaise;
+  const quietMs = watched?.quietMs ?? atRaise;
   if (quietMs === undefined) return { ...known, clears: `${circuit}after a time without a failure or crash` };
   const clearsAt = lastFailureAt + quietMs;
   const left = clearsAt > now ? `in ${formatDuration(seconds(clearsAt - now))}` : 'now';

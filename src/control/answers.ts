@@ -116,17 +116,20 @@ export function readOrderAnswer(value: unknown): OrderResult {
   return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
 }
 
-/** What `alerts` answers: how long an alert of an integration lasts once nothing fails any more, in ms, of those that are watched. */
+/** What `alerts` answers, of each alert that is watched. */
 export interface WatchedAlert {
   readonly integration: string;
+  /** How long it lasts once nothing fails any more, in ms. */
   readonly quietMs: number;
+  /** What has to come about before, such as `its circuit has closed`. */
+  readonly once?: string | undefined;
 }
 
 /** An answer to `alerts`; undefined when it is none. */
 export function readAlertsAnswer(value: unknown): readonly WatchedAlert[] | undefined {
   const isWatched = (each: unknown): each is WatchedAlert => {
-    const { integration, quietMs } = fieldsOf(each);
-    return areTexts(integration) && areNumbers(quietMs);
+    const { integration, quietMs, once = '' } = fieldsOf(each);
+    return areTexts(integration, once) && areNumbers(quietMs);
   };
   return Array.isArray(value) && value.every(isWatched) ? value : undefined;
 }

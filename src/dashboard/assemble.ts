@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { LiveStatus } from '../control/answers.ts';
+import type { LiveStatus, WatchedAlert } from '../control/answers.ts';
 import { troubleText } from '../policy/alertText.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../policy/callReport.ts';
@@ -32,8 +32,8 @@ export interface Found {
   readonly shown: (name: string) => string;
   /** As events have a name that is shown so. */
   readonly recorded: (shown: string) => string;
-  /** How long alerts of integrations last that nothing fails any more, in ms; of those that a live gateway watches. */
-  readonly quietMs: ReadonlyMap<string, number>;
+  /** The alerts that live gateways watch, by integration. */
+  readonly watched: ReadonlyMap<string, WatchedAlert>;
   /** Since when runtimes do not answer, by their id. */
   readonly frozenSince: ReadonlyMap<string, number>;
   /** What is on record of sessions that no gateway answers for. */
@@ -157,7 +157,7 @@ function sessionLines({ status, asked, shown }: Found): readonly SessionLine[] {
   }));
 }
 
-interface Watched extends Pick<Found, 'shown' | 'quietMs'> {
+interface Watched extends Pick<Found, 'shown' | 'watched'> {
   /** Whether a gateway runs that could watch. */
   readonly isWatched: boolean;
 }
@@ -189,11 +189,12 @@ const watchedAgain = 'Looked at again when a gateway runs';
 /** What clears an alert, and when. */
 function clearing(
   { integration, because, lastFailureAt }: AlertView['open'][number],
-  { isWatched, quietMs }: Watched,
+  { isWatched, watched }: Watched,
 ): Pick<AlertLine, 'rule' | 'endsAt'> {
   if (!isWatched) return { rule: watchedAgain };
+  const { quietMs: quiet, once } = watched.get(integration) ?? {};
+  if (once !== undefined) return { rule: `All clear once ${once}` };
   if (because === 'rate') return { rule: 'All clear when enough calls succeed' };
-  const quiet = quietMs.get(integration);
   if (quiet === undefined) return { rule: 'All clear after a time without a failure' };
   return { rule: 'All clear without a failure', endsAt: lastFailureAt + quiet };
 }

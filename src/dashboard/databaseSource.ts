@@ -5,6 +5,7 @@ import {
   readStatusAnswer,
   readTreeAnswer,
   readWhyAnswer,
+  type WatchedAlert,
 } from '../control/answers.ts';
 import type { Incident } from '../incident/incident.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
@@ -13,6 +14,7 @@ import type { MetricFamily } from '../policy/metrics.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
+import { watchedAlerts } from '../runtime/watchedAlerts.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
 import { askSessions } from '../runtime/askSessions.ts';
@@ -37,7 +39,7 @@ export interface DatabaseSourceOptions {
 /** Figures reach the database every 10 s: to look more often shows nothing new. */
 const figuresEveryMs = 10_000;
 
-const noQuiet: ReadonlyMap<string, number> = new Map();
+const noneWatched: ReadonlyMap<string, WatchedAlert> = new Map();
 
 /** Turns of a session that are told, events of it that are read for them, and those that are looked at. */
 const mostTurns = 20;
@@ -73,16 +75,16 @@ export class DatabaseSource implements DashboardSource {
     const asked = await this.#ask(found.rows, 'status', readStatusAnswer);
     const frozenSince = this.#frozen.since(asked, at);
     const answering = found.rows.filter(({ id }) => !frozenSince.has(id));
-    const [trees, whys, quietMs, pending] = await Promise.all([
+    const [trees, whys, watched, pending] = await Promise.all([
       this.#ask(answering, 'tree', readTreeAnswer),
       this.#askSessions(asked),
-      found.alerts.open.length === 0 ? noQuiet : this.#askQuiet(answering),
+      found.alerts.open.length === 0 ? noneWatched : this.#askAlerts(answering),
       frozenSince.size === 0 ? noPending : this.#read((reader) => pendingRecords(reader, found.status, asked)),
     ]);
     const { rows, at: figuresAt } = found.figures;
     return assemble({
       ...{ ...found, at, spanMs, asked, trees, figures: rows, figuresAt, times: this.#times },
-      ...{ whys: this.#names.in(whys), quietMs, frozenSince, pending },
+      ...{ whys: this.#names.in(whys), watched, frozenSince, pending },
       ...{ shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
     });
   }
@@ -176,12 +178,9 @@ export class DatabaseSource implements DashboardSource {
     return askRuntimes(rows, { now: () => this.#clock.wallNow() }, method, read, params);
   }
 
-  /** How long the alerts last that live gateways watch, once nothing fails any more, in ms by integration. */
-  async #askQuiet(rows: Parameters<typeof askRuntimes>[0]): Promise<ReadonlyMap<string, number>> {
-    const asked = await this.#ask(rows, 'alerts', readAlertsAnswer);
-    return new Map(
-      asked.flatMap(({ answer = [] }) => answer.map(({ integration, quietMs }) => [integration, quietMs])),
-    );
+  /** The alerts that live gateways watch, by integration. */
+  async #askAlerts(rows: Parameters<typeof askRuntimes>[0]): Promise<ReadonlyMap<string, WatchedAlert>> {
+    return watchedAlerts(await this.#ask(rows, 'alerts', readAlertsAnswer));
   }
 
   /** What the sessions wait for that do something now. */

@@ -107,6 +107,7 @@ export class Registry {
       store: () => life.store,
       supervise: (spec) => life.supervise(spec),
       declare: (name) => this.declare(name),
+      path: (name) => this.#entries.get(name)?.path,
       enter: (path, role) => void this.#entries.set(path.name, { path, ...role }),
       leave: (name) => this.leave(name),
       join: (part) => this.join(part),

@@ -111,6 +111,8 @@ export interface Runtime {
   supervise(spec: ChildSpec): void;
   /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
   declare(name: string): void;
+  /** An integration of this name, or the hook `hook:NAME`. */
+  path(name: string): RegisteredPath | undefined;
   /** Has an integration drained, restarted by name and stopped with the rest. */
   enter(path: RegisteredPath, role?: PathRole): void;
   /** Ends an integration for good: its calls, its server, its circuit. Its name is free when this resolves; never rejects. */

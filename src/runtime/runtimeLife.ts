@@ -43,7 +43,7 @@ export interface StopSteps {
 
 type OfRuntime = Omit<
   Runtime,
-  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'leave' | 'join'
+  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'path' | 'enter' | 'leave' | 'join'
 >;
 
 /** The bus, the children and the store of a runtime, from their start to their end. */

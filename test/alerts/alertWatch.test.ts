@@ -26,12 +26,14 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
   bus.on('alert.raised', (fact) => facts.push(fact) && told.push(`raised ${fact.integration}`));
   bus.on('alert.cleared', (fact) => facts.push(fact) && told.push(`cleared ${fact.integration} ${fact.by}`));
   let ids = 0;
+  const circuits = new Map<string, string>();
   const watch = new AlertWatch({
     clock,
     bus,
     ruleOf: checkAlertRules('alerts', rules),
     origin: () => origin,
     newId: () => `alert-${++ids}`,
+    clearsOnlyOnce: (integration) => circuits.get(integration),
   });
   watch.start(records, open, earlier);
   const fail = (times: number, integration = 'kb', kind: FailureKind = 'timeout'): void => {
@@ -46,7 +48,7 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
     }
   };
   const close = (): void => bus.tell({ type: 'breaker.closed', integration: 'kb' });
-  return { bus, clock, watch, told, facts, fail, crash, close };
+  return { bus, clock, watch, told, facts, circuits, fail, crash, close };
 }
 
 /** Records of a store that answers as it is told. */
@@ -188,6 +190,34 @@ describe('an alert', () => {
     failed('audit');
     failed('refused', 'circuit_open');
     expect(told).toEqual(['raised hook:audit']);
+  });
+});
+
+describe('an alert behind an open circuit', () => {
+  it('[O-3] is not cleared however quiet it is, and within 10 s once the circuit is closed', async () => {
+    const { watch, told, circuits, fail, clock } = startWatch();
+    fail(5);
+    circuits.set('kb', 'its circuit has closed');
+    await clock.advance(60 * minute);
+    expect(told).toEqual(['raised kb']);
+    expect(watch.open).toEqual([{ integration: 'kb', quietMs: 10 * minute, once: 'its circuit has closed' }]);
+    circuits.clear();
+    await clock.advance(10_000);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('[O-3] is not cleared by a circuit that closes while one of its tools is open', async () => {
+    const { told, circuits, fail, close, clock } = startWatch();
+    fail(5);
+    circuits.set('kb', 'the circuit of its tool search has closed');
+    close();
+    await clock.advance(9 * minute);
+    expect(told).toEqual(['raised kb']);
+    circuits.clear();
+    close();
+    await clock.settle();
+    expect(told).toEqual(['raised kb', 'cleared kb closed']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenAlert } from '../../src/policy/alertRecord.ts';
+import type { WatchedAlert } from '../../src/control/answers.ts';
 import { standingOf, standingOfUnwatched } from '../../src/cli/alertStanding.ts';
 
 const minute = 60_000;
@@ -17,7 +18,7 @@ const alert: OpenAlert = {
 };
 const record = { gateway: 'gateway.mjs', pid: 4711, host: 'web-1', quietMs: 4 * minute };
 const raised = new Map([['one', record]]);
-const watches = { areWatched: true, quietMs: new Map<string, number>() };
+const watches = { areWatched: true, alerts: new Map<string, WatchedAlert>() };
 
 const standing = (more: Partial<OpenAlert> = {}, given: Partial<Parameters<typeof standingOf>[1]> = {}) =>
   standingOf({ ...alert, ...more }, { raised, watches, now, ...given }, 'db');
@@ -35,8 +36,18 @@ describe('what makes an open alert go', () => {
   });
 
   it('[O-3] is the quiet time of the gateway that watches now, where that was given another', () => {
-    const other = { areWatched: true, quietMs: new Map([['kb', 10 * minute]]) };
+    const other = { areWatched: true, alerts: new Map([['kb', { integration: 'kb', quietMs: 10 * minute }]]) };
     expect(standing({}, { watches: other }).clearsAt).toBe(now + 7 * minute);
+  });
+
+  it('[O-3] is a circuit that closes and nothing else while it is open, whatever raised the alert', () => {
+    const once = { integration: 'kb', quietMs: 10 * minute, once: 'its circuit has closed' };
+    const held = { areWatched: true, alerts: new Map([['kb', once]]) };
+    const clears = 'once its circuit has closed, unless it fails again';
+    for (const because of ['failures', 'crashes', 'rate'] as const) {
+      const found = standing({ because }, { watches: held });
+      expect([found.clears, found.clearsAt]).toEqual([clears, undefined]);
+    }
   });
 
   it('[O-3] is no circuit for what keeps crashing: each restart closes it', () => {

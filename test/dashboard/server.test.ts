@@ -179,13 +179,21 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
   });
 
   it('[O-13] [O-3] says of an alert what clears it and when, while a gateway watches and when none does', async () => {
-    const { path, gateway, call: callAll } = await startGateway(['search'], { failures: 1, quietMs: 120_000 });
-    await callAll('down');
+    const alertRules = { failures: 1, quietMs: 120_000 };
+    const { path, gateway, call: callAll } = await startGateway(['search'], alertRules);
+    // Its circuit stays closed.
+    const kb = gateway.integration('kb', { policy: { maxAttempts: 1 } }, () => {
+      throw Object.assign(new Error('down'), { status: 503 });
+    });
+    await kb.call(undefined);
     const source = sourceOf(path);
     const alerts = async () => (await source.snapshot(900_000)).alerts;
     await expect.poll(alerts).toMatchObject([{ state: 'open', rule: 'All clear without a failure' }]);
     const [alert] = await alerts();
     expect(alert?.endsAt).toBe((alert?.lastFailureAt ?? 0) + 120_000);
+    await callAll('down');
+    const held = { integration: 'search', rule: 'All clear once its circuit has closed' };
+    await expect.poll(alerts).toEqual(expect.arrayContaining([expect.objectContaining(held)]));
     await gateway.stop();
     expect((await alerts())[0]).toMatchObject({ rule: 'Looked at again when a gateway runs' });
   });

@@ -21,7 +21,7 @@ export interface AlertFacts {
     /** The command to type next, for a shell; absent where the store is in memory: no command can look into that. */
     next?: string | undefined;
   };
-  /** The episode is over: no failure and no crash for the quiet time, the circuit closed, or the success rate is high enough again. */
+  /** The episode is over, and no circuit of it is open: no failure and no crash for the quiet time, the circuit closed, or the success rate is high enough again. */
   'alert.cleared': LocatedAlertFact & {
     by: AlertEnd;
     /** All final failures of the episode. */

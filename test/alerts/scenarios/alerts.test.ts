@@ -87,6 +87,50 @@ describe('an alert of a gateway', () => {
     expect(await cleared).toMatchObject({ alert: (await raised).alert, by: 'closed' });
   });
 
+  it('[O-3] stays open while its circuit is, though nobody calls any more, and says what clears it', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, control: false, alerts: { failures: 1 } });
+    onTestFinished(() => gateway.stop());
+    let down = true;
+    const policy = { ...noRetry, breaker: { consecutiveFailures: 1 } };
+    const kb = gateway.integration('kb', { policy }, () => {
+      if (down) throw Object.assign(new Error('down'), { code: 'ECONNRESET' });
+      return 'fine';
+    });
+    await gateway.start();
+    const told: string[] = [];
+    gateway.on('alert.cleared', ({ by }) => told.push(by));
+    await kb.call(undefined);
+    expect(kb.breaker.state).toBe('open');
+    await clock.advance(60 * 60_000);
+    expect(told).toEqual([]);
+    down = false;
+    const probe = kb.call(undefined);
+    await clock.advance(1000);
+    expect((await probe).ok).toBe(true);
+    expect(told).toEqual(['closed']);
+  });
+
+  it('[O-3] stays open while the circuit of a tool is, and is cleared within 10 s of its end', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, control: false, alerts: { failures: 1 } });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.integration('kb', { policy: noRetry }, () => {
+      throw Object.assign(new Error('down'), { code: 'ECONNRESET' });
+    });
+    await gateway.start();
+    const told: string[] = [];
+    gateway.on('alert.cleared', ({ by }) => told.push(by));
+    const release = kb.breaker.of('search').isolate();
+    await kb.call(undefined);
+    await clock.advance(30 * 60_000);
+    expect(told).toEqual([]);
+    release();
+    kb.breaker.of('search').reset();
+    await clock.advance(10_000);
+    expect(told).toEqual(['quiet']);
+  });
+
   it('[O-3] says the exit code of a command', async () => {
     const gateway = createGateway({ alerts: { failures: 1 } });
     onTestFinished(() => gateway.stop());
