@@ -45,6 +45,8 @@ interface OpenWatched {
   readonly quietMs: number;
   /** What has to come about before. */
   readonly once?: string | undefined;
+  /** Whether it is ours alone, as the store did not take it. @defaultValue false */
+  readonly unrecorded?: boolean | undefined;
 }
 
 /** How often an alert is looked at whose integration has been quiet for long enough behind an open circuit, in ms. */
@@ -132,10 +134,11 @@ export class AlertWatch {
   get open(): readonly OpenWatched[] {
     return [...this.#watched.values()]
       .filter(({ episode }) => episode !== undefined)
-      .map(({ integration }) => {
+      .map(({ integration, episode }) => {
         const { quietMs } = this.#ruleOf(integration) ?? defaultAlertRule;
         const once = this.#clearsOnlyOnce(integration);
-        return { integration, quietMs, ...(once !== undefined && { once }) };
+        const unrecorded = this.#records !== undefined && episode?.recorded === false;
+        return { integration, quietMs, ...(once !== undefined && { once }), ...(unrecorded && { unrecorded }) };
       });
   }
 

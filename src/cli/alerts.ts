@@ -1,4 +1,5 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
+import type { WatchedAlert } from '../control/answers.ts';
 import { troubleText } from '../policy/alertText.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
 import { formatDuration } from '../policy/duration.ts';
@@ -32,26 +33,29 @@ export const alerts = defineCommand({
   options: {},
   async run(args, io) {
     const now = io.now();
+    const names = createShownNames();
     const { path, rows, view, raised } = await readDatabase(args.db, io, async (reader) => {
       const found = await reader.alerts(now);
       return {
         path: reader.path,
         rows: await withLastSigns(await runtimesOf(reader, now), reader),
-        view: withShownNames(found, createShownNames()),
+        view: withShownNames(found, names),
         raised: await raisedRecords(reader, found.open),
       };
     });
     const [silent, watches] = await Promise.all([silentRuntimes(rows, io), watchesOf(rows, io)]);
     const open = view.open.map((alert) => ({ ...alert, ...standingOf(alert, { raised, watches, now }, args.db) }));
     const unwatched = view.unwatched.map((alert) => ({ ...alert, ...standingOfUnwatched(alert, args.db) }));
+    const unrecorded = withShownNames([...watches.alerts.values()], names).filter((alert) => alert.unrecorded === true);
     if (args.json) {
-      io.stdout.write(toJson({ database: path, ...view, open, unwatched, attention: silent }));
+      io.stdout.write(toJson({ database: path, ...view, open, unrecorded, unwatched, attention: silent }));
       return 0;
     }
     io.stdout.write(silenceText(silent, io));
-    if (view.open.length + view.unwatched.length + view.cleared.length === 0)
+    if (unrecorded.length > 0) io.stdout.write(unrecordedText(unrecorded, io));
+    else if (view.open.length + view.unwatched.length + view.cleared.length === 0)
       io.stdout.write(`${wrapWords(emptyText, io.columns).join('\n')}\n`);
-    else {
+    if (view.open.length + view.unwatched.length + view.cleared.length > 0) {
       const standings = [...open, ...unwatched].map((alert) => standingText(alert, now, io));
       const where = `${createStyle(io).bold(sanitize(path))}\n`;
       io.stdout.write([where, alertTable(view, now, io), ...standings].join('\n'));
@@ -61,6 +65,13 @@ export const alerts = defineCommand({
 });
 
 const emptyText = 'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes.';
+
+/** Alerts that a gateway has in its memory alone: its store did not take them. */
+function unrecordedText(unrecorded: readonly WatchedAlert[], io: Io): string {
+  const names = unrecorded.map(({ integration }) => sanitize(integration)).join(', ');
+  const what = unrecorded.length === 1 ? 'An alert is open that is' : 'Alerts are open that are';
+  return `${wrapWords(`${what} not on record, in the memory of its gateway alone: ${names}`, io.columns).join('\n')}\n`;
+}
 
 /** Alerts as rows, what is open first. */
 export function alertTable(view: Partial<AlertView>, now: number, io: Io): string {

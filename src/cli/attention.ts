@@ -134,11 +134,7 @@ export function mattersOfRuntimes(
   now: number,
   records?: Watched['records'],
 ): readonly Matter[] {
-  return [
-    ...matterOfDead(runtimes, records, now),
-    ...runtimes.flatMap(matterOfRuntime),
-    ...runtimes.flatMap(matterOfStore),
-  ];
+  return [...matterOfDead(runtimes, records, now), ...runtimes.flatMap(matterOfRuntime), ...mattersOfStores(runtimes)];
 }
 
 /** Nothing goes on until they are started: told once, with all that waits for it. */
@@ -213,6 +209,11 @@ function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): r
   const { name, pid } = runtime;
   const next = frozen === 'stopped' ? remedyOf(frozen, pid) : 'unwedge status --watch';
   return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
+}
+
+/** Runtimes whose store cannot be written. */
+export function mattersOfStores(runtimes: Watched['runtimes']): readonly Matter[] {
+  return runtimes.flatMap(matterOfStore);
 }
 
 /** Its gateway goes on, and what it accepts now is in its memory alone. */

@@ -37,7 +37,10 @@ export async function readDatabase<T>(
     const next = isDamage(error, path)
       ? `See \`unwedge doctor --db ${shellWord(path)}\``
       : `Name another with --db ${isUrl ? 'URL' : 'FILE'} or UNWEDGE_DB`;
-    throw new CommandError(`${named.replace(/\.$/, '')}. ${next}.`, { cause: error });
+    // Loaded now: most reads go well.
+    const { keptInMemory } = await import('./silentRuntimes.ts');
+    const kept = await keptInMemory(path);
+    throw new CommandError(`${named.replace(/\.$/, '')}. ${next}.${kept}`, { cause: error });
   } finally {
     reader?.close();
   }

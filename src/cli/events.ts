@@ -8,6 +8,8 @@ import { eventTable } from './eventText.ts';
 import type { Io } from './io.ts';
 import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
 import { quoted, toJson } from './sanitize.ts';
+import { silenceText, unwrittenStores } from './silentRuntimes.ts';
+import { runtimesOf } from '../runtime/unlisted.ts';
 import { wrapLines } from './wrap.ts';
 
 /** What is looked at to find out which names there are. */
@@ -50,19 +52,23 @@ export const events = defineCommand({
       const { followEvents } = await import('./followEvents.ts');
       return followEvents(query, args, io, (reader) => guess(reader, category, integration, io));
     }
-    const { rows, running, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
+    const { rows, runtimes, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
       // The answer as data is what was asked for, and no word more.
       const isCut = !args.json && rows.length === limit && limit < mostCounted;
       const matching = isCut ? (await reader.events({ ...query, limit: mostCounted })).length : rows.length;
-      const running = new Set((await reader.runtimes()).map(({ pid }) => pid));
+      const runtimes = await runtimesOf(reader, io.now());
       const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
       const hint = rows.length === 0 ? await guess(reader, category, integration, io) : '';
-      return { rows, running, matching, isEmpty, hint };
+      return { rows, runtimes, matching, isEmpty, hint };
     });
     if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
-    else if (rows.length > 0) io.stdout.write(eventTable(rows, running, io));
+    else {
+      // What they have recorded since is in no database.
+      io.stderr.write(silenceText(await unwrittenStores(runtimes, io), io));
+      if (rows.length > 0) io.stdout.write(eventTable(rows, new Set(runtimes.map(({ pid }) => pid)), io));
+    }
     if (rows.length === 0) io.stderr.write(wrapLines([isEmpty ? nothingYet : `No events match.${hint}`], io.columns));
     if (matching > rows.length)
       io.stderr.write(

@@ -1,7 +1,9 @@
 import { readStatusAnswer } from '../control/answers.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { systemClock } from '../runtime/systemClock.ts';
+import { runtimesBySocket } from '../runtime/unlisted.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
-import { attentionText, type Matter, mattersOfRuntimes } from './attention.ts';
+import { attentionText, type Matter, mattersOfRuntimes, mattersOfStores } from './attention.ts';
 import type { Io } from './io.ts';
 import { createStyle } from './style.ts';
 
@@ -10,7 +12,22 @@ export async function silentRuntimes(rows: readonly RuntimeRow[], io: Io): Promi
   return mattersOfRuntimes(await askRuntimes(rows, io, 'status', readStatusAnswer), io.now());
 }
 
-/** The same, to lead what is shown from the database; empty where all answer. */
+/** Which of them keep in memory what belongs into the database, since they cannot write it: nothing else shows that. Takes up to 2 s; never rejects. */
+export async function unwrittenStores(
+  rows: readonly RuntimeRow[],
+  clock: Parameters<typeof askRuntimes>[1],
+): Promise<readonly Matter[]> {
+  return mattersOfStores(await askRuntimes(rows, clock, 'status', readStatusAnswer));
+}
+
+/** The same of a database that cannot be read, as a sentence each; empty where none answers. @param path - see {@link runtimesBySocket}. */
+export async function keptInMemory(path: string): Promise<string> {
+  const clock = { now: () => systemClock.wallNow() };
+  const matters = await unwrittenStores(await runtimesBySocket(path, clock.now()), clock);
+  return matters.map(({ what }) => ` ${what.charAt(0).toUpperCase()}${what.slice(1)}.`).join('');
+}
+
+/** Matters of runtimes, to lead what is shown from the database; empty where all answer. */
 export function silenceText(matters: readonly Matter[], io: Io): string {
   const text = attentionText(matters, { width: io.columns, style: createStyle(io) });
   return text === '' ? '' : `${text}\n`;

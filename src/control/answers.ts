@@ -123,6 +123,8 @@ export interface WatchedAlert {
   readonly quietMs: number;
   /** What has to come about before, such as `its circuit has closed`. */
   readonly once?: string | undefined;
+  /** The store did not take it: it is in the memory of its gateway alone. @defaultValue false */
+  readonly unrecorded?: boolean | undefined;
 }
 
 /** An answer to `alerts`; undefined when it is none. */

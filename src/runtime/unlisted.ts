@@ -29,18 +29,24 @@ export async function withUnlisted(
   path: string,
   now: number,
 ): Promise<readonly RuntimeRow[]> {
-  const file = realPathOf(path);
-  if (file === undefined || rows.some(({ socket }) => socket !== undefined && existsSync(socket))) return rows;
-  const found = (await liveSelves())
-    .filter(
-      ({ id, database }) =>
-        database !== undefined && realPathOf(database) === file && !rows.some((row) => row.id === id),
-    )
+  if (realPathOf(path) === undefined || rows.some(({ socket }) => socket !== undefined && existsSync(socket)))
+    return rows;
+  const found = await runtimesBySocket(path, now);
+  return [...rows, ...found.filter(({ id }) => !rows.some((row) => row.id === id))];
+}
+
+/**
+ * The runtimes of this user on this machine that keep their records in a database, whatever that lists itself. Takes up to 500 ms; never rejects.
+ * @param path - of the file, or where the PostgreSQL database is, as a reader names it.
+ */
+export async function runtimesBySocket(path: string, now: number): Promise<readonly RuntimeRow[]> {
+  const placeOf = (database: string): string => realPathOf(database) ?? database;
+  return (await liveSelves())
+    .filter(({ database }) => database !== undefined && placeOf(database) === placeOf(path))
     .map(({ id, pid, name, startedAt, socket }) => {
       const processStart = identifyNow(pid)?.start ?? '';
       return { id, pid, processStart, startedAt, renewedAt: now, name, socket };
     });
-  return [...rows, ...found];
 }
 
 /** A runtime of this user on this machine that keeps records, and where it does. */

@@ -1,12 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { AlertOptions } from '../../../src/index.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call } from '../startCli.ts';
 
 /** A gateway on a database that it cannot write from its start on: it is not even listed there. */
-async function startDegraded() {
+async function startDegraded(alerts?: AlertOptions) {
   vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
   const db = join(temporaryDirectory(), 'gateway.sqlite');
   const before = createGateway({ store: db, logger: false, control: false });
@@ -14,11 +16,14 @@ async function startDegraded() {
   await before.stop();
   const holder = openDatabase(db);
   holder.exec('BEGIN IMMEDIATE');
-  const gateway = createGateway({ store: db, logger: false });
-  gateway.integration('kb', {}, async () => 'tea');
+  const gateway = createGateway({ store: db, logger: false, ...(alerts && { alerts }) });
+  const kb = gateway.integration('kb', { policy: { maxAttempts: 1 } }, async (input) => {
+    if (input === 'down') throw Object.assign(new Error('down'), { status: 503 });
+    return 'tea';
+  });
   await gateway.start();
   onTestFinished(() => gateway.stop());
-  return { gateway, holder, run: (...words: string[]) => call([...words, '--db', db], { now: Date.now }) };
+  return { kb, gateway, holder, run: (...words: string[]) => call([...words, '--db', db], { now: Date.now }) };
 }
 
 describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on', () => {
@@ -46,5 +51,34 @@ describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on
     await expect.poll(() => gateway.store?.degraded, { timeout: 10_000 }).toBe(false);
     expect((await run('status')).stdout).not.toContain('degraded');
     expect((await run('metrics')).stdout).toMatch(/^unwedge_stores_degraded 0$/m);
+  }, 60_000);
+
+  it('[O-2] [O-3] has what it keeps in memory told by alerts and events, and its open alert, which no record has', async () => {
+    const { kb, gateway, run } = await startDegraded({ failures: 1 });
+    const raised = gateway.wait('alert.raised');
+    await kb.call('down');
+    await raised;
+    const { stdout } = await run('alerts');
+    expect(stdout).toMatch(/rows wait in its memory/);
+    expect(stdout).toContain('An alert is open that is not on record, in the memory of its gateway alone: kb\n');
+    expect(stdout).not.toContain('No alerts');
+    expect(JSON.parse((await run('alerts', '--json')).stdout)).toMatchObject({ unrecorded: [{ integration: 'kb' }] });
+    expect((await run('events')).stderr).toMatch(/^! the store of .* has been degraded .* rows wait in its memory/);
+  }, 60_000);
+
+  it('[O-2] [L-5] has what it keeps in memory told by a command that cannot read its store at all', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    writeFileSync(db, 'not a database, and long enough not to be taken for an empty one'.repeat(20));
+    const gateway = createGateway({ store: { path: db, required: false }, logger: false });
+    onTestFinished(() => gateway.stop());
+    await gateway.start();
+    for (const command of ['alerts', 'status', 'events']) {
+      const { code, stderr } = await call([command, '--db', db], { now: Date.now });
+      expect([command, code]).toEqual([command, 1]);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(
+        /^unwedge: .*\. The store of .* \(pid \d+\) has been degraded for .* in its memory and ends? with it\. $/,
+      );
+    }
   }, 60_000);
 });
