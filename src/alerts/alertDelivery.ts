@@ -4,12 +4,13 @@ import type { CallPath } from '../calls/callPath.ts';
 import { CallableIntegration } from '../calls/integration.ts';
 import { type AlertNews, alertText } from '../policy/alertText.ts';
 import { deliveryNames } from '../policy/alerts.ts';
-import type { Told } from '../policy/facts.ts';
+import type { FactOf, Told } from '../policy/facts.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
+import type { AlertTarget } from './undelivered.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 
 /** A fact that is delivered, with a line for people: what chats show of a webhook. */
@@ -20,6 +21,12 @@ const graceMs = 1000;
 /** Alerts that may wait for those before them. */
 const queueLength = 100;
 
+/** Sends alerts outside of their turn. */
+export interface AlertDelivery {
+  /** Sends an alert that an earlier run could not, where it still goes. Never rejects. */
+  again(news: Told<FactOf<'alert.raised'>>, to: AlertTarget): Promise<void>;
+}
+
 /**
  * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
  * What does not arrive is told as `alert.undelivered`.
@@ -27,7 +34,8 @@ const queueLength = 100;
 export function superviseDelivery(
   runtime: Runtime,
   { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>,
-): void {
+): AlertDelivery {
+  const senders = new Map<AlertTarget, (news: Told<AlertNews>) => Promise<boolean>>();
   const byCommand = command === undefined ? undefined : commandPath(runtime, command);
   const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
   if (byCommand !== undefined) {
@@ -39,20 +47,29 @@ export function superviseDelivery(
     deliver('webhook', (news) => post.call(news, { label: news.alert }));
   }
 
-  function deliver(to: 'command' | 'webhook', send: (news: Delivered) => Promise<Outcome<unknown>>): void {
-    const hear = async (news: Told<AlertNews>): Promise<void> => {
+  return {
+    async again(news, to) {
+      if ((await senders.get(to)?.(news)) !== true) return;
+      const { alert, integration } = news;
+      runtime.bus.tell({ type: 'alert.delivered_late', alert, integration, to });
+    },
+  };
+
+  function deliver(to: AlertTarget, send: (news: Delivered) => Promise<Outcome<unknown>>): void {
+    const hear = async (news: Told<AlertNews>): Promise<boolean> => {
       const outcome = await send({ ...news, text: chatText(news) });
-      if (outcome.ok) return;
+      if (outcome.ok) return true;
       const { alert, integration } = news;
       runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
+      return false;
     };
+    senders.set(to, hear);
     // Not awaited by the bus: a delivery never rejects.
     runtime.bus.on('alert.raised', (news) => void hear(news));
     runtime.bus.on('alert.cleared', (news) => void hear(news));
   }
 }
 
-/** One at a time and each once, in their order: what a command has begun to do cannot be known. */
 /** The line of an alert, in which what others have said mentions nobody in a chat and hides no link. */
 function chatText(news: AlertNews): string {
   if (news.type === 'alert.cleared') return alertText(news);
@@ -60,6 +77,7 @@ function chatText(news: AlertNews): string {
   return alertText({ ...news, message });
 }
 
+/** One at a time and each once, in their order: what a command has begun to do cannot be known. */
 function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
   const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
   const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };

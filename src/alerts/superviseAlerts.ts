@@ -2,12 +2,17 @@ import { alertOrigin } from './alertOrigin.ts';
 import { clearsOnlyOnce } from './openCircuit.ts';
 import { superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from '../runtime/alertOptions.ts';
-import { deliveryNames } from '../policy/alerts.ts';
+import type { OpenAlert } from '../policy/alertRecord.ts';
+import { type AlertRule, defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
+import { nextOfAlert } from '../policy/alertText.ts';
+import type { FactOf, Told } from '../policy/facts.ts';
+import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { EventRow } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 import { AlertWatch } from './alertWatch.ts';
+import { undeliveredAlerts } from './undelivered.ts';
 import type { EarlierIncident } from './incident.ts';
 
 /** The alerts of a runtime, which end with it. */
@@ -42,7 +47,9 @@ export function superviseAlerts(
     },
     statistics,
   });
-  superviseDelivery(runtime, { command, webhook });
+  const delivery = superviseDelivery(runtime, { command, webhook });
+  const newsOf = (alert: OpenAlert): Told<FactOf<'alert.raised'>> =>
+    newsOfAlert(alert, ruleOf(alert.integration) ?? defaultAlertRule, alertOrigin(runtime));
   runtime.join({
     outlasts: true,
     get busy() {
@@ -63,10 +70,25 @@ export function superviseAlerts(
       else {
         const wallNow = clock.wallNow();
         const figures = byRate ? await store.statistics.read(wallNow - earlierMs) : [];
-        watch.start(store.alerts, await store.alerts.open(), await earlierIncidents(store, wallNow), figures);
+        const open = await store.alerts.open();
+        const undelivered = await undeliveredAlerts(store, open);
+        watch.start(store.alerts, open, await earlierIncidents(store, wallNow), figures);
+        // Not awaited: a start waits for no webhook.
+        if (!runtime.stopped) for (const { alert, to } of undelivered) void delivery.again(newsOf(alert), to);
       }
     },
   };
+}
+
+/** What was told of an alert, by who watches it now. */
+function newsOfAlert(
+  { id: alert, raisedAt: at, integration, because, kind, message, failures, crashes }: OpenAlert,
+  { windowMs, quietMs }: AlertRule,
+  origin: AlertOrigin,
+): Told<FactOf<'alert.raised'>> {
+  const about = { integration, because, kind, message, failures, crashes };
+  const next = nextOfAlert(integration, because, origin.database);
+  return { type: 'alert.raised', at, alert, ...about, windowMs, quietMs, ...origin, next };
 }
 
 /** What an earlier run, or another process, has recorded since the last all-clear of each integration. */

@@ -103,6 +103,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'alert.raised': true,
   'alert.cleared': true,
   'alert.undelivered': true,
+  'alert.delivered_late': true,
   'config.unused': true,
   'control.unavailable': true,
   'listener.failed': true,

@@ -199,6 +199,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   ],
   'alert.cleared': ['alert', 'cleared', ({ pid: _pid, database: _database, ...fact }) => asTold(fact)],
   'alert.undelivered': ['alert', 'undelivered', asTold],
+  'alert.delivered_late': ['alert', 'delivered_late', asTold],
   'config.unused': ['config', 'unused', asTold],
   'control.unavailable': ['control', 'unavailable', asTold],
   'listener.failed': ['listener', 'failed', asTold],

@@ -31,8 +31,10 @@ export interface AlertFacts {
     /** How long it lasted. */
     afterMs: number;
   };
-  /** An alert did not reach where it was to go; it is not tried again. */
+  /** An alert did not reach where it was to go. While it is open, the next start sends it once more. */
   'alert.undelivered': AlertFact & { to: 'command' | 'webhook'; error: string };
+  /** An open alert that an earlier run could not deliver has arrived. */
+  'alert.delivered_late': AlertFact & { to: 'command' | 'webhook' };
 }
 
 /** What the facts of one alert have in common. */

@@ -285,6 +285,41 @@ describe('an alert of a gateway', () => {
     expect(raised).toEqual(['kb', 'kb', 'kb']);
   });
 
+  it.skipIf(!hasSqlite)('[O-3] that a stop has cut is sent by the next start while it is open, and once', async () => {
+    const store = join(temporaryDirectory(), 'db');
+    const got: { alert: string; type: string; text: string }[] = [];
+    let answers = false;
+    let asked = (): void => undefined;
+    const first = new Promise<void>((resolve) => (asked = resolve));
+    const url = await startServer((request, response) => {
+      asked();
+      if (!answers) return;
+      void text(request).then((body) => got.push(JSON.parse(body) as (typeof got)[number]));
+      response.end();
+    });
+    const rules = { failures: 1, webhook: { url } };
+    const before = await startGateway(rules, { store, control: false });
+    const raised = before.gateway.wait('alert.raised');
+    await before.fail(1);
+    await first;
+    void before.gateway.stop();
+    // The second one cuts it.
+    await before.gateway.stop();
+    answers = true;
+    const { gateway } = await startGateway(rules, { store, control: false });
+    const { alert } = await raised;
+    const late = { alert, integration: 'kb', to: 'webhook' };
+    await expect
+      .poll(async () => (await gateway.store?.read({ category: 'alert', limit: 9 }))?.at(-1))
+      .toMatchObject({ type: 'delivered_late', metadata: late });
+    await gateway.stop();
+    const line = expect.stringContaining('Alert: kb failed 1 time') as string;
+    expect(got).toMatchObject([{ alert, type: 'alert.raised', text: line }]);
+    const after = await startGateway(rules, { store, control: false });
+    await after.gateway.stop();
+    expect(got).toHaveLength(1);
+  });
+
   it('[O-3] [I-3] to a command that hangs is given up at its limit, and nothing is left', async () => {
     const { gateway, fail } = await startGateway({
       failures: 1,
