@@ -1,6 +1,7 @@
 import { exitFacts } from '../../actors/process/processExit.ts';
 import type { HookEvent, HookHandler } from './userHooks.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
+import type { Duration } from '../../policy/duration.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
@@ -10,10 +11,11 @@ import { runProcess } from '../subprocess/subprocessRun.ts';
 import { traceVariables } from '../subprocess/traceVariables.ts';
 
 /** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
-export type HookCommand = Pick<
-  SubprocessInput,
-  'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs'
->;
+export interface HookCommand
+  extends Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'> {
+  /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 1000 */
+  readonly graceMs?: Duration | undefined;
+}
 
 /** A handler that runs the command, a process of its own for each event. Its answer is a {@link CommandHookAnswer}. */
 export function commandHookHandler(
