@@ -25,14 +25,14 @@ const excuseMs = 60_000;
  * client must not see one id twice.
  */
 export class ServerRequests {
-  readonly #scope: ProxyScope;
+  readonly #scope: Pick<ProxyScope, 'clock' | 'nextId'>;
   /** By the client's id. */
   readonly #open = new Map<string, Open>();
   /** The client's id by the server's, where they differ. */
   readonly #renamed = new Map<string, string>();
   readonly #stale = new Set<string>();
 
-  constructor(scope: ProxyScope) {
+  constructor(scope: Pick<ProxyScope, 'clock' | 'nextId'>) {
     this.#scope = scope;
   }
 

@@ -52,6 +52,25 @@ describe('what needs attention', () => {
     expect(text(1)).toBe('! one\n  next: look one\n  … and 2 more: --json has all\n');
     expect(text(6)).not.toContain('more');
   });
+
+  it('[L-6] is told of eight, the worst of each sort among them, however many there are of one', () => {
+    const crashed = { ...live, circuit: 'crashed' } as const;
+    const servers = Array.from({ length: 9 }, (_, index) =>
+      view(`mcp-${index}`, { circuit: 'crashed', live: [crashed] }),
+    );
+    const stuck = [{ session: 'agent:main', what: 'does not go on' }];
+    const told = (integrations: readonly IntegrationView[]): readonly string[] => {
+      const all = mattersOf({ ...nothing, integrations, stuck }, now, undefined);
+      return attentionText(all, { width: 200, style })
+        .split('\n')
+        .filter((line) => /^(!| {2}…)/.test(line));
+    };
+    const many = told(servers);
+    expect(many).toHaveLength(9);
+    expect([many[1], many[8]]).toEqual(['! session agent:main does not go on', '  … and 2 more: --json has all']);
+    const eight = told(servers.slice(0, 7));
+    expect([eight.length, eight[7]]).toEqual([8, '! session agent:main does not go on']);
+  });
 });
 
 describe('a server that is down', () => {

@@ -211,6 +211,20 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).not.toContain('No failures');
   });
 
+  it('[L-6] leaves the table two thirds of the screen, whatever needs attention', async () => {
+    const turn = { type: 'session.turn_failed', turn: 1, message: 'm', kind: 'unknown', elapsedMs: 1 } as const;
+    const facts = [1, 2, 3, 4].map((desk) => told({ ...turn, session: `desk-${desk}`, error: 'boom' }));
+    const db = await databaseWith(...facts);
+    const attention = async (page: number | undefined) =>
+      (await call(['status', '--db', db], { page })).stdout
+        .split('\n')
+        .filter((line) => /^(!| {2}(next|…))/.test(line));
+    expect((await attention(undefined)).length).toBe(8);
+    expect((await attention(12)).length).toBe(5);
+    expect((await attention(14)).at(-1)).toBe('  … and 2 more: --json has all');
+    expect((await attention(18)).at(-1)).toBe('  … and 1 more: --json has all');
+  });
+
   it('[I-4] calls for nobody to look at a failed turn once a later one went well', async () => {
     const turn = { session: 'desk', turn: 1, message: 'desk-m1', elapsedMs: 1 } as const;
     const failedAt = (ago: number) => ({

@@ -46,6 +46,13 @@ describe('the machine of an integration alone', () => {
     expect(stateAfter(open, { type: 'breaker.isolate' }, probe(5000))).toBe('open');
   });
 
+  it('[M-10] [M-13] is lost once, and keeps a pause that came since, however often its loss is told', () => {
+    const lost: IntegrationEvent = { type: 'integration.lost' };
+    const once = contextAfter(lost, paused(3000));
+    expect(once).toMatchObject({ generation: 1, pausedUntil: 3000 });
+    expect(contextAfter(lost, paused(3000), lost)).toEqual(once);
+  });
+
   it('[E-7] [M-10] opens and closes as another process does, and a probe of its own goes on', () => {
     const elsewhere: IntegrationEvent = { type: 'breaker.closed_elsewhere' };
     const calling: IntegrationEvent = { type: 'calls.changed', attempts: 1, waiting: 0 };

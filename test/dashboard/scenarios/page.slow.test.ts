@@ -381,6 +381,19 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect(troubles).toEqual([]);
   });
 
+  it('[O-13] [G-14] lists the dead letters of a session on its page', async () => {
+    const { path } = await startWorld();
+    const server = await startDashboard(path);
+    const { page, troubles } = await open(`${server.url}#/sessions/agent%3Amain`);
+    const letters = page.locator('section[aria-label^="Dead letters"]');
+    await letters.locator('tbody tr').nth(1).waitFor();
+    expect((await letters.locator('tbody tr').allTextContents()).join('\n')).toMatch(
+      /agent:main-m902[^]*agent:main-m901/,
+    );
+    expect(await letters.locator('th', { hasText: 'Session' }).count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
   it('[O-13] searches all that is recorded, goes back page by page, and shows what led to an event', async () => {
     const { server, call, gateway } = await start(['search']);
     await call('gateway closed (1012)');

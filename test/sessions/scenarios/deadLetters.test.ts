@@ -13,7 +13,7 @@ async function startGateway(store: string, onMessage: MessageHandler) {
   const gateway = createGateway({ store, control: false, logger: false });
   const facts: Fact[] = [];
   gateway.on('*', (fact) => void facts.push(fact));
-  const session = gateway.session('agent:main', { onMessage });
+  const session = gateway.session('agent:main', { onMessage, mailbox: { limit: 1 } });
   await gateway.start();
   onTestFinished(() => gateway.stop());
   return { gateway, session, told: (type: string) => facts.filter((fact) => fact.type === type) };
@@ -97,6 +97,27 @@ describe.skipIf(!hasSqlite)('a dead letter', () => {
       [1, 'expired', null],
       [2, 'expired', null],
     ]);
+  });
+
+  it('[O-13] stays where it is while the mailbox is full, and is sent again once there is room', async () => {
+    const begun: (() => void)[] = [];
+    const { session, store } = await startWithLetters((_message, { signal }) => {
+      return new Promise<void>((resolve) => {
+        begun.push(resolve);
+        signal.addEventListener('abort', () => resolve());
+      });
+    });
+    await session.send({ kind: 'user', text: 'third' });
+    await expect.poll(() => begun).toHaveLength(1);
+    await session.send({ kind: 'user', text: 'fourth' });
+    expect(await session.sendAgain('agent:main-m1', note)).toEqual({
+      ok: false,
+      text: 'The session takes no message now: mailbox_full.',
+    });
+    expect(states(store)[0]).toEqual([1, 'expired', null]);
+    begun[0]?.();
+    await expect.poll(() => begun).toHaveLength(2);
+    expect((await session.sendAgain('agent:main-m1', note)).ok).toBe(true);
   });
 
   it.each(['agent:main-m9', 'agent:main-m1x', 'other-m1', 'agent:main-m', 'm1'])(

@@ -64,4 +64,14 @@ describe('a turn that was told to end', () => {
     expect(told('session.turn_failed')).toEqual([]);
     expect(told('session.watchdog_fired')).toEqual([]);
   });
+
+  it('[L-5] [O-13] keeps its session from being shut down no longer than its release takes', async () => {
+    const { session, clock, ref } = await startStuck();
+    session.cancel(undefined, { by: 'anna' });
+    await clock.advance(2000);
+    ref.send({ type: 'shutdown' });
+    expect(session.state).toBe('closing');
+    await clock.advance(5000);
+    expect(ref.getSnapshot().status).toBe('done');
+  });
 });

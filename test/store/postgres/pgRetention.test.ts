@@ -137,6 +137,26 @@ describe.skipIf(!hasPostgres)('the retention of a PostgreSQL database', () => {
     expect(await count('event', `at < ${ago(15)}`)).toBe(0);
   });
 
+  it.each([
+    [2 * day, ['owned']],
+    [2 * day - 2, ['free', 'owned']],
+  ])(
+    '[N-1] [I-4] deletes what ended of sessions for the size from a day of age on, no younger: of %d ms',
+    async (maxAgeMs, left) => {
+      const { store, ask, pruner } = await start();
+      await claimed(store, 'a', 'owned');
+      await (await claimed(store, 'a', 'free')).release();
+      for (const session of ['owned', 'free'])
+        await ask(
+          `INSERT INTO uw.message (session, number, body, state, posted_at, ended_at)
+           VALUES ($1, 1, '{"kind":"user"}', 'done', 1, ${ago(1.25)})`,
+          [session],
+        );
+      await (await pruner({ maxAgeMs, maxBytes: 1 })).pass();
+      expect((await ask('SELECT session FROM uw.message ORDER BY session')).map((row) => row['session'])).toEqual(left);
+    },
+  );
+
   it('[N-1] [I-4] begins a minute after a store was opened with it, and not without', async () => {
     const { ask, open, count } = await start();
     const event = `INSERT INTO uw.event (at, category, type, metadata, sessions, failed) VALUES (1, 'store', 'x', '{}', '{}', false)`;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noFigures } from '../../../src/policy/callFigures.ts';
+import type { RetentionOptions } from '../../../src/policy/retention.ts';
 import type { SessionLedger } from '../../../src/sessions/sessionStore.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
 import { pruneSession, usedBytes } from '../../../src/store/sqlite/prune.ts';
@@ -189,8 +190,8 @@ describe.skipIf(!hasSqlite)('a database of somebody else', () => {
 
 describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
   /** A session with so many messages, each of which was processed at once, with one call. */
-  async function startSession(processed: number) {
-    const started = await startStore({ retention: oneDay });
+  async function startSession(processed: number, retention: RetentionOptions = oneDay) {
+    const started = await startStore({ retention });
     const { store, clock, path } = started;
     const now = clock.wallNow();
     store.runtimes.enter({
@@ -282,6 +283,17 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
     database.exec('DELETE FROM unwedge_runtimes');
     expect(pruneSession(database, '', young, 10)).toEqual({ rows: 0, next: 's' });
     expect(pruneSession(database, '', young, 11)).toEqual({ rows: 2, next: '' });
+  });
+
+  it.each([
+    [2 * day, [3]],
+    [2 * day - 2, [1, 2, 3]],
+  ])('[O-7] goes for the size of the store from a day of age on, no younger: of %d ms', async (maxAgeMs, left) => {
+    const { clock, database } = await startSession(3, { maxAgeMs, maxBytes: 1_000_000 });
+    // The last message stays, and is more than the store may have.
+    database.exec('UPDATE unwedge_messages SET body = hex(zeroblob(1000000)) WHERE number = 3');
+    await clock.advance(30 * hour);
+    expect(numbers(database)).toEqual(left);
   });
 
   it('[O-7] leaves nothing of a session that nobody owns', async () => {
