@@ -53,7 +53,7 @@ async function withPatience<T>(turn: Turn, call: () => Promise<ToolResult<T>>): 
   const until = performance.now() + Number(WAIT_MS);
   for (;;) {
     const result = await call();
-    if (!('synthetic' in result) || !result.retryable) return result;
+    if (result.status === 'ok' || !result.retryable) return result;
     const waitMs = Math.min(Math.max(result.retryAfterMs ?? Infinity, 100), Number(LOOK_MS));
     if (performance.now() + waitMs > until) return result;
     await sleep(waitMs, undefined, { signal: turn.signal });

@@ -21,8 +21,12 @@ export interface ToolError {
   readonly error: string;
   /** Attempts beyond the first. */
   readonly retries: number;
-  /** Always false: nothing more is done about it by itself. Whether to try again later is said by `retryable`, where nobody answered. */
+  /** Always false: nothing more is done about it by itself. Whether to try again later is said by `retryable`. */
   readonly recoverable: false;
+  /** Whether the same call may be made again without finding out first whether it took effect, and may get through then. @defaultValue false */
+  readonly retryable?: boolean | undefined;
+  /** When to try again at the earliest, in ms from now; absent where nobody said. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Stands for the answer that never came, and says what is known of its effect. */
@@ -35,7 +39,6 @@ export interface SyntheticToolError extends ToolError {
   readonly elapsedMs: number;
   readonly attempts: number;
   readonly retryable: boolean;
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** Kinds that end a call without an answer from the other side. */
@@ -51,10 +54,12 @@ const unanswered: ReadonlySet<FailureKind> = new Set([
 
 /** The result of a tool call that failed. */
 export function errorResult(failure: Failure, elapsedMs: number): ToolError | SyntheticToolError {
-  const retries = Math.max(0, failure.attempts - 1);
-  if (!unanswered.has(failure.kind) && failure.how === undefined && !hidesEffect(failure))
-    return { status: 'error', error: failure.message, retries, recoverable: false };
-  return { ...syntheticResult(failure, elapsedMs), retries, recoverable: false };
+  const { kind, message, attempts, retryable, retryAfterMs } = failure;
+  const retries = Math.max(0, attempts - 1);
+  if (unanswered.has(kind) || failure.how !== undefined || hidesEffect(failure))
+    return { ...syntheticResult(failure, elapsedMs), retries, recoverable: false };
+  const again = retryable && { retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { status: 'error', error: message, retries, recoverable: false, ...again };
 }
 
 /**

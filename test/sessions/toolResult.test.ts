@@ -47,7 +47,7 @@ describe('the error result of a tool call', () => {
   );
 
   it('[G-13] is the error alone where no attempt can have had an effect, or none that matters', async () => {
-    const plain = { status: 'error', retries: 2, recoverable: false };
+    const plain = { status: 'error', retries: 2, recoverable: false, retryable: true };
     expect(await resultOf(undefined, [overloaded])).toEqual({ ...plain, error: 'Come again later' });
     expect(await resultOf(undefined, [refused, overloaded])).toEqual({ ...plain, error: 'Come again later' });
     expect(await resultOf('readOnly', [broken, overloaded])).toEqual({ ...plain, error: 'Come again later' });

@@ -82,7 +82,8 @@ describe('a tool call over a gateway that is not always there', () => {
     const processed = process('user');
     expect([await retry(), await retry()]).toEqual([100, 500]);
     await until(processed);
-    const failed = { status: 'error', error: 'gateway closed (1012): service restart', retries: 2, recoverable: false };
+    const error = 'gateway closed (1012): service restart';
+    const failed = { status: 'error', error, retries: 2, recoverable: false, retryable: true };
     expect(results).toEqual([failed]);
     expect(upstream.asked).toHaveLength(3);
     expect(session.history.at(-1)).toMatchObject({ type: 'tool_result', result: failed });
