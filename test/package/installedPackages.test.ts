@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -15,4 +15,22 @@ it('[U-10] at most 45 packages with ours are installed, without optional ones, a
   expect(installed.length).toBeGreaterThan(5);
   expect(installed.length).toBeLessThanOrEqual(45);
   expect(read('docs/design.md')).toContain(`stays a dependency: ${installed.length} packages `);
+});
+
+it('[U-10] what is installed beside the package and what is built into it, the design names', () => {
+  const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(read('package.json')) as Readonly<
+    Record<string, Readonly<Record<string, string>>>
+  >;
+  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
+  const imported = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .flatMap((name) => [
+      ...read(`src/${name}`).matchAll(/\b(?:from|import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^']*)?'/g),
+    ])
+    .map(([, name = '']) => name)
+    .filter((name) => !Object.hasOwn(peerDependencies ?? {}, name));
+  expect(imported).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'better-sqlite3')));
+  const [loaded = ''] = /^## What is loaded$[^]*?(?=^## )/m.exec(read('docs/design.md')) ?? [];
+  const names = new Set([...installed, ...imported]);
+  expect([...names].filter((name) => !loaded.includes(`\`${name}\``)).sort()).toEqual([]);
 });
