@@ -1,10 +1,14 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { execa } from 'execa';
 import { transformSync } from 'rolldown/utils';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClaude } from '../../src/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
@@ -210,6 +214,43 @@ describe('docs/guides/cron.md', () => {
     const jobs = lines.filter((line) => !/^[A-Z]+=\S+$/.test(line));
     expect(jobs.map((line) => /^\d+ \d+(?:-\d+)? \* \* \* \/srv\/reports\/(\S+)$/.exec(line)?.[1])).toEqual(scripts);
   });
+
+  it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
+    '[U-6] has an alarm that tells a webhook of failed nights, and nothing while there are reports',
+    async () => {
+      const { cwd, env } = deskOf('cron.md');
+      const told: { type: string | undefined; body: string }[] = [];
+      let status = 204;
+      const webhook = createServer((request, response) => {
+        void text(request).then((body) => {
+          told.push({ type: request.headers['content-type'], body });
+          response.writeHead(status).end();
+        });
+      });
+      await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void webhook.close());
+      const ALARM = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/alarm`;
+      const alarm = () =>
+        execa(join(cwd, 'alarm.sh'), { cwd: '/', env: { ...env, ALARM, NO_PROXY: '*' }, reject: false });
+
+      const failing = ['run', '--name', 'nightly-report', '--', 'sh', '-c', 'kill -9 $$'];
+      await execa(process.execPath, [main, ...failing], { cwd, env, reject: false });
+      writeFileSync(join(cwd, 'report-2026-01-01.json'), '{}');
+      expect(await alarm()).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+      expect(told).toEqual([]);
+
+      rmSync(join(cwd, 'report-2026-01-01.json'));
+      expect(await alarm()).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+      expect(told.map(({ type }) => type)).toEqual(['application/json']);
+      expect(JSON.parse(told[0]?.body ?? '')).toMatchObject([
+        { category: 'integration', type: 'failure', metadata: { integration: 'nightly-report' } },
+      ]);
+
+      status = 500;
+      const refused = await alarm();
+      expect([refused.exitCode, refused.stderr]).toEqual([22, expect.stringContaining('500')]);
+    },
+  );
 
   it('[U-6] has commands that show what is on record of a night', async () => {
     const desk = deskOf('cron.md');
