@@ -66,8 +66,8 @@ export interface Runtimes {
   /** The processes of the runs that are entered; none while the store is out of order. */
   pids(): Promise<readonly number[]>;
   /**
-   * Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. In a file one stays of whose sessions messages or calls wait
-   * that no other has claimed: that it is gone is told until then.
+   * Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. One stays of whose sessions messages or calls wait that no
+   * other has claimed: that it is gone is told until then. A store in memory keeps none.
    * @param facts - what is to be recorded of one that died, with the commit that takes it off. @defaultValue nothing
    * @returns those that died and that this call took off: of several that look at once each is given to one.
    */

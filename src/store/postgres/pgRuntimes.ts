@@ -26,6 +26,16 @@ const remove: RowStatement = {
   text: `WITH ${rowsOf('id text')} DELETE FROM uw.runtime AS r USING w WHERE r.id = w.id RETURNING w.ord`,
 };
 
+/** Takes a run off, unless messages or calls wait of sessions that it owns: no other has claimed them. */
+const removeDied: RowStatement = {
+  name: 'delete_died_runtime',
+  text: `WITH ${rowsOf('id text')} DELETE FROM uw.runtime AS r USING w
+    WHERE r.id = w.id AND NOT EXISTS (SELECT FROM uw.lease l WHERE l.owner = w.id AND (
+      EXISTS (SELECT FROM uw.message m WHERE m.session = l.key AND m.state IN ('waiting', 'taken'))
+      OR EXISTS (SELECT FROM uw.call c WHERE c.session = l.key AND c.state = 'pending')))
+    RETURNING w.ord`,
+};
+
 /**
  * Runs in the database, by machine: nobody can judge a process of another one. Whose a session is does not depend on them, but one that leaves gives
  * back its sessions.
@@ -87,7 +97,7 @@ export class PgRuntimes implements Runtimes {
     // Their leases run out by themselves: a clock of ours is no judge of them.
     const died = await this.#database.transact(async (batch) => {
       const found = await Promise.all(
-        dead.map(async (run) => ((await batch.row(remove, `runtime ${run.id}`, [run.id])).length > 0 ? [run] : [])),
+        dead.map(async (run) => ((await batch.row(removeDied, `runtime ${run.id}`, [run.id])).length > 0 ? [run] : [])),
       );
       const facts = found.flat().flatMap((run) => factsOf?.(run) ?? []);
       await Promise.all(facts.map((fact) => this.#events.insert(batch, { ...fact, at: wallNow })));
