@@ -9,6 +9,7 @@ import { type Logger, type LogLevel, say } from '../policy/logger.ts';
 import { sanitize } from '../policy/sanitize.ts';
 import type { Bus } from './bus.ts';
 import { LineRate } from './lineRate.ts';
+import { aboutOperator, operatorFactTypes, operatorText } from './operatorLines.ts';
 
 /** A line for people: how much it matters, whom it is about, and what it says. */
 interface Line {
@@ -166,6 +167,9 @@ export function logToHost(bus: Pick<Bus, 'on'>, clock: Clock, logger: Logger | u
   for (const type of Object.keys(lines) as (keyof typeof lines)[]) {
     const lineOf = lines[type] as ((fact: FactOf<typeof type>) => Line | undefined) | undefined;
     if (lineOf !== undefined) listen(type, lineOf);
+  }
+  for (const type of operatorFactTypes) {
+    listen(type, (fact) => ({ level: 'info', subject: aboutOperator(fact), text: operatorText(fact) }));
   }
 }
 

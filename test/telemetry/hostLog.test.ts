@@ -120,6 +120,56 @@ describe('what a host is told', () => {
       { ...pending, rule: 'attempt_timeout', nextInMs: 285_000, pingInMs: 15_000 },
       'warn The call search of kb (desk-1-1) is pending for 15s, silent for 15s; its server is pinged in 15s, attempt_timeout in 4m45s',
     ],
+    [
+      'of a restart that an operator ordered, with who and why',
+      { type: 'operator.restarted', integration: 'kb', what: 'server', calls: 2, by: 'kim (pid 7)', why: 'it hangs' },
+      'info An operator restarted kb, with 2 calls in flight (kim (pid 7)): it hangs',
+    ],
+    [
+      'of a session that an operator restarted',
+      { type: 'operator.restarted', session: 'desk', what: 'session', calls: 0 },
+      'info An operator restarted the session desk',
+    ],
+    [
+      'of a circuit that an operator holds open',
+      { type: 'operator.isolated', integration: 'kb', by: 'kim' },
+      'info An operator isolated kb (kim)',
+    ],
+    [
+      'of a circuit that an operator closed',
+      { type: 'operator.reset', integration: 'kb', why: 'mended' },
+      'info An operator reset the circuit of kb: mended',
+    ],
+    [
+      'of a probe that an operator asked for',
+      { type: 'operator.probed', integration: 'kb', tool: 'search', how: 'next_call' },
+      'info An operator asked for a probe of the tool search of kb',
+    ],
+    [
+      'of a rule that an operator had act',
+      { type: 'operator.fired', session: 'desk', turn: 3, rule: 'turn_timeout', what: 'turn', inMs: 5 },
+      'info An operator had turn_timeout of the session desk act at once',
+    ],
+    [
+      'of retries that an operator stopped',
+      { type: 'operator.retries_stopped', session: 'desk', call: 'desk-1-1', integration: 'kb', tool: 'x', attempt: 1 },
+      'info An operator stopped the retries of desk-1-1 of the session desk',
+    ],
+    [
+      'of a turn that an operator ended',
+      { type: 'operator.cancelled', session: 'desk', turn: 3 },
+      'info An operator ended turn 3 of the session desk',
+    ],
+    [
+      'of a dead letter that an operator sent again',
+      { type: 'operator.sent_again', session: 'desk', message: 'desk#1', as: 'desk#4' },
+      'info An operator sent the dead letter desk#1 of the session desk again, as desk#4',
+    ],
+    [
+      'of a dead letter that an operator dropped',
+      { type: 'operator.dropped', session: 'desk', message: 'desk#1' },
+      'info An operator dropped the dead letter desk#1 of the session desk',
+    ],
   ])('[O-11] [I-4] %s', (_, fact, line) => {
     expect(lineOf(fact)).toBe(line);
   });
