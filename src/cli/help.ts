@@ -89,7 +89,10 @@ function written(name: string, spec: OptionSpec): string {
 
 function described(spec: OptionSpec): string {
   if (spec.kind === 'list') return `${spec.help}; may be repeated`;
-  return spec.kind === 'count' ? `${spec.help} (1 to ${spec.max}, else ${spec.defaultValue})` : spec.help;
+  if (spec.kind !== 'count') return spec.help;
+  // What holds without it is said, or is no number that could be given.
+  const usually = spec.defaultValue === 0 || spec.help.includes('; else ') ? '' : `, else ${spec.defaultValue}`;
+  return `${spec.help} (1 to ${spec.max}${usually})`;
 }
 
 /** The widest left side that what is said of it stands beside. */

@@ -45,6 +45,14 @@ describe('help', () => {
     },
   );
 
+  it('[L-7] says of a number what may be given, and what holds without one, once', async () => {
+    const help = async (name: string) => commandHelp(await loadCommand(name), { json: false, columns: Infinity });
+    expect((await help('dashboard')).replaceAll(/\s+/g, ' ')).toContain('else a free one (1 to 65535)');
+    expect((await help('events')).replaceAll(/\s+/g, ' ')).toContain('at most so many (1 to 100000, else 50)');
+    const mcp = (await help('mcp')).replaceAll(/\s+/g, ' ');
+    expect(mcp).toContain('clients at a time; else 32 (1 to 10000)');
+  });
+
   it('breaks prose between words, and leaves examples and empty lines as they are', () => {
     expect(wrapProse('One sentence that\ngoes on.\nAnother.\n\n  $ an example of words', 14)).toEqual([
       'One sentence',
