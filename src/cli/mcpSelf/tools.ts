@@ -13,7 +13,7 @@ export interface SelfTool {
   /** The options of the command that it offers, by name. */
   readonly options: readonly string[];
   /** The one operand of the command, as the input names it, and what it is. */
-  readonly operand?: { readonly name: string; readonly help: string } | undefined;
+  readonly operand?: { readonly name: string; readonly help: string; readonly optional?: boolean } | undefined;
   /** Whether it changes something. */
   readonly acts: boolean;
 }
@@ -31,9 +31,14 @@ export const questions: readonly SelfTool[] = [
   {
     command: why as Command,
     description:
-      'What a session waits for at this moment, how long it has waited, and which limit ends the wait when. Ask this before you give up on a call.',
+      'What a session waits for at this moment, how long it has waited, and which limit ends the wait when. Ask this before you give up on a call. ' +
+      'Without a session: every session that waits and every circuit that is not closed.',
     options: [],
-    operand: { name: 'session', help: 'the id of the session, as `status` and `events` show it' },
+    operand: {
+      name: 'session',
+      help: 'the id of the session, as `status` and `events` show it; without it all that waits is listed',
+      optional: true,
+    },
     acts: false,
   },
   {
@@ -70,7 +75,7 @@ export function inputSchema({ command, options, operand }: SelfTool): Record<str
       ...(operand === undefined ? {} : { [operand.name]: { type: 'string', minLength: 1, description: operand.help } }),
       ...Object.fromEntries(offered),
     },
-    required: operand === undefined ? [] : [operand.name],
+    required: operand === undefined || operand.optional === true ? [] : [operand.name],
     additionalProperties: false,
   };
 }
@@ -89,7 +94,8 @@ export function wordsOf(
       return typeof value === 'string' || typeof value === 'number' ? [`--${name}=${value}`] : [];
     });
   });
-  return [command.name, ...given, ...(operand === undefined ? [] : ['--', String(input[operand.name])])];
+  const named = operand === undefined ? undefined : input[operand.name];
+  return [command.name, ...given, ...(named === undefined ? [] : ['--', String(named)])];
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

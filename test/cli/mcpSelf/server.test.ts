@@ -69,6 +69,11 @@ describe.skipIf(!hasSqlite)('unwedge mcp-self', () => {
       const why = await ask('why', { session: 'agent:main' });
       expect(why.text).toContain('kb search (agent:main-1-1)');
       expect(why.text).toContain('idle_timeout');
+      const all = await ask('why');
+      expect(all).toMatchObject({
+        isError: false,
+        text: expect.stringContaining('next: unwedge why agent:main') as string,
+      });
       expect((await ask('report')).text).toContain('the last 24h');
       const events = await ask('events', { integration: 'down', failed: true, limit: 1 });
       expect(events.text.trim().split('\n')).toHaveLength(2);
