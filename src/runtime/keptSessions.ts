@@ -58,6 +58,8 @@ export function createKeptSessions({
   /** Those that were added after the start and are being opened. */
   const later: SupervisedSession[] = [];
   const owners = createOwners(clock);
+  /** Lost calls that the start has answered, by session, until that is claimed. */
+  const answeredCalls = new Map<string, number>();
   let store: SessionStore | undefined;
   let started = false;
   let stopped = false;
@@ -70,7 +72,12 @@ export function createKeptSessions({
 
   async function open(session: SupervisedSession): Promise<void> {
     if (store === undefined) session.goesUnkept();
-    else await session.open(store, { again: planClaims, ask: () => ask(session) });
+    else {
+      const { id } = session;
+      const answered = (): number => answeredCalls.get(id) ?? 0;
+      await session.open(store, { again: planClaims, ask: () => ask(session), answered });
+      if (!session.heldElsewhere) answeredCalls.delete(id);
+    }
   }
 
   /** A slice at a time: each waits for the commit that has claimed it, and the loop goes on between. */
@@ -181,7 +188,10 @@ export function createKeptSessions({
         answer: (call) => lostCallResult(call, wallNow),
         fact: lostCallFact,
       });
-      for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
+      for (const call of lost ?? []) {
+        answeredCalls.set(call.session, (answeredCalls.get(call.session) ?? 0) + 1);
+        facts.tell(lostCallFact(call), true);
+      }
       if (store !== undefined) await adoption.start(store);
       // Those added until now, each once; later ones are opened as they are added.
       started = true;

@@ -41,6 +41,8 @@ export interface Claims {
   readonly again: () => void;
   /** A message has come for a session that is held: it may be free by now. Resolves when that is known. */
   readonly ask: () => Promise<void>;
+  /** Lost calls of the session that its runtime has answered before it claims it. @defaultValue none */
+  readonly answered?: (() => number) | undefined;
 }
 
 /** A message that was accepted under a key. */
@@ -183,12 +185,13 @@ export class Persistence {
     const { id: session, clock, historyLimit } = this.#scope;
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
-    const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
+    const answered = this.#claims?.answered?.() ?? 0;
+    const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered, answered);
     const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
-    this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }));
+    this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }), facts);
   }
 
-  #take(claim: Claim | undefined): void {
+  #take(claim: Claim | undefined, factsOf: RecoveryLimits['facts']): void {
     const { id: session, facts } = this.#scope;
     if (claim === undefined) {
       // Nobody can say whose it is: of several nodes another one may own it.
@@ -206,7 +209,7 @@ export class Persistence {
     this.#past = claim.past;
     this.#wentOn = false;
     const { recovered } = claim;
-    for (const fact of recoveredFacts(session, recovered)) facts.tell(fact, true);
+    for (const fact of factsOf(recovered)) facts.tell(fact, true);
     if (recovered.open.length === 0) this.#owner.claimed(recovered);
     else this.#settling = this.#settleOpen(watched, recovered);
     claim.ledger.watch?.(() => this.#fenced(watched));

@@ -90,6 +90,21 @@ describe.skipIf(!hasSqlite)('two gateways on one database', () => {
     expect(await session.send({ kind: 'user' })).toMatchObject({ accepted: true, durable: true });
   });
 
+  it('[G-11] count the calls that a kill -9 lost also where the next one starts after it', async () => {
+    const store = freshPath();
+    const { child } = await startOther(store);
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const { gateway } = makeGateway(store, () => undefined);
+    const resumed = gateway.wait('session.resumed');
+    await gateway.start();
+    expect(await resumed).toMatchObject({ waiting: 1, lostCalls: 1, openCalls: 0 });
+    const [row] =
+      (await gateway.store?.read({ category: 'session', limit: 100 }))?.filter(({ type }) => type === 'resumed') ?? [];
+    expect(row?.metadata).toMatchObject({ lost_calls: 1 });
+  });
+
   it.skipIf(process.platform !== 'linux')('[S-8] [G-11] end the children of the one they took over from', async () => {
     const store = freshPath();
     const { child } = await startOther(store);
