@@ -11,6 +11,7 @@ import { ClientCall, givenUp } from './clientCall.ts';
 import { ClientSettings } from './clientSettings.ts';
 import type { CallUnderWay } from '../runtime/lastingCalls.ts';
 import type { Line } from './outlet.ts';
+import { OwnListing } from './ownListing.ts';
 import { ProxyRules } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './reconcileBeat.ts';
@@ -40,6 +41,7 @@ export class ClientCalls {
   readonly #rules: ProxyRules;
   readonly #settings: ClientSettings;
   readonly #beat: ReconcileBeat;
+  readonly #listing: OwnListing;
   #retained = 0;
   #initializing = 0;
   #size = 0;
@@ -54,6 +56,7 @@ export class ClientCalls {
     this.#scope = scope;
     this.#host = host;
     const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
+    this.#listing = new OwnListing(scope);
     this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
     this.#beat = new ReconcileBeat(scope, () => this.all());
     this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
@@ -161,6 +164,7 @@ export class ClientCalls {
     if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
     return new Promise((resolve, reject) => {
       const { request, asTask } = call;
+      if (call.tool !== undefined) this.#listing.beforeCall(wire, call.effect !== undefined);
       const token = progressKey(fieldsOf(request.params['_meta']));
       const question = wire.ask(call, {
         id: request.id,
@@ -255,6 +259,8 @@ export class ClientCalls {
     if (this.#rules.of(call) !== undefined) return true;
     // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
     if (isRemote) return true;
+    // What is heard of the tool by then decides.
+    if (effect === undefined && call.tool !== undefined && this.#listing.isUnderWay) return true;
     return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
   }
 

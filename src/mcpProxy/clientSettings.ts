@@ -54,6 +54,7 @@ export class ClientSettings {
       ...limitsOf(request.method, tool),
       retry: policy.retry,
       effect,
+      ...(effect === undefined && tool !== undefined && { learnedEffect: () => this.#rules.effectOf(tool) }),
       label,
       session: undefined,
       signal: undefined,

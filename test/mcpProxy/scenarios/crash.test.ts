@@ -53,6 +53,37 @@ describe('a server that crashes behind the proxy', () => {
     expect(proxy.lines).toHaveLength(4);
   });
 
+  it.each([
+    ['peek', '2'],
+    ['act', 'it is declared mutating and was not repeated'],
+    ['plain', 'it may have taken effect, check before repeating'],
+  ])(
+    '[P-3] [R-12] is asked for its tools once before a call of a client that has not listed them: %s',
+    async (tool, said) => {
+      const proxy = await startProxy();
+      await proxy.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+      proxy.notify('notifications/initialized');
+      expect(textIn(await proxy.call(tool, { do: 'crash', onStart: 1 }))).toContain(said);
+      await proxy.told('integration.restarted');
+      const methods = (await proxy.received()).map((line) => (JSON.parse(line) as { method?: string }).method);
+      expect(methods.filter((method) => method === 'tools/list')).toHaveLength(1);
+      expect(methods.indexOf('tools/list')).toBeLessThan(methods.indexOf('tools/call'));
+      expect(proxy.lines.some((line) => line.includes('"inputSchema"'))).toBe(false);
+    },
+  );
+
+  it('[P-3] is not asked for its tools where the client has listed them, or the configuration says what they do', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    await proxy.call('plain', { do: 'echo' });
+    expect((await proxy.received()).join('').match(/tools\/list/g)).toHaveLength(1);
+    const told = await startProxy({
+      policies: { integrations: { kb: { tools: { plain: { effect: 'readOnly' } } } } },
+    });
+    await told.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+    expect((await told.received()).join('')).not.toContain('tools/list');
+  });
+
   it.each(['peek', 'put'])('[P-3] [R-12] is asked again what can safely be repeated: %s', async (tool) => {
     const proxy = await startProxy();
     await proxy.open();

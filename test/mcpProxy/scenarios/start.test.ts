@@ -50,7 +50,7 @@ describe('the start of a proxy', () => {
     await proxy.told('child.stopped');
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('5');
     const methods = (await proxy.received()).map((line) => (JSON.parse(line) as { method: string }).method);
-    expect(methods.slice(0, 3)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
+    expect(methods.slice(0, 4)).toEqual(['initialize', 'notifications/initialized', 'tools/list', 'tools/call']);
   });
 
   it('[P-3] that the proxy makes itself says once that the client is ready, which had said so meanwhile', async () => {
@@ -63,7 +63,7 @@ describe('the start of a proxy', () => {
     proxy.raw(lines.join('\n'));
     await proxy.call('act', { do: 'start' });
     const methods = (await proxy.received()).map((line) => (JSON.parse(line) as { method: string }).method);
-    expect(methods.slice(0, 3)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
+    expect(methods.slice(0, 4)).toEqual(['initialize', 'notifications/initialized', 'tools/list', 'tools/call']);
     expect(methods.filter((method) => method === 'notifications/initialized')).toHaveLength(1);
   });
 
