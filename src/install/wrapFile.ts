@@ -37,8 +37,10 @@ export interface Judged {
   readonly record?: EntryRecord | undefined;
 }
 
-/** A call that may take longer than this gets its own limit along; `unwedge mcp` allows 5 minutes an attempt by itself. In ms. */
-const usualCallMs = 300_000;
+/** By how much the limit of a call that is written along is below that of the agent, in ms: ours ends the call first, and says why. */
+const mostAheadMs = 5000;
+/** Of a short limit it is this part. */
+const partAhead = 0.1;
 
 /** Judges each server and hook of a file, in its order. */
 export function wrapEntries(document: Document, file: ConfigFile, wrapping: Wrapping): readonly Judged[] {
@@ -131,7 +133,7 @@ function judgeServer(document: Document, program: Program, wrapping: Wrapping): 
   const limitMs = agent.callLimitMs?.(program);
   const options = [
     ...nameOptions(program),
-    ...(limitMs !== undefined && limitMs > usualCallMs ? ['--call-timeout', durationOf(limitMs)] : []),
+    ...(limitMs === undefined ? [] : ['--call-timeout', durationOf(limitMs - aheadOf(limitMs))]),
   ];
   return wrapped(document, program, wrapArgv(document, program, { launcher, options }));
 }
@@ -199,6 +201,8 @@ function wrapped(document: Document, program: Program, edits: readonly TextEdit[
   };
   return { report: { kind, name: entryName(program), action: 'wrapped' }, edits, record };
 }
+
+const aheadOf = (limitMs: number): number => Math.min(mostAheadMs, limitMs * partAhead);
 
 function durationOf(ms: number): string {
   const whole = Math.max(1, Math.floor(ms));

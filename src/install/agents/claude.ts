@@ -57,7 +57,11 @@ export const claude: Agent = {
     ];
   },
   rules: claudeRules,
-  callLimitMs: ({ table }) => numberIn(table, 'timeout'),
+  callLimitMs({ table }) {
+    const limitMs = numberIn(table, 'timeout');
+    // It takes no notice of a shorter one.
+    return limitMs !== undefined && limitMs >= 1000 ? limitMs : undefined;
+  },
   hooks: claudeHooks,
   next: [
     'Servers: from the next session of Claude Code on. Hooks: from the next turn on.',

@@ -222,18 +222,23 @@ describe('install claude', () => {
     expect((await machine.run({ dryRun: true })).notes).toEqual([]);
   });
 
-  it('[E-4] gives a server the time for a call that its entry gives it, where that is longer', async () => {
+  it('[E-4] gives a call a little less time than the agent does by its entry, so that it ends first and says why', async () => {
     const machine = startInstall();
     machine.write(
       'home/.claude.json',
-      servers({ long: { ...npx, timeout: 3_600_000 }, short: { ...npx, timeout: 9000 } }),
+      servers({
+        long: { ...npx, timeout: 3_600_000 },
+        short: { ...npx, timeout: 9000 },
+        none: { ...npx, timeout: 999 },
+      }),
     );
     await machine.run();
     const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as {
       mcpServers: Record<string, { args: string[] }>;
     };
-    expect(mcpServers['long']?.args.slice(1, 7)).toEqual(['mcp', '--name', 'long', '--call-timeout', '3600s', '--']);
-    expect(mcpServers['short']?.args.slice(1, 5)).toEqual(['mcp', '--name', 'short', '--']);
+    expect(mcpServers['long']?.args.slice(1, 7)).toEqual(['mcp', '--name', 'long', '--call-timeout', '3595s', '--']);
+    expect(mcpServers['short']?.args.slice(4, 7)).toEqual(['--call-timeout', '8100ms', '--']);
+    expect(mcpServers['none']?.args.slice(1, 5)).toEqual(['mcp', '--name', 'none', '--']);
   });
 
   it('[E-4] follows CLAUDE_CONFIG_DIR', async () => {

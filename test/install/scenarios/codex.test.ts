@@ -60,7 +60,7 @@ describe('install codex', () => {
       ['command = """\ny"""', `command = ${own}, args = [${words('c')}, """\ny"""]`],
       ['d.command = "z"', `d.args = [${words('d')}, "z"]\nd.command = ${own}`],
       ['"q", args = []', `${own}, args = [${words('e')}, "q"]`],
-      ['i = { command = "q"', `i = { command = ${own}, args = [${words('i', '"--call-timeout", "3600500ms", ')}, "q"]`],
+      ['i = { command = "q"', `i = { command = ${own}, args = [${words('i', '"--call-timeout", "3595500ms", ')}, "q"]`],
     ] as const;
     const expected = lines.reduce((made, [from, to]) => made.replace(from, to), config).replaceAll('\n', eol);
     expect(machine.read('home/.codex/config.toml')).toBe(expected);

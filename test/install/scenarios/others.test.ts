@@ -133,7 +133,7 @@ describe('install openclaw', () => {
         .replace("'np\\x78', args: [", `"/usr/bin/node", args: [${machine.front('a')}, 'np\\x78', `)
         .replace(
           "d: { command: 'x'",
-          `d: { command: "/usr/bin/node", "args": [${machine.front('d', '"--call-timeout", "1048575ms", ')}, 'x']`,
+          `d: { command: "/usr/bin/node", "args": [${machine.front('d', '"--call-timeout", "1043575ms", ')}, 'x']`,
         ),
     );
     await machine.undo({ agents: ['openclaw'] });
