@@ -137,7 +137,7 @@ function failureText({ kind, reason, met_kind: met, retry_count: retries, elapse
 function againText(retryable: unknown, retryAfterMs: unknown): string | undefined {
   if (typeof retryable !== 'boolean') return undefined;
   if (!retryable) return 'not to be tried again as it is';
-  return `may be tried again${typeof retryAfterMs === 'number' ? ` in ${timeText(retryAfterMs)}` : ''}`;
+  return `may be tried again${typeof retryAfterMs === 'number' ? ` in ${waitText(retryAfterMs)}` : ''}`;
 }
 
 function countsText(failures: unknown, crashes: unknown): string {
@@ -148,8 +148,13 @@ function countsText(failures: unknown, crashes: unknown): string {
   return some.join(' and ');
 }
 
-/** Whole seconds from one on: a fraction of a longer time tells nobody anything. */
+/** How long something took. */
 function timeText(ms: unknown): string {
+  return formatDuration(Number(ms));
+}
+
+/** A time to wait, in whole seconds from one on, begun ones as whole: who waits so long does not come too early. */
+function waitText(ms: unknown): string {
   const given = Number(ms);
-  return given < 1000 ? formatDuration(Math.round(given)) : formatSeconds(given);
+  return given < 1000 ? formatDuration(Math.ceil(given)) : formatSeconds(given);
 }

@@ -32,7 +32,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
   return {
     status: 'error',
     synthetic: true,
-    error: `${plain(failure.message)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}${advice(failure)}`}.`,
+    error: `${plain(failure.message)}${ofSeveral(failure, elapsedMs)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}${advice(failure)}`}.`,
     kind,
     outcome,
     ...(how !== undefined && { how }),
@@ -93,6 +93,12 @@ function riskOf(failure: Failure): string {
 /** Of a stream its reader has what it wanted. */
 function left({ effect = 'mutating' }: Failure): string {
   return `nothing failed; ${risks[effect]}`;
+}
+
+/** A limit on one attempt of several says little of how long all of it took. */
+function ofSeveral({ kind, reason, attempts }: Failure, elapsedMs: number): string {
+  if (kind !== 'timeout' || reason === 'overall_timeout' || attempts < 2) return '';
+  return ` (the last of ${attempts} attempts, ${formatDuration(elapsedMs)} in all)`;
 }
 
 function plain(message: string): string {

@@ -11,7 +11,7 @@ describe('an event as a sentence', () => {
     [
       'integration/failure',
       failure,
-      'no answer (timeout, idle_timeout after 1 retry in 1m2s; tool pay; session desk; call kb-2; it may have taken effect; not to be tried again as it is)',
+      'no answer (timeout, idle_timeout after 1 retry in 1m1s; tool pay; session desk; call kb-2; it may have taken effect; not to be tried again as it is)',
     ],
     [
       'integration/failure',
@@ -29,7 +29,7 @@ describe('an event as a sentence', () => {
       'no program (refused: unavailable; not to be tried again as it is)',
     ],
     ['integration/crashed', { message: 'exited with code 3' }, 'exited with code 3'],
-    ['integration/restarted', { down_ms: 1800 }, 'is back after 2s'],
+    ['integration/restarted', { down_ms: 1800 }, 'is back after 1.8s'],
     [
       'alert/raised',
       {

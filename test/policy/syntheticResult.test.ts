@@ -28,6 +28,15 @@ describe('a synthetic result', () => {
     });
   });
 
+  it('[G-13] says of a limit on one attempt of several how long all of them took', () => {
+    const told = (given: Partial<Failure>): string =>
+      syntheticResult(failure({ message: 'No answer within 4s', attempts: 4, ...given }), 23_140).error;
+    expect(told({})).toMatch(/^No answer within 4s \(the last of 4 attempts, 23\.1s in all\): outcome unknown/);
+    expect(told({ attempts: 1 })).toMatch(/^No answer within 4s: outcome/);
+    expect(told({ reason: 'overall_timeout' })).toMatch(/^No answer within 4s: outcome/);
+    expect(told({ kind: 'crash' })).toMatch(/^No answer within 4s: outcome/);
+  });
+
   it('[G-13] has no time to try again where none is known', () => {
     expect(syntheticResult(failure({}), 1)).not.toHaveProperty('retryAfterMs');
   });
