@@ -95,7 +95,7 @@ export function wordsOf(
     });
   });
   const named = operand === undefined ? undefined : input[operand.name];
-  return [command.name, ...given, ...(named === undefined ? [] : ['--', String(named)])];
+  return [command.name, ...given, ...(typeof named === 'string' ? ['--', named] : [])];
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
