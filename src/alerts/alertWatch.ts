@@ -17,6 +17,7 @@ import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
 import { type LowRate, RateWindow } from './rateWindow.ts';
+import type { Refusing } from './refusing.ts';
 
 /** What raises an alert. */
 interface Reason extends Omit<Incident, 'cause'> {
@@ -32,8 +33,8 @@ export interface AlertWatchOptions {
   readonly origin: () => AlertOrigin;
   /** A name that no other alert has. */
   readonly newId: () => string;
-  /** What has to come about before all is clear with an integration, however quiet it is. @defaultValue nothing */
-  readonly clearsOnlyOnce?: ((integration: string) => string | undefined) | undefined;
+  /** How far an integration refuses calls. @defaultValue none does */
+  readonly refusing?: ((integration: string) => Refusing | undefined) | undefined;
   /** Tells how calls end, for alerts by rate. @defaultValue there are none */
   readonly statistics?: { onKept(hear: (rows: readonly CallFiguresRow[]) => void): () => void } | undefined;
 }
@@ -43,14 +44,14 @@ interface OpenWatched {
   readonly integration: string;
   /** How long it lasts once nothing fails any more, in ms. */
   readonly quietMs: number;
-  /** What has to come about before. */
+  /** What ends it, where calls are refused. */
   readonly once?: string | undefined;
   /** Whether it is ours alone, as the store did not take it. @defaultValue false */
   readonly unrecorded?: boolean | undefined;
 }
 
-/** How often an alert is looked at whose integration has been quiet for long enough behind an open circuit, in ms. */
-const lookAgainMs = 10_000;
+/** How often it is looked whether calls are still refused, in ms. */
+const lookMs = 10_000;
 
 /** An alert of ours that is open. Times are monotonic. */
 interface Episode {
@@ -60,6 +61,10 @@ interface Episode {
   crashes: number;
   readonly raisedAt: number;
   lastAt: number;
+  /** Calls that the integration had refused when it was last looked. */
+  refused: number;
+  /** When it was last seen that calls were refused, which cannot fail. */
+  refusedAt: number;
   /** Settled once it is known whose it is. */
   raised: Promise<void>;
   /** Whether the alert is on record; one that the store did not take is ours alone. */
@@ -85,7 +90,7 @@ export class AlertWatch {
   readonly #ruleOf: AlertRuleOf;
   readonly #origin: () => AlertOrigin;
   readonly #newId: () => string;
-  readonly #clearsOnlyOnce: (integration: string) => string | undefined;
+  readonly #refusing: (integration: string) => Refusing | undefined;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
   readonly #statistics: AlertWatchOptions['statistics'];
@@ -95,13 +100,13 @@ export class AlertWatch {
   #settled: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
 
-  constructor({ clock, bus, ruleOf, origin, newId, statistics, clearsOnlyOnce = () => undefined }: AlertWatchOptions) {
+  constructor({ clock, bus, ruleOf, origin, newId, statistics, refusing = () => undefined }: AlertWatchOptions) {
     this.#clock = clock;
     this.#bus = bus;
     this.#ruleOf = ruleOf;
     this.#origin = origin;
     this.#newId = newId;
-    this.#clearsOnlyOnce = clearsOnlyOnce;
+    this.#refusing = refusing;
     this.#statistics = statistics;
   }
 
@@ -136,7 +141,7 @@ export class AlertWatch {
       .filter(({ episode }) => episode !== undefined)
       .map(({ integration, episode }) => {
         const { quietMs } = this.#ruleOf(integration) ?? defaultAlertRule;
-        const once = this.#clearsOnlyOnce(integration);
+        const once = this.#refusing(integration)?.because?.until;
         const unrecorded = this.#records !== undefined && episode?.recorded === false;
         return { integration, quietMs, ...(once !== undefined && { once }), ...(unrecorded && { unrecorded }) };
       });
@@ -167,6 +172,7 @@ export class AlertWatch {
       crashes,
       raisedAt: this.#monotonic(raisedAt),
       lastAt: this.#monotonic(lastFailureAt),
+      ...this.#noneRefused(integration),
       raised: Promise.resolve(),
       recorded: true,
     };
@@ -274,7 +280,8 @@ export class AlertWatch {
     const about = { integration, because: cause, ...counts, kind, message };
     const alert: OpenAlert = { ...about, id, raisedAt: wallNow, lastFailureAt: wallNow };
     const raised = Promise.resolve();
-    const episode: Episode = { ...counts, id, because: cause, raisedAt: now, lastAt: now, raised, recorded: false };
+    const times = { raisedAt: now, lastAt: now, ...this.#noneRefused(integration) };
+    const episode: Episode = { ...counts, ...times, id, because: cause, raised, recorded: false };
     found.failures = [];
     found.episode = episode;
     this.#clearWhenOver(found, rule);
@@ -322,19 +329,37 @@ export class AlertWatch {
       if (isOver) void this.#clear(found, isByRate ? 'recovered' : 'quiet', rule);
       else this.#clearWhenOver(found, rule);
     };
-    const soonestMs = this.#clearsOnlyOnce(found.integration) === undefined ? 0 : lookAgainMs;
-    found.timer = clock.setTimeout(due, Math.max(soonestMs, overAt - clock.now()), { ref: false });
+    const state = this.#refusing(found.integration);
+    const soonestMs = state?.because === undefined ? 0 : lookMs;
+    const latestMs = state === undefined ? Number.POSITIVE_INFINITY : lookMs;
+    const overInMs = overAt - clock.now();
+    found.timer = clock.setTimeout(due, Math.min(latestMs, Math.max(soonestMs, overInMs)), { ref: false });
   }
 
-  #isOver(found: Watched, { because, lastAt }: Episode, rule: AlertRule): boolean {
-    if (this.#lowRate(found, rule) !== undefined || this.#clearsOnlyOnce(found.integration) !== undefined) return false;
-    return (because === 'rate' && found.rate !== undefined) || this.#clock.now() - lastAt >= rule.quietMs;
+  #isOver(found: Watched, episode: Episode, rule: AlertRule): boolean {
+    if (this.#refusedLately(found, episode, rule) || this.#lowRate(found, rule) !== undefined) return false;
+    const isByRate = episode.because === 'rate' && found.rate !== undefined;
+    return isByRate || this.#clock.now() - episode.lastAt >= rule.quietMs;
+  }
+
+  /** Whether calls are refused by an open circuit, or were until a short while ago: they cannot fail, which is no quiet. */
+  #refusedLately({ integration }: Watched, episode: Episode, { quietMs }: AlertRule): boolean {
+    const state = this.#refusing(integration);
+    const wasRefused = state !== undefined && state.refused !== episode.refused;
+    episode.refused = state?.refused ?? episode.refused;
+    if (state?.because === undefined) return false;
+    if (wasRefused) episode.refusedAt = this.#clock.now();
+    return this.#clock.now() - episode.refusedAt < quietMs;
+  }
+
+  #noneRefused(integration: string): Pick<Episode, 'refused' | 'refusedAt'> {
+    return { refused: this.#refusing(integration)?.refused ?? 0, refusedAt: Number.NEGATIVE_INFINITY };
   }
 
   #closed(integration: string): void {
     const found = this.#watched.get(integration);
     // Another of its circuits may be open.
-    if (found === undefined || this.#clearsOnlyOnce(integration) !== undefined) return;
+    if (found === undefined || this.#refusing(integration)?.because !== undefined) return;
     const rule = this.#ruleOf(integration) ?? defaultAlertRule;
     // It closed because its server is back, as so often of late.
     if (raises('crashes', found.crashes, this.#clock.now(), rule)) return;
@@ -355,6 +380,7 @@ export class AlertWatch {
     await episode.raised;
     const wallNow = clock.wallNow();
     const quietSince = by === 'quiet' ? wallNow - rule.quietMs : Number.POSITIVE_INFINITY;
+    const remains = this.#refusing(integration)?.because?.now;
     const factOf = ({ failures, crashes }: AlertCounts): Fact => {
       const afterMs = clock.now() - episode.raisedAt;
       return {
@@ -365,6 +391,7 @@ export class AlertWatch {
         failures,
         crashes,
         afterMs,
+        ...(remains !== undefined && { remains }),
         ...this.#origin(),
       };
     };

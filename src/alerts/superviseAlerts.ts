@@ -1,5 +1,5 @@
 import { alertOrigin } from './alertOrigin.ts';
-import { clearsOnlyOnce } from './openCircuit.ts';
+import { refusing } from './refusing.ts';
 import { superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
@@ -41,9 +41,9 @@ export function superviseAlerts(
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),
     origin: () => alertOrigin(runtime),
     newId: () => crypto.randomUUID(),
-    clearsOnlyOnce(integration) {
+    refusing(integration) {
       const path = runtime.path(integration);
-      return path === undefined ? undefined : clearsOnlyOnce(path);
+      return path && refusing(path);
     },
     statistics,
   });

@@ -84,7 +84,10 @@ export function standingOf(
   const known = { ...(raisedBy.host !== undefined && { raisedBy }), next: nextOfAlert(integration, because, db) };
   if (!watches.areWatched) return { ...known, clears: 'by no one now: the next gateway that runs on it looks again' };
   const watched = watches.alerts.get(integration);
-  if (watched?.once !== undefined) return { ...known, clears: `once ${watched.once}, unless it fails again` };
+  if (watched?.once !== undefined) {
+    const quiet = formatDuration(watched.quietMs);
+    return { ...known, clears: `once ${watched.once}, or ${quiet} after the last call that failed or was refused` };
+  }
   if (because === 'rate') return { ...known, clears: 'when enough of its calls succeed' };
   const circuit = because === 'failures' ? 'when its circuit closes, or ' : '';
   // A gateway that was started anew may have another.

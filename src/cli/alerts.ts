@@ -26,7 +26,7 @@ export const alerts = defineCommand({
     'A running gateway or proxy raises an alert at 5 final failures of one integration within 10 minutes, or at 5 crashes of what is',
     'behind it, also when every call survives them; unless it was given other thresholds, or at a success rate that is too low, where it',
     'was told which is. It clears it after 10 minutes without either, or when the circuit closes and it does not keep crashing, and one by',
-    'rate when the rate is high enough again; none while a circuit of it is open. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
+    'rate when the rate is high enough again; none while an open circuit refuses calls. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
     'the last 10 minutes are judged now, and shown as unwatched. FAILURES and CRASHES of an alert are those that raised it and all since, until it is',
     'cleared: `unwedge status` counts the last 10 minutes and the last 24 hours.',
   ].join('\n'),

@@ -121,7 +121,7 @@ export interface WatchedAlert {
   readonly integration: string;
   /** How long it lasts once nothing fails any more, in ms. */
   readonly quietMs: number;
-  /** What has to come about before, such as `its circuit has closed`. */
+  /** What ends it, where calls are refused: such as `its circuit has closed`. */
   readonly once?: string | undefined;
   /** The store did not take it: it is in the memory of its gateway alone. @defaultValue false */
   readonly unrecorded?: boolean | undefined;

@@ -193,7 +193,7 @@ function clearing(
 ): Pick<AlertLine, 'rule' | 'endsAt'> {
   if (!isWatched) return { rule: watchedAgain };
   const { quietMs: quiet, once } = watched.get(integration) ?? {};
-  if (once !== undefined) return { rule: `All clear once ${once}` };
+  if (once !== undefined) return { rule: `All clear once ${once}, or nobody calls it` };
   if (because === 'rate') return { rule: 'All clear when enough calls succeed' };
   if (quiet === undefined) return { rule: 'All clear after a time without a failure' };
   return { rule: 'All clear without a failure', endsAt: lastFailureAt + quiet };

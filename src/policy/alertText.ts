@@ -45,8 +45,9 @@ function raisedText(news: FactOf<'alert.raised'>): string {
 }
 
 function clearedText(news: FactOf<'alert.cleared'>): string {
-  const { integration, afterMs, by } = news;
-  return `All clear: ${integration}, after ${formatDuration(afterMs)} (${endTexts[by]}; ${placeText(news)})`;
+  const { integration, afterMs, by, remains } = news;
+  const but = remains === undefined ? '' : `, though ${remains}: no call has come since`;
+  return `All clear: ${integration}, after ${formatDuration(afterMs)} (${endTexts[by]}${but}; ${placeText(news)})`;
 }
 
 function placeText({ gateway, pid, host }: AlertOrigin): string {

@@ -36,7 +36,7 @@ export type AlertRule = Readonly<Record<keyof AlertThresholds, number>>;
 
 const tenMinutes = 10 * 60_000;
 
-/** O-3: 5 final failures within 10 min, all clear after 10 min without one, unless a circuit is open; the same for crashes. */
+/** O-3: 5 final failures within 10 min, all clear after 10 min without one, nor a call that an open circuit refused; the same for crashes. */
 export const defaultAlertRule: AlertRule = {
   failures: 5,
   crashes: 5,

@@ -5,6 +5,7 @@ import type { FactOf, FactType } from '../../src/policy/facts.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import type { EarlierIncident } from '../../src/alerts/incident.ts';
+import type { Refusing } from '../../src/alerts/refusing.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
@@ -26,14 +27,14 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
   bus.on('alert.raised', (fact) => facts.push(fact) && told.push(`raised ${fact.integration}`));
   bus.on('alert.cleared', (fact) => facts.push(fact) && told.push(`cleared ${fact.integration} ${fact.by}`));
   let ids = 0;
-  const circuits = new Map<string, string>();
+  const refusals = new Map<string, Refusing>();
   const watch = new AlertWatch({
     clock,
     bus,
     ruleOf: checkAlertRules('alerts', rules),
     origin: () => origin,
     newId: () => `alert-${++ids}`,
-    clearsOnlyOnce: (integration) => circuits.get(integration),
+    refusing: (integration) => refusals.get(integration),
   });
   watch.start(records, open, earlier);
   const fail = (times: number, integration = 'kb', kind: FailureKind = 'timeout'): void => {
@@ -48,7 +49,7 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
     }
   };
   const close = (): void => bus.tell({ type: 'breaker.closed', integration: 'kb' });
-  return { bus, clock, watch, told, facts, circuits, fail, crash, close };
+  return { bus, clock, watch, told, facts, refusals, fail, crash, close };
 }
 
 /** Records of a store that answers as it is told. */
@@ -194,27 +195,54 @@ describe('an alert', () => {
 });
 
 describe('an alert behind an open circuit', () => {
-  it('[O-3] is not cleared however quiet it is, and within 10 s once the circuit is closed', async () => {
-    const { watch, told, circuits, fail, clock } = startWatch();
+  const because = { now: 'its circuit is open', until: 'its circuit has closed' };
+
+  it('[O-3] is not cleared while calls are refused, and is for the quiet time after the last of them', async () => {
+    const { watch, told, facts, refusals, fail, clock } = startWatch();
     fail(5);
-    circuits.set('kb', 'its circuit has closed');
-    await clock.advance(60 * minute);
+    for (let minutes = 1; minutes <= 60; minutes++) {
+      refusals.set('kb', { refused: minutes, because });
+      await clock.advance(minute);
+    }
     expect(told).toEqual(['raised kb']);
     expect(watch.open).toEqual([{ integration: 'kb', quietMs: 10 * minute, once: 'its circuit has closed' }]);
-    circuits.clear();
-    await clock.advance(10_000);
+    await clock.advance(9 * minute + 10_000);
     expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    expect(facts.at(-1)).toMatchObject({ remains: 'its circuit is open' });
     expect(clock.pending).toBe(0);
   });
 
-  it('[O-3] is not cleared by a circuit that closes while one of its tools is open', async () => {
-    const { told, circuits, fail, close, clock } = startWatch();
+  it('[O-3] is cleared ten minutes after the last failure where nobody calls', async () => {
+    const { told, refusals, fail, clock } = startWatch();
+    refusals.set('kb', { refused: 7 });
     fail(5);
-    circuits.set('kb', 'the circuit of its tool search has closed');
+    refusals.set('kb', { refused: 7, because });
+    await clock.advance(10 * minute - 1);
+    expect(told).toEqual(['raised kb']);
+    await clock.advance(10_000);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+  });
+
+  it('[O-3] takes no refusal of a closed circuit for trouble', async () => {
+    const { told, facts, refusals, fail, clock } = startWatch();
+    fail(5);
+    for (let minutes = 1; minutes <= 10; minutes++) {
+      refusals.set('kb', { refused: minutes });
+      await clock.advance(minute);
+    }
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    expect(facts.at(-1)).not.toHaveProperty('remains');
+  });
+
+  it('[O-3] is not cleared by a circuit that closes while one of its tools is open', async () => {
+    const { told, refusals, fail, close, clock } = startWatch();
+    fail(5);
+    const tool = 'the circuit of its tool search';
+    refusals.set('kb', { refused: 0, because: { now: `${tool} is open`, until: `${tool} has closed` } });
     close();
     await clock.advance(9 * minute);
     expect(told).toEqual(['raised kb']);
-    circuits.clear();
+    refusals.clear();
     close();
     await clock.settle();
     expect(told).toEqual(['raised kb', 'cleared kb closed']);

@@ -43,7 +43,7 @@ describe('what makes an open alert go', () => {
   it('[O-3] is a circuit that closes and nothing else while it is open, whatever raised the alert', () => {
     const once = { integration: 'kb', quietMs: 10 * minute, once: 'its circuit has closed' };
     const held = { areWatched: true, alerts: new Map([['kb', once]]) };
-    const clears = 'once its circuit has closed, unless it fails again';
+    const clears = 'once its circuit has closed, or 10m after the last call that failed or was refused';
     for (const because of ['failures', 'crashes', 'rate'] as const) {
       const found = standing({ because }, { watches: held });
       expect([found.clears, found.clearsAt]).toEqual([clears, undefined]);

@@ -21,7 +21,7 @@ export interface AlertFacts {
     /** The command to type next, for a shell; absent where the store is in memory: no command can look into that. */
     next?: string | undefined;
   };
-  /** The episode is over, and no circuit of it is open: no failure and no crash for the quiet time, the circuit closed, or the success rate is high enough again. */
+  /** The episode is over: no failure, no crash and no call refused by an open circuit for the quiet time, the circuit closed, or the success rate is high enough again. */
   'alert.cleared': LocatedAlertFact & {
     by: AlertEnd;
     /** All final failures of the episode. */
@@ -30,6 +30,8 @@ export interface AlertFacts {
     crashes: number;
     /** How long it lasted. */
     afterMs: number;
+    /** What is not well yet, though nobody calls: `its circuit is open`. */
+    remains?: string | undefined;
   };
   /** An alert did not reach where it was to go. While it is open, the next start sends it once more. */
   'alert.undelivered': AlertFact & { to: 'command' | 'webhook'; error: string };

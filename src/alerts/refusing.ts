@@ -1,0 +1,32 @@
+import { circuitOf } from '../calls/integration.ts';
+import type { RegisteredPath } from '../runtime/runtime.ts';
+
+/** How far an integration refuses calls, which then cannot fail. */
+export interface Refusing {
+  /** Calls that were refused since its start. */
+  readonly refused: number;
+  /** Why it refuses, in words; absent while its circuit and those of its tools are closed. */
+  readonly because?: Because | undefined;
+}
+
+interface Because {
+  /** What is so, such as `its circuit is open`. */
+  readonly now: string;
+  /** What ends it, such as `its circuit has closed`. */
+  readonly until: string;
+}
+
+export function refusing({ link, openTools, stats }: Pick<RegisteredPath, 'link' | 'openTools' | 'stats'>): Refusing {
+  const { refused } = stats;
+  const circuit = circuitOf(link);
+  if (circuit === 'crashed') return { refused, because: { now: 'it is down', until: 'it is back' } };
+  if (circuit !== 'closed')
+    return { refused, because: { now: 'its circuit is open', until: 'its circuit has closed' } };
+  const [first, ...others] = openTools;
+  if (first === undefined) return { refused };
+  const one = `the circuit of its tool ${first.tool}`;
+  const all = 'circuits of its tools';
+  return others.length > 0
+    ? { refused, because: { now: `${all} are open`, until: `the ${all} have closed` } }
+    : { refused, because: { now: `${one} is open`, until: `${one} has closed` } };
+}
