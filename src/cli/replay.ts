@@ -93,11 +93,19 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
   ].join('');
 }
 
-function playedText({ isSame, isAfterEnd, replayed }: ReplayLine): string {
+function playedText(line: ReplayLine): string {
+  const { isSame, isAfterEnd, replayed } = line;
   if (isSame) return 'the same';
-  const what = sanitize(replayed?.what ?? '-');
+  const what = `${sanitize(replayed?.what ?? '-')}${apartText(line)}`;
   if (isAfterEnd !== true) return what;
   return replayed === undefined ? 'not compared: after the record' : `${what}, after the record`;
+}
+
+/** Of what happened as it did, but at another time. */
+function apartText({ recorded, replayed }: ReplayLine): string {
+  if (recorded === undefined || recorded.what !== replayed?.what) return '';
+  const ms = Math.round(replayed.atMs - recorded.atMs);
+  return ms === 0 ? '' : `, ${formatDuration(Math.abs(ms))} ${ms < 0 ? 'earlier' : 'later'}`;
 }
 
 function endText(lines: readonly ReplayLine[]): string {
@@ -110,7 +118,8 @@ function endText(lines: readonly ReplayLine[]): string {
 
 function differenceText(first: ReplayLine | undefined, red: (text: string) => string, width: number): string {
   const { recorded, replayed } = first ?? {};
-  const what = `${sanitize(first?.of ?? '')}: recorded ${sanitize(recorded?.what ?? 'nothing')}, replayed ${sanitize(replayed?.what ?? 'nothing')}`;
+  const apart = first === undefined ? '' : apartText(first);
+  const what = `${sanitize(first?.of ?? '')}: recorded ${sanitize(recorded?.what ?? 'nothing')}, replayed ${sanitize(replayed?.what ?? 'nothing')}${apart}`;
   const at = formatDuration(Math.round(recorded?.atMs ?? replayed?.atMs ?? 0));
   const end = 'It ends otherwise';
   // Painted when it is wrapped: a colour has no width.

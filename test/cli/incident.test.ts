@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
+import type { Incident } from '../../src/incident/incident.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { replayIncident } from '../../src/testing/replayIncident.ts';
 import { hasSqlite, temporaryDirectory } from '../store/startStore.ts';
@@ -95,6 +96,30 @@ describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
     const changed = await call(['replay', folder]);
     expect(changed.code).toBe(1);
     expect(changed.stdout).toContain('kb-1: recorded answered, 3 attempts, replayed answered, 1 attempt');
+  });
+
+  it('[O-16] says by how much a change came at another time', async () => {
+    const db = await databaseOfTrouble();
+    const folder = join(temporaryDirectory(), 'taken');
+    await call(['incident', 'kb', '--out', folder, '--db', db]);
+    const file = join(folder, 'events.jsonl');
+    const later = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { at: number; type: string })
+      .map((event) => JSON.stringify(event.type === 'opened' ? { ...event, at: event.at + 500 } : event));
+    writeFileSync(file, later.join('\n'));
+    const kept = join(folder, 'incident.json');
+    const incident = JSON.parse(readFileSync(kept, 'utf8')) as Incident;
+    const integrations = incident.integrations.map((each) => ({
+      ...each,
+      records: each.records.map((record) => ({ ...record, at: record.at + 1000 })),
+    }));
+    writeFileSync(kept, JSON.stringify({ ...incident, integrations }));
+    const played = await call(['replay', folder]);
+    expect(played.code).toBe(1);
+    expect(played.stdout).toMatch(/^ *\S+ +circuit of kb +opened: transient +opened: transient, \d+ms earlier$/m);
+    expect(played.stdout).toMatch(/recorded opened: transient, replayed opened: transient, \d+ms earlier$/m);
   });
 
   it('[O-16] is a test of one’s own, as the page shows it', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { allGone } from '../../actors/process/startProcess.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { main, type Place, type Run, startPlace } from '../startRun.ts';
@@ -20,7 +20,7 @@ const sockets = ({ directory }: Place): readonly string[] => {
 /** A run that has lasted. */
 async function startLasting(place: Place): Promise<Run> {
   const run = place.start(['--name', 'nightly', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
-  await vi.waitFor(() => expect(sockets(place)).toEqual([expect.stringMatching(/\.sock$/)]), 10_000);
+  await expect.poll(() => sockets(place)).toEqual([expect.stringMatching(/\.sock$/)]);
   return run;
 }
 
@@ -28,11 +28,8 @@ describe.skipIf(!hasSqlite || process.platform !== 'linux')('a run that lasts', 
   it('[L-4] [L-5] is shown by `status` with its call in flight, on a socket of its user alone', async () => {
     const place = startPlace();
     const run = await startLasting(place);
-    await vi.waitFor(() => {
-      const shown = unwedge(place, 'status');
-      expect(shown).toMatch(new RegExp(`^Live: unwedge run nightly \\(pid ${run.pid}, started `, 'm'));
-      expect(shown).toMatch(/^nightly +closed +1 +0 /m);
-    }, 10_000);
+    const shown = new RegExp(`^Live: unwedge run nightly \\(pid ${run.pid}, started [^]*^nightly +closed +1 +0 `, 'm');
+    await expect.poll(() => unwedge(place, 'status')).toMatch(shown);
     expect(sockets(place).map((path) => statSync(path).mode & 0o777)).toEqual([0o600]);
   });
 
@@ -50,7 +47,7 @@ describe.skipIf(!hasSqlite || process.platform !== 'linux')('a run that lasts', 
     const stubborn = "trap '' TERM HUP; echo $$; while :; do sleep 1; done";
     const run = place.start(['--name', 'nightly', '--', 'sh', '-c', stubborn]);
     const [pid] = await run.seen(/\d+/);
-    await vi.waitFor(() => expect(sockets(place)).toHaveLength(1), 10_000);
+    await expect.poll(() => sockets(place)).toHaveLength(1);
     // Two of one kind may come as one.
     run.child.kill('SIGHUP');
     run.child.kill('SIGTERM');

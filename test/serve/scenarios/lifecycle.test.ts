@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Readiness } from '../../../src/serve/readiness.ts';
 import type { SessionWhy } from '../../../src/sessions/why.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -53,10 +53,8 @@ describe('the life of a gateway that is served', () => {
     const { serving, get, post, send } = await startServed({ servers: { kb } });
     await post('/v1/sessions', { id: 'a' });
     const sent = send('a', echo);
-    await vi.waitFor(async () => {
-      const { calls } = await get<SessionWhy>('/v1/sessions/a/why');
-      expect(calls[0]?.progress?.phase).toBe('in_flight');
-    }, 15_000);
+    const phase = async () => (await get<SessionWhy>('/v1/sessions/a/why')).calls[0]?.progress?.phase;
+    await expect.poll(phase).toBe('in_flight');
     const stopped = serving.stop(3_600_000);
     void serving.stop();
     await stopped;

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/sessions/history.ts';
 import type { SessionWhy } from '../../../src/sessions/why.ts';
 import type { ServedAgent } from '../../../src/serve/serveTypes.ts';
@@ -184,10 +184,10 @@ describe('a gateway that is served', () => {
     const first = await startServed({ agents: { coder: served } });
     await first.post('/v1/sessions', { id: 'a' });
     await first.send('a', { text: 'hang' }, '');
-    await vi.waitFor(() => expect(fake.prompts()).toEqual(['hang']), 15_000);
+    await expect.poll(() => fake.prompts()).toEqual(['hang']);
     await first.serving.stop();
     await startServed({ agents: { coder: served }, store: first.store });
-    await vi.waitFor(() => expect(fake.prompts()).toHaveLength(2), 15_000);
+    await expect.poll(() => fake.prompts()).toHaveLength(2);
     expect(fake.prompts()[1]).toMatch(/^hang\n\n\[This message was answered before, and the answer was cut off/);
   });
 
@@ -347,12 +347,11 @@ describe('what a client gets wrong', () => {
 });
 
 /** What the session waits for, once its call is in flight. */
-function whyInFlight(get: <T>(way: string) => Promise<T>): Promise<SessionWhy> {
-  return vi.waitFor(async () => {
-    const why = await get<SessionWhy>('/v1/sessions/a/why');
-    expect(why.calls[0]?.progress?.phase).toBe('in_flight');
-    return why;
-  }, 15_000);
+async function whyInFlight(get: <T>(way: string) => Promise<T>): Promise<SessionWhy> {
+  let why: SessionWhy | undefined;
+  const phase = async () => (why = await get<SessionWhy>('/v1/sessions/a/why')).calls[0]?.progress?.phase;
+  await expect.poll(phase).toBe('in_flight');
+  return why as unknown as SessionWhy;
 }
 
 /** Reads on up to an event of this type. */

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SessionMail } from '../../../src/sessions/sessionMail.ts';
 import { HeldStore } from '../../support/heldStore.ts';
 import { startKept } from '../../support/keptSession.ts';
@@ -71,7 +71,7 @@ describe('the owner of a kept session', () => {
     expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'owned_elsewhere' });
     store.held = undefined;
     const acceptance = session.send({ kind: 'user' });
-    await vi.waitFor(() => expect(session.heldElsewhere).toBe(false));
+    await expect.poll(() => session.heldElsewhere).toBe(false);
     store.commit();
     expect(await acceptance).toMatchObject({ accepted: true, durable: true });
     expect(asked).toBe(2);

@@ -85,7 +85,7 @@ describe('the access to a remote server', () => {
     waits = true;
     const giveUp = new AbortController();
     const outcome = kb.call(find, { signal: giveUp.signal });
-    await vi.waitFor(() => expect(give).toBeDefined());
+    await expect.poll(() => give).toBeDefined();
     giveUp.abort();
     expect(await outcome).toMatchObject({ ok: false, failure: { kind: 'cancelled' } });
     waits = false;
