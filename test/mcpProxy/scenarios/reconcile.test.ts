@@ -77,7 +77,7 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
 
   it('[R-16] is not made again where nobody says that its effect ends with its server', async () => {
     const { endsWithProcess: _, ...rule } = listed;
-    const bank = await startBank('before', { reconcile: rule });
+    const bank = await startBank('before', { reconcile: { ...rule, attempts: 1 } });
     expect(failureOf(await bank.pay())).toMatchObject({
       outcome: 'unknown',
       how: 'list_payments does not list it, and it may still happen',
@@ -110,7 +110,7 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
   });
 
   it('[R-16] [G-13] ends as unknown, in words and for programs, where the rule cannot say', async () => {
-    const bank = await startBank('listless', { reconcile: { ...listed, timeoutMs: 300 } });
+    const bank = await startBank('listless', { reconcile: { ...listed, timeoutMs: 300, attempts: 1 } });
     const answer = await bank.pay();
     expect(answer.result?.['isError']).toBe(true);
     expect(textIn(answer)).toContain('outcome unknown; it may have taken effect; it is declared mutating');
