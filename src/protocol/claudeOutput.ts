@@ -43,6 +43,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
       case 'system':
         isStream = true;
         if (message['subtype'] === 'permission_denied') tools.notRun(message['tool_use_id']);
+        if (message['subtype'] === 'task_started') tools.began(message['tool_use_id']);
         if (message['subtype'] === 'init') retries.began(message);
         if (message['subtype'] === 'api_retry') retries.told(message);
         block = blockOf(message) ?? block;

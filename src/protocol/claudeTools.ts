@@ -16,6 +16,14 @@ const readOnly: ReadonlySet<string> = new Set([
   'WebSearch',
 ]);
 
+/** How Claude says that a tool was declined before it began. Those that it cut short (`interrupted`, `cancelled`) are not among them. */
+const declined: ReadonlySet<string> = new Set([
+  'permission-rule',
+  'automode-blocked',
+  'automode-unavailable',
+  'automode-parsing-error',
+]);
+
 /** More than one answer asks for at once. An answer that asks for more is taken as one that acts. */
 const mostPending = 1000;
 
@@ -39,16 +47,25 @@ export class ToolUses {
     }
   }
 
+  /** It is told that the work of a tool began: whatever is said of it later, it may have done something. */
+  began(id: unknown): void {
+    if (this.#pending.delete(textIn(id) ?? '')) this.#ran = true;
+  }
+
   /** A user's message: the results. */
   answered(message: Message): void {
     const meta = message['tool_result_meta'];
-    for (const each of Array.isArray(meta) ? meta.map(recordIn) : []) {
-      if (each?.['non_execution_kind'] !== undefined) this.notRun(each['id']);
-    }
+    const about = Array.isArray(meta) ? meta.map(recordIn) : [];
     for (const block of blocksOf(message)) {
-      if (block['type'] !== 'tool_result') continue;
-      const refused = textIn(block['content'])?.startsWith('<tool_use_error>') === true;
-      if (this.#pending.delete(textIn(block['tool_use_id']) ?? '') && !refused) this.#ran = true;
+      const id = textIn(block['tool_use_id']) ?? '';
+      if (block['type'] !== 'tool_result' || !this.#pending.delete(id)) continue;
+      if (
+        !neverBegan(
+          block,
+          about.find((each) => each?.['id'] === id),
+        )
+      )
+        this.#ran = true;
     }
   }
 
@@ -56,6 +73,16 @@ export class ToolUses {
   notRun(id: unknown): void {
     this.#pending.delete(textIn(id) ?? '');
   }
+}
+
+/** Whether a result says that its tool never began. @param about - what is told of the result beside its text. */
+function neverBegan(result: Message, about: Message | undefined): boolean {
+  const kind = textIn(about?.['non_execution_kind']);
+  // By a signal Claude calls what it had under way rejected, too: only a decision was one.
+  if (kind === 'user-rejected') return recordIn(about?.['permission_decision'])?.['decision'] === 'reject';
+  if (kind !== undefined) return declined.has(kind);
+  const error = /^<tool_use_error>(?!Error calling tool)/;
+  return error.test(textIn(result['content']) ?? '');
 }
 
 function blocksOf(message: Message): readonly Message[] {

@@ -186,10 +186,31 @@ describe('the tools of a run of claude', () => {
   it('[R-12] that were denied, unknown or refused have none', () => {
     const denied = { type: 'system', subtype: 'permission_denied', tool_use_id: 't1' };
     expect(read(init, uses('Bash'), denied, answered({ content: 'no' })).effects).toBe('none');
-    expect(read(init, uses('Bash'), answered({ content: 'no' }, { non_execution_kind: 'user-rejected' })).effects).toBe(
-      'none',
-    );
+    for (const meta of [
+      { non_execution_kind: 'permission-rule' },
+      { non_execution_kind: 'automode-blocked' },
+      { non_execution_kind: 'user-rejected', permission_decision: { decision: 'reject', source: 'user_reject' } },
+    ])
+      expect(read(init, uses('Bash'), answered({ content: 'no' }, meta)).effects).toBe('none');
     expect(read(init, uses('X'), answered({ content: '<tool_use_error>No such tool' })).effects).toBe('none');
+  });
+
+  it.each(['user-rejected', 'interrupted', 'cancelled'])(
+    '[R-12] that a signal cut short may have effects, though Claude calls them rejected: %s',
+    (non_execution_kind) => {
+      const content = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+      expect(read(init, uses('Write'), answered({ content }, { non_execution_kind })).effects).toBe('possible');
+      const cut = '<tool_use_error>Cancelled: parallel tool call errored</tool_use_error>';
+      expect(read(init, uses('Write'), answered({ content: cut }, { non_execution_kind })).effects).toBe('possible');
+    },
+  );
+
+  it('[R-12] that began, or failed while they were called, may have effects, whatever is said of them later', () => {
+    const began = { type: 'system', subtype: 'task_started', tool_use_id: 't1' };
+    const denied = answered({ content: 'no' }, { non_execution_kind: 'permission-rule' });
+    expect(read(init, uses('Bash'), began, denied).effects).toBe('possible');
+    const threw = answered({ content: '<tool_use_error>Error calling tool Bash: EPIPE</tool_use_error>' });
+    expect(read(init, uses('Bash'), threw).effects).toBe('possible');
   });
 
   it('[R-12] that ran have effects, whatever they answered', () => {
