@@ -115,6 +115,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   noteFailure(facts: FailureFacts): void {
     const progress = this.ownProgress();
     progress.lastFailure = facts;
+    progress.goesOn ||= facts.resumable === true;
     if (progress.effect !== 'unknown' && facts.outcome !== 'not_started') progress.effect = facts.outcome;
     this.noteStep('attempt', facts);
   }

@@ -10,7 +10,8 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   const effect = isOpen ? call.expectedEffect : undefined;
   const { kind, shouldRetry, retryAfterMs } = facts;
-  const end = { kind, outcome, shouldRetry, retryAfterMs };
+  const resumable = facts.resumable ?? (call.progress.goesOn || undefined);
+  const end = { kind, outcome, shouldRetry, retryAfterMs, resumable };
   return {
     ...facts,
     outcome,

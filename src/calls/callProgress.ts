@@ -29,6 +29,8 @@ export class CallProgress {
   lastFailure: FailureFacts | undefined = undefined;
   /** What is known of the effect of all attempts together. */
   effect: EffectOutcome = 'not_started';
+  /** An attempt may have acted, and only what goes on in its session may follow it. */
+  goesOn = false;
   /** What the server said of its effect. */
   learned: Effect | undefined = undefined;
   /** What it takes of the rate limits of its integration, where that has any. */

@@ -33,13 +33,14 @@ export function mayRepeat(
 
 /**
  * Whether the caller of a call that ended like this may make it again as it is, and may get through then: what `retryable` of a failure says.
- * Where it may have taken effect, as far as it would have been repeated here.
+ * Where it may have taken effect, as far as it would have been repeated here: attempts that go on in a session repeat nothing, and another call begins anew.
  */
 export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: RepeatAfter): boolean {
+  if (end.resumable === true && effect === undefined && leavesEffectOpen(end, effect)) return false;
   return mayGetThrough(end) && mayRepeat(end, effect, repeatAfter);
 }
 
-type End = Pick<FailureFacts, 'kind' | 'outcome' | 'shouldRetry' | 'retryAfterMs'>;
+type End = Pick<FailureFacts, 'kind' | 'outcome' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
 
 /** Whether the same call may get through later, whatever that would do to the world. */
 export function mayGetThrough({ kind, outcome, shouldRetry, retryAfterMs = 0 }: End): boolean {

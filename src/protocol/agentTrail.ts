@@ -75,9 +75,9 @@ export interface Repetition {
 function withEffects(facts: FailureFacts, { effects }: Left, next: Repetition): FailureFacts {
   if (facts.outcome === 'not_started' || facts.kind === 'cancelled' || facts.kind === 'spawn') return facts;
   if (effects === 'none') return { ...facts, outcome: 'failed' };
-  if (effects === 'possible' && next.resumable) return { ...facts, outcome: 'unknown', resumable: true };
-  const mayRepeat = isHarmless(next.effect) || next.asked === true;
-  return { ...facts, outcome: 'unknown', ...(!mayRepeat && { shouldRetry: false }) };
+  if (isHarmless(next.effect) || next.asked === true) return { ...facts, outcome: 'unknown' };
+  const goesOn = effects === 'possible' && next.resumable;
+  return { ...facts, outcome: 'unknown', ...(goesOn ? { resumable: true } : { shouldRetry: false }) };
 }
 
 function refuseRepetition({ effects }: Left, { effect, resumable, asked }: Repetition): void {

@@ -116,6 +116,21 @@ describe('a call', () => {
     expect(outcome).toMatchObject({ failure: { kind: 'crash', attempts: 1 } });
   });
 
+  it.each([
+    ['overloaded', 'unknown'],
+    ['spawn', 'not_started'],
+  ] as const)(
+    '[R-12] [G-13] is not retryable once an attempt may have acted that its next one goes on with, whatever ends it: %s',
+    async (kind, outcome) => {
+      const { integration, clock, attempt } = startIntegration({ retry: { maxAttempts: 2, repeatAfter: 'lost' } });
+      const ended = integration.call('ask');
+      attempt(0).reject(fault('overloaded', { outcome: 'unknown', resumable: true }));
+      await clock.advance(60_000);
+      attempt(1).reject(fault(kind, { outcome, retryAfterMs: 1000 }));
+      expect(await ended).toMatchObject({ failure: { kind, outcome: 'unknown', attempts: 2, retryable: false } });
+    },
+  );
+
   it('[R-12] repeats a mutating call that never reached the other side', async () => {
     const { integration, clock, seen } = startIntegration();
     void integration.call('ask', { effect: 'mutating' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../src/policy/effects.ts';
-import { mayRetry } from '../../src/policy/repetition.ts';
+import { isRetryable, mayRetry } from '../../src/policy/repetition.ts';
 import { type EffectOutcome, type FailureFacts, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 
 const bold = { repeatAfter: 'lost', retryUnknown: false } as const;
@@ -35,6 +35,14 @@ describe('whether a failed attempt may be repeated', () => {
     const resumable = { ...facts('crash', 'unknown'), resumable: true } as const;
     expect(mayRetry(resumable, undefined, careful)).toBe(true);
     expect(mayRetry(resumable, 'mutating', bold)).toBe(false);
+  });
+
+  it('[R-12] [G-13] calls not retryable what only went on where it ended, unless repeating was declared harmless', () => {
+    const acted = { ...facts('overloaded', 'unknown'), resumable: true } as const;
+    expect(isRetryable(acted, undefined, 'lost')).toBe(false);
+    expect(isRetryable(acted, 'mutating', 'lost')).toBe(false);
+    expect(isRetryable(acted, 'idempotent', 'lost')).toBe(true);
+    expect(isRetryable({ ...acted, resumable: undefined }, undefined, 'lost')).toBe(true);
   });
 
   it('[R-12] repeats a mutating call that the other side refused', () => {

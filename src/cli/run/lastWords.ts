@@ -8,13 +8,14 @@ import type { RunPlan } from './request.ts';
 import type { RunEnd } from './supervisedRun.ts';
 
 const mayHelp = 'trying again may help';
+const tryLater = 'try again later';
 
 /** What is to be done about a failure of a kind that says no time. */
 const advice: { readonly [K in FailureKind]?: string } = {
   transient: mayHelp,
-  overloaded: 'try again later',
-  rate_limit: 'try again later',
-  quota: 'try again later',
+  overloaded: tryLater,
+  rate_limit: tryLater,
+  quota: tryLater,
   timeout: mayHelp,
   crash: mayHelp,
   protocol: 'trying again will hardly help',
@@ -79,7 +80,8 @@ function untimely(
 }
 
 /** Whether it would have been tried again. */
-const isRepeated = ({ kind, retryable }: Failure): boolean => retryable && failureKinds[kind].retried;
+const isRepeated = ({ kind, retryable, resumable }: Failure): boolean =>
+  (retryable || resumable === true) && failureKinds[kind].retried;
 
 /** Chance at its most. */
 const mostOfAll = (): number => 1 - Number.EPSILON;
@@ -87,7 +89,8 @@ const mostOfAll = (): number => 1 - Number.EPSILON;
 /** One line about a failure: its kind, what happened, and whether and when to try again. To try again helps no agent that may have acted. */
 export function failureLine(failure: Failure, left?: AgentLeft): string {
   const isLost = left?.effects === 'possible' && failure.retryAfterMs === undefined;
-  const next = isLost && advice[failure.kind] === mayHelp ? '' : later(failure);
+  const said = advice[failure.kind];
+  const next = isLost && (said === mayHelp || said === tryLater) ? '' : later(failure);
   return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${next}`;
 }
 

@@ -45,6 +45,7 @@ describe('the last words of a run', () => {
   });
 
   it('[L-4] say nothing of time where there was enough, no attempt left, or nothing to be won by one', () => {
+    expect(lastWords(plan, end({ ...timeout, retryable: false, resumable: true }, 14_900))).toHaveLength(2);
     expect(lastWords(plan, end(timeout, 1000))).toHaveLength(1);
     expect(lastWords(plan, end({ ...timeout, attempts: 3 }, 14_900))).toHaveLength(1);
     expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900))).toHaveLength(1);
@@ -65,6 +66,9 @@ describe('the last words of a run', () => {
     expect(lines({ agent: 'codex', sessionId: 't 1' }).at(-1)).toBe(`${anew}; go on with: codex exec resume 't 1'`);
     for (const effects of ['none', 'unknown'])
       expect(lines({ effects })).toEqual(['timeout: It took too long; trying again may help']);
+    const busy = { ...timeout, kind: 'overloaded', reason: undefined, message: 'HTTP 529' } as const;
+    const later = { ...acted({}), ...end(busy), left: acted({}).left } as never;
+    expect(lastWords(plan, later)).toEqual(['overloaded: HTTP 529', anew]);
     expect(lastWords(plan, { ...acted({}), outcome: { ok: true, value: {} } } as never)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
+import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { badKey, fakeClaude, type FakeRun, overloaded } from '../../support/fakeClaude.ts';
-import { fixture, startPlace } from '../startRun.ts';
+import { fixture, main, startPlace } from '../startRun.ts';
 
 const stream = ['-p', '--output-format', 'stream-json', '--verbose', 'do it'];
 const acted = { ...overloaded, tools: ['Bash'] };
@@ -85,6 +86,22 @@ describe('unwedge run with more than one attempt of an agent', () => {
     expect(await effectsOf(hung)).toMatchObject({ effects: 'possible', session_id: 's-1' });
     expect(await effectsOf({ hang: true })).toMatchObject({ effects: 'none', session_id: 's-1' });
     expect(await effectsOf({ text: 'done', tools: ['Bash'] })).toMatchObject({ ok: true, effects: 'possible' });
+  });
+
+  it('[L-4] [R-12] [G-13] is not retryable where it may have acted: in the report, on record, and in its last words', async () => {
+    const fake = fakeClaude(acted);
+    const program = ['env', `FAKE_CLAUDE=${fake.directory}`, process.execPath, fixture('claude.mjs'), ...stream];
+    const place = startPlace();
+    const run = (...options: readonly string[]) =>
+      place.run(['--agent', 'claude', '--policy', 'toolCall', '--name', 'job', '--json', ...options, '--', ...program]);
+    const { code, stdout, stderr } = await run('--attempts', '2');
+    expect(code).toBe(75);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ kind: 'overloaded', effects: 'possible', retryable: false });
+    expect(stderr).not.toContain('try again');
+    const { stdout: events } = await execa(process.execPath, [main, 'events', '--failed', '--db', place.db]);
+    expect(events).toMatch(/it may have taken effect; not to be tried again as it is/);
+    const { stdout: always } = await run('--attempts', '2', '--retry', 'always');
+    expect(JSON.parse(always.toString())).toMatchObject({ effects: 'possible', retryable: true });
   });
 
   it('[L-1] names what --retry takes', async () => {
