@@ -27,6 +27,8 @@ export interface Watched {
   readonly runtimes: readonly AskedRuntime<Pick<LiveStatus, 'store'>>[];
   /** What waits on record of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
+  /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
+  readonly moreWaiting?: number | undefined;
 }
 
 /** More than these are told by their number. */
@@ -45,7 +47,7 @@ export interface Matter {
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
-  { integrations, alerts, sessions, stuck, letters, runtimes, records = [] }: Watched,
+  { integrations, alerts, sessions, stuck, letters, runtimes, records = [], moreWaiting = 0 }: Watched,
   now: number,
   database: string | undefined,
 ): readonly Matter[] {
@@ -67,12 +69,18 @@ export function mattersOf(
       .map((session) => matterOfSession(session, db)),
     matterOfLetters(letters, db),
   ];
+  const more =
+    moreWaiting === 0
+      ? []
+      : [{ what: `${counted(moreWaiting, 'more session waits', 'more sessions wait')} on record`, next: waitingNext }];
   const over = past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db));
-  const all = [...sorts.flat(), ...over];
+  const all = [...sorts.flat(), ...more, ...over];
   // Very many of one sort must not leave all others out of what is told.
   const heads = all.length > mostTold ? sorts.flatMap((sort) => sort.slice(0, 1)) : [];
   return [...heads, ...all.filter((matter) => !heads.includes(matter))];
 }
+
+const waitingNext = 'start the gateway that has them: it takes up what is left';
 
 /** After so long without a failure an integration that is called is told as one that runs again, in ms. */
 const againMs = 30_000;
@@ -103,14 +111,26 @@ function oftenText({ failures10m, crashes10m }: IntegrationView): string {
   return `${often.join(' and ')} in 10 minutes`;
 }
 
-/** The matters as they lead what is shown; empty without any. @param mostLines - of all of them but the first. */
+/** How matters are shown. */
+interface Shown {
+  readonly width: number;
+  readonly style: Style;
+  /** Of all of them but the first. @defaultValue any number */
+  readonly mostLines?: number | undefined;
+  /** What are told at most. @defaultValue 8 */
+  readonly most?: number | undefined;
+  /** What shows the others. @defaultValue `--json has all` */
+  readonly rest?: string | undefined;
+}
+
+/** The matters as they lead what is shown; empty without any. */
 export function attentionText(
   matters: readonly Matter[],
-  { width, style, mostLines = Number.POSITIVE_INFINITY }: { width: number; style: Style; mostLines?: number },
+  { width, style, mostLines = Number.POSITIVE_INFINITY, most = mostTold, rest = '--json has all' }: Shown,
 ): string {
   if (matters.length === 0) return '';
   const told = matters
-    .slice(0, mostTold)
+    .slice(0, most)
     .map(({ what, next }) => [
       ...wrapWords(what, width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
       `  ${style.dim('next:')} ${next}`,
@@ -119,7 +139,7 @@ export function attentionText(
   // The worst is told however little room there is.
   const shown = told.filter((lines, index) => (left -= lines.length) >= 0 || index === 0);
   const more = matters.length - shown.length;
-  return `${[...shown.flat(), ...(more > 0 ? [`  … and ${more} more: --json has all`] : [])].join('\n')}\n`;
+  return `${[...shown.flat(), ...(more > 0 ? [`  … and ${more} more: ${rest}`] : [])].join('\n')}\n`;
 }
 
 /** Those that let the least through first. */

@@ -55,9 +55,10 @@ export async function lookAround(
   const live = new Set(answers.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
   const shown = createShownNames();
   const records = withShownNames(
-    recorded.filter(({ session }) => !live.has(session)),
+    recorded.records.filter(({ session }) => !live.has(session)),
     shown,
   );
+  const moreWaiting = recorded.others.filter((session) => !live.has(session)).length;
   const waits = [
     ...(await stuckSessions(answers, textOf)),
     ...records.map((each) => ({ session: each.session, what: recordedText(each, now) })),
@@ -66,7 +67,12 @@ export async function lookAround(
   const data = { ...found, integrations, stuck: waits, letters, runtimes: answers };
   // Last: names that are put together must still be the same on both sides.
   const { letters: shownLetters, runtimes, stuck, ...view } = withShownNames(data, shown);
-  return { now, view, asked: runtimes, watched: { ...view, stuck, letters: shownLetters, runtimes, records } };
+  return {
+    now,
+    view,
+    asked: runtimes,
+    watched: { ...view, stuck, letters: shownLetters, runtimes, records, moreWaiting },
+  };
 }
 
 async function statusOf(

@@ -14,8 +14,8 @@ export interface StuckSession {
   readonly what: string;
 }
 
-/** Sessions on record that are looked at. */
-const mostLooked = 50;
+/** Sessions on record that are looked at, of those that wait. */
+const mostLooked = 200;
 /** A turn without a call that takes longer is worth a line, in ms. */
 const longTurnMs = 60_000;
 /** The same of a turn that messages wait behind. */
@@ -90,13 +90,20 @@ function isInTrouble({ progress }: ToolCallWhy): boolean {
   return progress.phase !== 'in_flight' || progress.attempt > 1 || (progress.silentMs ?? 0) >= longSilenceMs;
 }
 
+/** Sessions on record of which something waits. */
+export interface RecordedSessions {
+  readonly records: readonly SessionRecords[];
+  /** Ids of those that were not looked at: there are too many. */
+  readonly others: readonly string[];
+}
+
 /** The sessions whose records say that something waits, for where no live runtime says more. */
-export async function recordedSessions(reader: StoreReader): Promise<readonly SessionRecords[]> {
-  const ids = (await reader.sessionIds()).slice(0, mostLooked);
-  const records = await Promise.all(ids.map((id) => reader.session(id)));
-  return records.filter(
-    (each) => each !== undefined && each.calls.length + each.messages.length > 0,
-  ) as SessionRecords[];
+export async function recordedSessions(
+  reader: Pick<StoreReader, 'waitingSessions' | 'session'>,
+): Promise<RecordedSessions> {
+  const ids = await reader.waitingSessions();
+  const records = await Promise.all(ids.slice(0, mostLooked).map((id) => reader.session(id)));
+  return { records: records.filter((each) => each !== undefined), others: ids.slice(mostLooked) };
 }
 
 /** What waits of a session on record. */

@@ -18,7 +18,7 @@ import { wrapLines } from './wrap.ts';
 export const why = defineCommand({
   name: 'why',
   summary: 'what a session waits for, and which rule will end it when',
-  usage: 'why [SESSION] [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
+  usage: 'why [SESSION] [--all] [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
     'people, and which limit or wait ends next. Without one it shows what is on record: messages and calls that wait to be taken up.',
@@ -27,6 +27,7 @@ export const why = defineCommand({
     'With --fire the rule that comes next acts now, exactly as if its time had come; it is on record as operator/fired. Exits 1 where no rule waits.',
   ].join('\n'),
   options: {
+    all: { kind: 'flag', help: 'without SESSION: list all of them, not the first 8' },
     fire: { kind: 'flag', help: 'have the rule that ends the wait next act now' },
     rule: { kind: 'text', value: 'ID', help: 'have this rule act: its name, or its id as --json tells it' },
     ...reasonOption,
@@ -37,6 +38,7 @@ export const why = defineCommand({
     const [session] = args.operands;
     if (!args.fire && (args.rule ?? args.reason) !== undefined)
       throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
+    if (args.all && session !== undefined) throw new UsageError('--all goes without a SESSION');
     if (session === undefined) {
       if (args.fire) throw new UsageError('--fire needs a SESSION; `unwedge why` lists those that wait');
       return (await import('./whyAll.ts')).showAllWhy(args, io);

@@ -44,6 +44,8 @@ export interface StoreReader {
   runtimes(): Promise<readonly RuntimeRow[]>;
   /** Ids of the sessions that are kept, at most 1000. */
   sessionIds(): Promise<readonly string[]>;
+  /** Ids of those of which messages wait or calls are pending, at most 1000. */
+  waitingSessions(): Promise<readonly string[]>;
   /** Undefined for a session that was never kept here. */
   session(id: string): Promise<SessionRecords | undefined>;
   /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { whyText } from '../../src/cli/whyText.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { failed, hasSqlite } from '../store/startStore.ts';
+import { failed, hasSqlite, openDatabase, startStore } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { call, databaseWith, runBuilt } from './startCli.ts';
 import { startKept } from './startKept.ts';
@@ -119,6 +119,36 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     release();
     expect((await run()).stdout).not.toContain('search');
   });
+
+  it.skipIf(!hasSqlite)(
+    '[L-5] finds a session that waits on record however many others do not, and lists all with --all',
+    async () => {
+      vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+      const { store, path } = await startStore();
+      await store.flush();
+      const database = openDatabase(path);
+      const keep = database.prepare(`INSERT INTO unwedge_sessions VALUES (?, 'gone', 1)`);
+      for (let number = 0; number < 300; number++) keep.run(`idle-${number}`);
+      const wait = database.prepare(
+        `INSERT INTO unwedge_messages (session, number, body, state, posted_at) VALUES (?, 1, '{}', 'waiting', 0)`,
+      );
+      for (let number = 1; number <= 203; number++) {
+        keep.run(`zebra-${number}`);
+        wait.run(`zebra-${number}`);
+      }
+      const run = (...words: string[]) => call(['why', ...words, '--db', path], { now: Date.now });
+      const first = (await run()).stdout;
+      expect(first).toContain('session zebra-1 ');
+      expect(first).toContain('… and 193 more: --all shows them');
+      const { stdout } = await run('--all');
+      expect(stdout.match(/^! session zebra-/gm)).toHaveLength(200);
+      expect(stdout).toContain('! 3 more sessions wait on record\n');
+      expect(await run('zebra-1', '--all')).toMatchObject({
+        code: 2,
+        stderr: 'unwedge: --all goes without a SESSION\n',
+      });
+    },
+  );
 
   it('[L-1] wants a session where a rule is to be fired', async () => {
     expect(await call(['why', '--fire'])).toMatchObject({

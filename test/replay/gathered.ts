@@ -41,6 +41,7 @@ function readerOf(stores: readonly Store[], pidOf: (store: Store) => number): St
       moreSessions: 0,
     }),
     sessionIds: async () => [],
+    waitingSessions: async () => [],
     session: async () => undefined,
   };
   return reader as StoreReader;

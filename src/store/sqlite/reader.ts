@@ -25,7 +25,7 @@ import { identityOf } from './fileMarks.ts';
 import { findEventTable, isOurs } from './schema.ts';
 import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
-import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
+import { readSessionIds, readWaitingSessions, readSessionRecords } from './sessionRecords.ts';
 import { selectFlights, selectPolicies } from './sqliteFlights.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
 import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
@@ -90,6 +90,10 @@ class SqliteReader implements StoreReader {
 
   async sessionIds(): Promise<readonly string[]> {
     return readSessionIds(this.#database);
+  }
+
+  async waitingSessions(): Promise<readonly string[]> {
+    return readWaitingSessions(this.#database);
   }
 
   async session(id: string): Promise<SessionRecords | undefined> {

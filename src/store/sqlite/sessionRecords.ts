@@ -11,6 +11,18 @@ export function readSessionIds(database: Database): readonly string[] {
   return rows.map((row) => String(row['id']));
 }
 
+/** Ids of those of which messages wait or calls are pending, at most 1000. @throws what SQLite reports. */
+export function readWaitingSessions(database: Database): readonly string[] {
+  if (!hasTable(database, 'unwedge_sessions')) return [];
+  const rows = database
+    .prepare(
+      `SELECT session AS id FROM unwedge_messages WHERE state IN ('waiting', 'taken')
+       UNION SELECT session FROM unwedge_calls WHERE state = 'pending' ORDER BY id LIMIT 1000`,
+    )
+    .all();
+  return rows.map((row) => String(row['id']));
+}
+
 /** Undefined for a session that was never kept here. @throws what SQLite reports. */
 export function readSessionRecords(database: Database, session: string): SessionRecords | undefined {
   if (!hasTable(database, 'unwedge_sessions')) return undefined;

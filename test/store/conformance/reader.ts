@@ -250,6 +250,7 @@ export function isRead(engine: ReadableEngine): void {
         deadLetters: [{ id: 's-m2', reason: 'poison' }],
       });
       expect(await reader.sessionIds()).toEqual(['s']);
+      expect(await reader.waitingSessions()).toEqual(['s']);
       expect(await reader.session('nobody')).toBeUndefined();
     });
 

@@ -25,7 +25,7 @@ import { readPgDeadLetters } from './pgDeadLetters.ts';
 import { readPgHistory, readPgMessage } from './pgMessageRecord.ts';
 import type { Ask } from './pgReads.ts';
 import { readPgRuntimes } from './pgRuntimeRows.ts';
-import { readPgSessionIds, readPgSessionRecords } from './pgSessionRecords.ts';
+import { readPgSessionIds, readPgWaitingSessions, readPgSessionRecords } from './pgSessionRecords.ts';
 import { readPgStatus } from './pgStatus.ts';
 import { readPgTurns } from './pgTurnRecords.ts';
 
@@ -102,6 +102,10 @@ export class PgReader implements StoreReader {
 
   sessionIds(): Promise<readonly string[]> {
     return readPgSessionIds(this.#ask);
+  }
+
+  waitingSessions(): Promise<readonly string[]> {
+    return readPgWaitingSessions(this.#ask);
   }
 
   session(id: string): Promise<SessionRecords | undefined> {

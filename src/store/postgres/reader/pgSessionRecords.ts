@@ -18,6 +18,17 @@ export async function readPgSessionIds(ask: Ask): Promise<readonly string[]> {
   return (await ask('SELECT key FROM uw.lease ORDER BY key COLLATE "C" LIMIT 1000')).map((row) => String(row['key']));
 }
 
+/** Ids of those of which messages wait or calls are pending, at most 1000. @throws what the server says. */
+export async function readPgWaitingSessions(ask: Ask): Promise<readonly string[]> {
+  const rows = await ask(
+    `SELECT id FROM (
+       SELECT session AS id FROM uw.message WHERE state IN ('waiting', 'taken')
+       UNION SELECT session FROM uw.mail WHERE state = 'waiting'
+       UNION SELECT session FROM uw.call WHERE state = 'pending') w ORDER BY id COLLATE "C" LIMIT 1000`,
+  );
+  return rows.map((row) => String(row['id']));
+}
+
 /** Undefined for a session that was never kept here. @throws what the server says. */
 export async function readPgSessionRecords(ask: Ask, session: string): Promise<SessionRecords | undefined> {
   const [[lease], messages, mail, calls, deadLetters] = await Promise.all([
