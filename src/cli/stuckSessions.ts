@@ -45,6 +45,7 @@ export function stuckText({
   waiting,
   next,
   stopping,
+  ended,
   recovering = [],
 }: SessionWhy): string | undefined {
   if (recovering.length > 0)
@@ -65,12 +66,21 @@ export function stuckText({
   }
   if (waiting > 0 && turn.sinceMs >= queuedTurnMs) {
     const on =
-      calls[0] === undefined ? ' without a call' : ` on ${sanitize(calls[0].integration)} ${sanitize(calls[0].tool)}`;
+      calls[0] === undefined
+        ? ` without a call${refusedText(ended)}`
+        : ` on ${sanitize(calls[0].integration)} ${sanitize(calls[0].tool)}`;
     return `is at work for ${seconds(turn.sinceMs)}${on}, while ${counted(waiting, 'message waits', 'messages wait')}${end}`;
   }
   return calls.length > 0 || turn.sinceMs < longTurnMs
     ? undefined
-    : `is at work for ${seconds(turn.sinceMs)} without a call${end}`;
+    : `is at work for ${seconds(turn.sinceMs)} without a call${refusedText(ended)}${end}`;
+}
+
+/** The circuit that refused its last call: a handler may wait for that. */
+function refusedText(ended: SessionWhy['ended']): string {
+  const last = ended?.at(-1);
+  if (last?.failure?.kind !== 'circuit_open') return '';
+  return `, after the circuit of ${sanitize(last.integration)} refused ${sanitize(last.tool)}`;
 }
 
 /** The same also of a session that is at work as it should be. */
@@ -80,7 +90,8 @@ export function busyText(why: SessionWhy): string | undefined {
   if (stuck !== undefined || turn === undefined) return stuck;
   const [call] = calls;
   const rule = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
-  if (call === undefined) return `is at work for ${seconds(turn.sinceMs)} without a call${rule}`;
+  if (call === undefined)
+    return `is at work for ${seconds(turn.sinceMs)} without a call${refusedText(why.ended)}${rule}`;
   const more = calls.length > 1 ? ` and ${calls.length - 1} more` : '';
   return `waits for ${sanitize(call.integration)} ${sanitize(call.tool)}${more} for ${seconds(call.sinceMs)}${rule}`;
 }

@@ -32,14 +32,16 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
   ];
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
+    // It may wait until that can be called again, such as an open circuit.
+    lines.push(...endedLines((why.ended ?? []).slice(-1)));
   }
-  if (turn === undefined) lines.push(...endedLines(why));
+  if (turn === undefined) lines.push(...endedLines(why.ended));
   lines.push(...endLines(why));
   return wrapLines(lines, width);
 }
 
-/** What came last, of a session that processes nothing: a proxy tells the call that it answered as its server did not. */
-function endedLines({ ended = [] }: SessionWhy): readonly string[] {
+/** Calls that failed: of a session that processes nothing, as a proxy tells the call that it answered as its server did not, or the last of a turn. */
+function endedLines(ended: SessionWhy['ended'] = []): readonly string[] {
   return ended.flatMap(({ integration, tool, call, sinceMs, endedAgoMs, failure }) => {
     if (failure === undefined) return [];
     const name = `${sanitize(integration)} ${sanitize(tool)} (${sanitize(call)})`;

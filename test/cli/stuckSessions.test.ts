@@ -82,6 +82,13 @@ describe('a session that is stuck', () => {
       { turn: { ...turn, sinceMs: 60_000 }, next: { ...next, rule: 'turn', what: 'turn 1' } },
       'is at work for 1m without a call; the watchdog ends turn 1 in 10s',
     ],
+    [
+      {
+        turn: { ...turn, sinceMs: 60_000 },
+        ended: [{ integration: 'bank', tool: 'charge', ok: false, failure: { kind: 'circuit_open', message: 'open' } }],
+      },
+      'is at work for 1m without a call, after the circuit of bank refused charge; idle_timeout ends the attempt of charge in 10s',
+    ],
     [{ turn: { ...turn, sinceMs: 29_999 }, waiting: 2 }, undefined],
     [
       { turn: { ...turn, sinceMs: 30_000 }, waiting: 2 },

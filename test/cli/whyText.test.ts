@@ -192,3 +192,21 @@ describe('the words for a session on record', () => {
     expect(text).toContain('    the policy of kb: idle limit 30s, attempt limit 1m\n');
   });
 });
+
+describe('the words for a turn without a call', () => {
+  it('[L-5] name the circuit that refused its last one: its handler may wait for that', () => {
+    const turn = { turn: 1, message: 's-m1', kind: 'user', delivery: 1, sinceMs: 5000 };
+    const of = { integration: 'kb', tool: 'find', attempts: 0, trail: [], sinceMs: 4000, endedAgoMs: 4000, ok: false };
+    const failure = { kind: 'circuit_open', message: 'The circuit of kb is open; next try in 1m' } as const;
+    const ended = [
+      { ...of, call: 'c1', ok: true },
+      { ...of, call: 'c2', failure },
+    ];
+    const parts = { session: 's', state: 'processing', waiting: 0, heldElsewhere: false };
+    const text = whyText({ ...parts, turn, ended, calls: [], questions: [], rules: [] });
+    expect(text.split('\n').slice(1, 3)).toEqual([
+      '  no call is pending: its handler is at work',
+      '  kb find (c2) failed 4s ago, after 0ms: circuit_open: The circuit of kb is open; next try in 1m',
+    ]);
+  });
+});
