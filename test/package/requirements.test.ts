@@ -5,11 +5,17 @@ import { judgeRequirements, parseRequirements, parseTitles } from '../../scripts
 
 describe('the requirements', () => {
   it('that are built each have a test title', () => {
-    expect(judgeRequirements().untested).toEqual([]);
+    const missing = judgeRequirements().untested.map(
+      (id) => `${id} is \`built\` in docs/requirements.md, and no test title names [${id}]: npm run requirements`,
+    );
+    expect(missing).toEqual([]);
   });
 
   it('that test titles name all exist', () => {
-    expect(judgeRequirements().unknown).toEqual([]);
+    const wrong = judgeRequirements().unknown.map(
+      ({ id, file, line }) => `${file}:${line} names [${id}], which is not in docs/requirements.md`,
+    );
+    expect(wrong).toEqual([]);
   });
 
   it('are found in their tables, a hundred and more', () => {
@@ -27,7 +33,8 @@ describe('the deviations', () => {
     );
     expect(marked.length).toBeGreaterThan(0);
     const told = read('deviations.md').filter((line) => /^(#|\|)/.test(line));
-    expect(marked.filter((id) => !told.some((line) => line.includes(id)))).toEqual([]);
+    const untold = marked.filter((id) => !told.some((line) => line.includes(id)));
+    expect(untold.map((id) => `${id} has a † in docs/requirements.md, and no row in docs/deviations.md`)).toEqual([]);
   });
 });
 
@@ -41,7 +48,8 @@ describe('the lists of names', () => {
   it('have every entry, as required or with the reason', () => {
     const { exports } = JSON.parse(read('package.json')) as { readonly exports: Readonly<Record<string, unknown>> };
     const entries = Object.keys(exports).filter((name) => name.startsWith('./') && !name.endsWith('.json'));
-    expect(entries.filter((name) => !told('U-8').includes(`${name.slice(1)}\``))).toEqual([]);
+    const untold = entries.filter((name) => !told('U-8').includes(`${name.slice(1)}\``));
+    expect(untold.map((name) => `${name} of package.json is not in row U-8 of docs/requirements.md`)).toEqual([]);
   });
 
   it('have every command, as required or with the reason', () => {
@@ -50,7 +58,8 @@ describe('the lists of names', () => {
       ...[...told('L-1').matchAll(/`([a-z-]+)`/g)].map(([, name]) => name),
       ...[...read('docs/requirements.md').matchAll(elsewhere)].map(([, name]) => name),
     ]);
-    expect(Object.keys(commands).filter((name) => !named.has(name))).toEqual([]);
+    const untold = Object.keys(commands).filter((name) => !named.has(name));
+    expect(untold.map((name) => `the command ${name} is not in row L-1 of docs/requirements.md`)).toEqual([]);
   });
 });
 

@@ -1,0 +1,42 @@
+/** What each entry of the package exports beside types. */
+export const knownNames: Readonly<Record<string, string>> = {
+  unwedge:
+    'AttemptError HttpError IntegrationError anthropicEvents approvalMachine classify createGateway createSupervisor eventText failedExit failureKinds fetchFailure httpResponseOf integrationMachine modelEvents okOrThrow openAiEvents openClawReason presets rateLimitHints sessionMachine subprocessMachine supervisorLogic systemClock treeText unwrap',
+  'unwedge/agents': 'agentKind createAgent',
+  'unwedge/claude': 'createClaude invokeClaude',
+  'unwedge/codex': 'codexKind connectCodex',
+  'unwedge/config': 'ConfigError defineConfig loadConfig readOpenClawConfig readPattern',
+  'unwedge/inspect': 'inspectWithStately',
+  'unwedge/mcp-server': 'superviseMcpServer withErrorBoundary',
+  'unwedge/openclaw': 'createProcessSupervisor',
+  'unwedge/otel': 'withTelemetry',
+  'unwedge/testing':
+    'SimulatedClock checkHistory describeViolation faultyMcpServer faultyModelApi faultyUpstream replayIncident seededRandom startFaultyMcpHttpServer',
+  'unwedge/transcript': 'repairTranscript',
+  'unwedge/workflow': 'progressText serverSentEvents showProgress workflowKind writeServerSentEvents',
+};
+
+/** The types that each entry exports. */
+export const knownTypes: Readonly<Record<string, string>> = {
+  unwedge:
+    'Acceptance AgentEffects AgentName AgentReport AlertCommand AlertOptions AlertRules AlertThresholds AlertWebhook ApprovalAnswer ApprovalHandler ApprovalOptions ApprovalReply ApprovalRequest Approver AttemptContext BreakerCause BreakerHandle BreakerOutcome BreakerRule CallOptions CallStats CallStream CallStreamOptions CallTool ChildCount ChildInfo ChildMailboxOptions ChildSpec ChunkOf ChunkStream ClassifyContext Clock CommandHookAnswer Costs CountedFailure CreateGatewayOptions Duration DurationLimit DurationText Effect EffectOutcome ErrorPattern EventRules EventStream Exit Fact FactMap FactOf FactType Failure FailureFacts FailureKind FailureReason FailureResponse Fallback FallbackIntegration FallbackOption FallbackValue FetchFailureOptions FunctionOptions Gateway GatewayOptions HistoryEntry HookAnswer HookCommand HookEvent HookHandler HookOptions HookReport HookVerdict HostLogger HttpAnswer HttpBodies HttpChunks HttpIntegration HttpOptions HttpParse HttpRateOptions HttpReading HttpRequest HttpStreamOptions HttpStreamParse Integration IntegrationKind IntegrationPolicy IntegrationSettings IntegrationState KeyRuleOptions KnownTools Limits Logger LostAnswer MailboxOptions MappedValue McpIntegration McpIntegrationOptions McpToolRequest Message MessageHandler MethodsOf MetricsBody MetricsOptions OpenClawReason OpeningRule Operation OrderNote OrderResult Outcome Overflow PoliciesOptions PolicyInput PresetName ProbeContext ProbeRuleOptions ProcessExit ProcessGuardOptions Quantiles QuestionOptions QuestionWhy Random RateInput RateLimitHint RateLimitHints RateOptions ReconcileLimits ReconcileOptions ReconcileProbe RecoveryOptions RemoteAuth RemoteMcpOptions RemoteSignInOptions ReportEntry ReportLine ReportOptions ReportStep Restart Resume RetentionOptions RetryPolicy RootOptions RootSupervisor RuleWhy RunRequest RunResult SendOptions ServerSentEvent Session SessionDefaults SessionOptions SessionWhy Shutdown StopOptions Store StreamEnd StreamOptions StreamTool SubprocessOptions Supervisor SupervisorOptions SyntheticToolError TargetWhy TextTest Timer TimerOptions TokenRefusal Told ToolBreakerHandle ToolCallOptions ToolCallRetryOptions ToolCallWhy ToolError ToolInput ToolOptions ToolRequest ToolResult ToolRuleOptions ToolStream ToolStreamOptions ToolSuccess ToolsOptions TraceContext TreeNode TreeTextOptions Turn UncaughtOrigin UntakenMessage Verdict WaitOptions WatchdogOptions',
+  'unwedge/agents':
+    'Agent AgentApproval AgentEvent AgentMethods AgentName AgentOptions AgentResult AgentStartOptions AgentStreamOptions AgentTurn AgentTurnOptions AgentTurnStream AgentUsage ClaudeBackendOptions CodexBackendOptions Conversation CreateAgentOptions SdkCanUseTool SdkMessage SdkOptions SdkPermission SdkPermissionContext SdkQuery SdkQueryFunction SdkUserMessage',
+  'unwedge/claude': 'Claude ClaudeCallOptions ClaudeErrorType ClaudeOptions ClaudeResult ClaudeRetry',
+  'unwedge/codex':
+    'Codex CodexApprover CodexHealth CodexInput CodexInputPart CodexItem CodexMethods CodexNotification CodexNotifications CodexOptions CodexQuestion CodexQuestionKind CodexReply CodexRequestOptions CodexServer CodexState CodexStreamOptions CodexThread CodexThreadInfo CodexThreadList CodexThreadOptions CodexTokens CodexTurn CodexTurnEvent CodexTurnOptions CodexTurnRecord CodexTurnResult CodexWireLine ConnectCodexOptions',
+  'unwedge/config':
+    'ConfigOptions ConfigProblem ConfigSource LoadConfigOptions LoadedConfig OpenClawOptions UnwedgeConfig',
+  'unwedge/inspect': 'InspectOptions Inspected Inspector',
+  'unwedge/mcp-server':
+    'ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult',
+  'unwedge/openclaw':
+    'AnchoredShellRunInput ChildRunInput ManagedRun ProcessSupervisor ProcessSupervisorOptions ReconcileOrphansParams RunExit RunInput RunRecord RunState RunStdin SpawnInput TerminationReason',
+  'unwedge/otel': 'TelemetryOptions Traced',
+  'unwedge/testing':
+    'CallEntry CallRow ClaimEntry Evidence FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream HistoryRows HistoryRule HistoryVerdict HistoryViolation IncidentSubject JournalEntry JournalFence LeaseChange LeaveEntry McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule MessageEntry MessageRow ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep RowWrite SenderEntry UpstreamFault UpstreamScript WriteEntry',
+  'unwedge/transcript':
+    'RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport',
+  'unwedge/workflow':
+    'NumberedWorkflowEvent ProgressStream ServerSentEventOptions ServerSentEventResponse ServerSentEventsEnd ShowProgressOptions WatchedRun Workflow WorkflowBackend WorkflowEvent WorkflowFallback WorkflowItem WorkflowItemContext WorkflowItemResult WorkflowMethods WorkflowOptions WorkflowOutcome WorkflowPlan WorkflowProbeContext WorkflowProgress WorkflowReconcile WorkflowRun WorkflowRunOptions WorkflowStepContext WorkflowTodo WorkflowWorkItem',
+};
