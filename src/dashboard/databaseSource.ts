@@ -79,7 +79,7 @@ export class DatabaseSource implements DashboardSource {
       this.#ask(answering, 'tree', readTreeAnswer),
       this.#askSessions(asked),
       found.alerts.open.length === 0 ? noneWatched : this.#askAlerts(answering),
-      frozenSince.size === 0 ? noPending : this.#read((reader) => pendingRecords(reader, found.status, asked)),
+      frozenSince.size === 0 ? noPending : this.#read((reader) => pendingRecords(reader, asked)),
     ]);
     const { rows, at: figuresAt } = found.figures;
     return assemble({

@@ -1,6 +1,6 @@
 import type { LiveStatus } from '../control/answers.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
-import type { StoreReader, StoreStatus } from '../store/storeReader.ts';
+import type { StoreReader } from '../store/storeReader.ts';
 
 /** What is on record as pending of sessions that no gateway answers for. */
 export interface PendingRecords {
@@ -10,8 +10,8 @@ export interface PendingRecords {
 
 export const noPending: PendingRecords = { calls: 0, messages: 0 };
 
-/** Sessions that are looked at for it: those seen last. */
-const mostLooked = 50;
+/** Sessions with work on record that are counted; beyond it the figures are of so many. */
+const mostLooked = 200;
 
 /** Remembers since when runtimes do not answer whose process runs. */
 export class Frozen {
@@ -28,13 +28,12 @@ export class Frozen {
 
 /** What the database knows of the work of runtimes that do not answer. */
 export async function pendingRecords(
-  reader: StoreReader,
-  { sessions }: StoreStatus,
+  reader: Pick<StoreReader, 'waitingSessions' | 'session'>,
   asked: readonly AskedRuntime<LiveStatus>[],
 ): Promise<PendingRecords> {
   const answered = new Set(asked.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
-  const silent = sessions.filter(({ session }) => !answered.has(session)).slice(0, mostLooked);
-  const records = await Promise.all(silent.map(({ session }) => reader.session(session)));
+  const silent = (await reader.waitingSessions()).filter((session) => !answered.has(session)).slice(0, mostLooked);
+  const records = await Promise.all(silent.map((session) => reader.session(session)));
   return records.reduce<PendingRecords>(
     (sum, each) => ({
       calls: sum.calls + (each?.calls.length ?? 0),

@@ -52,7 +52,10 @@ describe.skipIf(!hasSqlite)('a gateway that is frozen', () => {
     await gateway.stop();
     const database = openDatabase(path);
     const id = 'agent:lost';
-    database.prepare('INSERT INTO unwedge_sessions (id, fence) VALUES (?, 1)').run(id);
+    const session = database.prepare('INSERT INTO unwedge_sessions (id, fence) VALUES (?, 1)');
+    // However many have nothing to do.
+    for (let idle = 0; idle < 300; idle++) session.run(`agent:${idle}`);
+    session.run(id);
     database
       .prepare(
         `INSERT INTO unwedge_messages (session, number, body, state, deliveries, posted_at)
@@ -61,8 +64,6 @@ describe.skipIf(!hasSqlite)('a gateway that is frozen', () => {
       .run(id, Date.now());
     const reader = await openReader(path);
     onTestFinished(() => reader.close());
-    const seen = [{ session: id, lastSeenAt: 1, failedTurns24h: 0 }];
-    const status = { ...(await reader.status(Date.now())), sessions: seen };
-    expect(await pendingRecords(reader, status, [])).toEqual({ calls: 0, messages: 1 });
+    expect(await pendingRecords(reader, [])).toEqual({ calls: 0, messages: 1 });
   });
 });
