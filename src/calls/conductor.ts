@@ -136,10 +136,11 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** It is known whether a suspect server lives. */
   inquiryEnded(alive: boolean): void {
-    const { queue, waiting } = this.state;
+    const { queue, waiting, suspicion } = this.state;
+    const { forMs } = suspicion;
     queue.enter();
     if (this.steps.lifecycle.recorder.inquiryEnded(alive)) {
-      this.befell({ input: 'inquired', alive });
+      this.befell({ input: 'inquired', alive, forMs });
       this.resume('suspect');
       if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
     }

@@ -28,6 +28,7 @@ export class Suspicion<A> {
   #held: HeldFailure<A>[] = [];
   /** Identity of the inquiry under way. */
   #inquiry: object | undefined = undefined;
+  #raisedAt = 0;
 
   constructor(
     {
@@ -49,12 +50,18 @@ export class Suspicion<A> {
     return this.#inquiry !== undefined;
   }
 
+  /** For how long it has been suspect, in ms; of no meaning while it is not. */
+  get forMs(): number {
+    return this.#clock.now() - this.#raisedAt;
+  }
+
   /** A call passed its limit, or was given up: the server is asked for a sign of life, where it can be, once at a time. */
   raise(cause: SuspicionCause = 'limit'): void {
     const inquire = this.#inquire;
     if (inquire === undefined || this.#inquiry !== undefined) return;
     const inquiry = {};
     this.#inquiry = inquiry;
+    this.#raisedAt = this.#clock.now();
     // A turn later: a server that was found hung is being ended by then, and its calls find the integration crashed.
     const known = (alive: boolean): void => this.#clock.nextTurn(() => this.#end(inquiry, alive));
     // Not at once: the server first hears that the call is given up.

@@ -238,7 +238,10 @@ function inputOf(row: Fields, at: string): InputRow {
   ]);
   if (input === 'attached') return { ...base, input, down: row['down'] === true, ...circuit };
   if (input === 'adopted') return { ...base, input, ...circuit, ...(row['closed'] === true && { closed: true }) };
-  if (input === 'inquired') return { ...base, input, alive: row['alive'] === true };
+  if (input === 'inquired') {
+    const forMs = optional(row, 'forMs', (value) => anyNumber(value, `${at}.forMs`));
+    return { ...base, input, alive: row['alive'] === true, ...forMs };
+  }
   if (input === 'toolReset') return { ...base, input, tool: text(row['tool'], `${at}.tool`) };
   if (input === 'fired' || input === 'retriesStopped') {
     const call = integer(row['call'], `${at}.call`, 1);

@@ -95,8 +95,8 @@ export type Befell =
       readonly openings?: number | undefined;
       readonly pausedForMs?: number | undefined;
     }
-  /** Its server was asked for a sign of life, and that is what came of it. */
-  | { readonly input: 'inquired'; readonly alive: boolean };
+  /** Its server was asked for a sign of life, and that is what came of it after `forMs`; earlier versions did not tell that. */
+  | { readonly input: 'inquired'; readonly alive: boolean; readonly forMs?: number | undefined };
 
 /** The same with its time. */
 export type InputRow = Befell & { readonly what: 'input'; readonly at: number };

@@ -15,10 +15,13 @@ export class ScriptedOperation {
   readonly #plan: IntegrationPlan;
   readonly #clock: Clock;
   #probes = 0;
+  /** When its server was asked for a sign of life for a silence that ended no attempt, and when that was over. */
+  readonly #inquiries: readonly { readonly from: number; readonly to: number }[];
 
   constructor(plan: IntegrationPlan, clock: Clock) {
     this.#plan = plan;
     this.#clock = clock;
+    this.#inquiries = inquiriesOf(plan);
   }
 
   readonly operate = (call: PlannedCall, context: AttemptContext): Promise<string> => {
@@ -73,7 +76,11 @@ export class ScriptedOperation {
     if (!Number.isFinite(idleMs) || !Number.isFinite(lastAt) || lastAt <= now + 0.5 || goesOnUntil - now < idleMs)
       return;
     const everyMs = Math.max(idleMs / 2, (lastAt - now) / mostTouches);
-    for (let at = now + everyMs; at < lastAt; at += everyMs) this.#at(at, context.touch);
+    const silences = this.#inquiries.map(({ from, to }) => ({ from: Math.floor(from) - idleMs, to }));
+    const isSilent = (at: number): boolean => silences.some(({ from, to }) => at > from && at < to);
+    const touchAt = (at: number): void => void (isSilent(at) || this.#at(at, context.touch));
+    for (let at = now + everyMs; at < lastAt; at += everyMs) touchAt(at);
+    for (const { from } of silences) if (from > now + 0.5 && from < lastAt) touchAt(from);
     if (planned.failure?.reason === 'idle_timeout') this.#at(lastAt, context.touch);
   }
 
@@ -107,6 +114,14 @@ export class ScriptedOperation {
   #at(at: number, run: () => void): void {
     this.#clock.setTimeout(run, Math.max(0, at - this.#clock.now()));
   }
+}
+
+/** Of those that are on record whole: an attempt that was silent went on, and signs of life that are made up would keep them from being made. */
+function inquiriesOf({ inputs, traits }: IntegrationPlan): readonly { readonly from: number; readonly to: number }[] {
+  if (traits.asks !== 'wait') return [];
+  return inputs.flatMap((row) =>
+    row.input === 'inquired' && row.forMs !== undefined ? [{ from: row.at - row.forMs, to: row.at }] : [],
+  );
 }
 
 function hang(signal: AbortSignal): Promise<string> {
