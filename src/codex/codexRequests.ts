@@ -1,13 +1,8 @@
 import { stackOf } from '../calls/errorText.ts';
 import { classify } from '../policy/classify.ts';
-import {
-  AttemptError,
-  type Failure,
-  type FailureFacts,
-  type FailureKind,
-  failureKinds,
-  type Outcome,
-} from '../policy/failure.ts';
+import { AttemptError, type Failure, type FailureFacts, type FailureKind, type Outcome } from '../policy/failure.ts';
+import { defaultPolicy } from '../policy/presets.ts';
+import { isRetryable } from '../policy/repetition.ts';
 import type { CodexScope } from './codexScope.ts';
 
 /**
@@ -72,7 +67,7 @@ const refusals: ReadonlySet<FailureKind> = new Set(['too_many_requests', 'unavai
 function failureOf(integration: string, facts: FailureFacts): Failure {
   const { kind, outcome } = facts;
   const refused = refusals.has(kind) || (kind === 'cancelled' && outcome === 'not_started');
-  const retryable = failureKinds[kind].retried || refusals.has(kind);
+  const retryable = isRetryable(facts, undefined, defaultPolicy.retry.repeatAfter);
   return { ...facts, integration, attempts: refused ? 0 : 1, retryable };
 }
 
