@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { superviseAgent } from '../../agents/agent.ts';
 import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
@@ -15,11 +14,11 @@ import { databasePath } from '../databasePath.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { EndedBySignal, Io } from '../io.ts';
+import type { Io } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
-import { exitCodes } from '../run/exitCode.ts';
+import { endedCode, exitCodes } from '../run/exitCode.ts';
 import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
@@ -214,13 +213,6 @@ function lineOf(failure: Failure, plan: AgentPlan): string {
   if (missing)
     return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
   return failureLine(failure);
-}
-
-/** The exit code of a process that was told to end, whatever the turn made of it. */
-function endedCode({ reason }: AbortSignal): number | undefined {
-  if (!(reason instanceof Error)) return undefined;
-  if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
-  return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
 }
 
 /** The last line of `--json`. */

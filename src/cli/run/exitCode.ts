@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { ProcessExit } from '../../machines/subprocess.ts';
 import type { Failure, FailureKind } from '../../policy/failure.ts';
+import type { EndedBySignal } from '../io.ts';
 
 /** Exit codes of `unwedge run` that are not the command's own. */
 export const exitCodes = {
@@ -65,6 +66,13 @@ function endedByLimit({ kind, reason }: Failure): boolean {
   return (
     kind === 'timeout' && (reason === 'idle_timeout' || reason === 'attempt_timeout' || reason === 'overall_timeout')
   );
+}
+
+/** The exit code of a process that was told to end, whatever its run or turn made of it. */
+export function endedCode({ reason }: AbortSignal): number | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+  return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
 }
 
 function codeOf({ exitCode, signal }: ProcessExit): number {

@@ -37,7 +37,7 @@ export function lastWords(
   const { failure } = outcome;
   // By Ctrl-C: the user who pressed it knows.
   if (failure.kind === 'cancelled')
-    return failure.reason === undefined ? [] : [failureLine(failure), ...leftLines(left)];
+    return [...(failure.reason === undefined ? [] : [failureLine(failure)]), ...leftLines(left)];
   if (failure.kind === 'circuit_open') return [circuitLine(plan, failure), ...leftLines(left)];
   const again =
     notRepeated === undefined

@@ -5,12 +5,12 @@ import type { RunRequest } from '../../integrations/subprocess/subprocessOptions
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from '../../store/redactFact.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
-import type { Io } from '../io.ts';
+import type { EndedBySignal, Io } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
-import { exitCodeOf, exitCodes } from './exitCode.ts';
+import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
@@ -80,14 +80,17 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   return exitCode;
 }
 
-/** Who pressed Ctrl-C knows; who reads the log of a job that something else ended does not. */
+/** Who pressed Ctrl-C at this terminal knows; who reads the log of a job that was ended does not. */
 function endedLines({ reason }: AbortSignal, end: RunEnd | undefined): readonly string[] {
-  const signal = reason instanceof Error && 'signal' in reason ? reason.signal : undefined;
-  return signal === 'SIGTERM' || signal === 'SIGHUP' ? [`ended by ${signal}`, ...leftLines(end?.left)] : [];
+  const signal = reason instanceof Error && 'signal' in reason ? (reason as EndedBySignal).signal : undefined;
+  if (signal === undefined) return [];
+  const isKnown = signal === 'SIGINT' && process.stderr.isTTY;
+  return [...(isKnown ? [] : [`ended by ${signal}`]), ...leftLines(end?.left)];
 }
 
-function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
-  if (aborted && reason instanceof Error && 'code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, signal: AbortSignal): number {
+  const ended = endedCode(signal);
+  if (ended !== undefined) return ended;
   return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent);
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { allGone } from '../../actors/process/startProcess.ts';
 import { openDatabase } from '../../store/startStore.ts';
@@ -24,8 +25,26 @@ describe('unwedge run that is told to end', () => {
     await run.seen(/ready/);
     run.child.kill(signal);
     const ended = await run.ended;
-    expect(ended).toMatchObject({ code, stderr: signal === 'SIGINT' ? '' : `unwedge: ended by ${signal}\n` });
+    expect(ended).toMatchObject({ code, stderr: `unwedge: ended by ${signal}\n` });
     expect(ended.stdout.toString()).toBe(`ready\ngot ${signal}\n`);
+  });
+
+  it('[L-4] reports the exit code that it has, though the command ended well, and what an agent may have done', async () => {
+    const stops = `process.on('SIGINT', () => process.exit(0)); setInterval(() => {}, 1e6);
+      console.error('ready');`;
+    const acts = `console.log(JSON.stringify({ type: 'assistant', session_id: 's-1',
+      message: { content: [{ type: 'tool_use', id: 't', name: 'Bash' }] } }));`;
+    const place = startPlace();
+    const program = join(place.directory, 'claude.mjs');
+    writeFileSync(program, `${acts}${stops}`);
+    const words = [process.execPath, program, '-p', '--output-format', 'stream-json'];
+    const run = place.start(['--json', '--agent', 'claude', '--', ...words]);
+    await once(run.child.stderr, 'data');
+    run.child.kill('SIGINT');
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ exit_code: 130, kind: 'cancelled', effects: 'possible' });
+    expect(stderr).toMatch(/unwedge: ended by SIGINT\nunwedge: it may have changed something.*claude --resume s-1\n$/);
   });
 
   it('[I-3] [L-4] leaves no process behind, also none in a session of its own', async () => {
