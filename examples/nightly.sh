@@ -12,13 +12,16 @@ flock -n -E 75 9 || exit $?
 # It stays where a run was killed or may have changed something. Until you delete it the work of the day is not begun anew.
 begun=$report.begun
 [ -e "$begun" ] && exit 0
-: >"$begun"
+echo "$(date '+%F %T') begun" | tee -a nightly.log >"$begun"
+trap : INT HUP TERM # Ctrl-C ends the run. What follows is done all the same.
 
 # Three attempts of ten minutes each, and half an hour in all. Only stream-json tells what an attempt has done.
 ./node_modules/.bin/unwedge run --json --name nightly-report --timeout 30m --attempt-timeout 10m --attempts 3 --prompt-file prompt.txt \
   -- claude -p --output-format stream-json --verbose >"$report.part" 2>last-run.log
 code=$?
+# Nothing was changed, nothing was started (no prompt.txt, no node), or all is done.
 grep -q '^  "effects": "none"' "$report.part" && rm "$begun"
+case $code in 125 | 126 | 127) [ -s "$report.part" ] || rm -f "$begun" ;; esac
 [ "$code" = 0 ] && mv "$report.part" "$report" && rm -f "$begun"
 echo "$(date '+%F %T') exit $code $(tail -n 2 last-run.log | tr '\n' ' ')" >>nightly.log
 

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -233,6 +244,14 @@ describe('docs/guides/cron.md', () => {
       const alarm = () =>
         execa(join(cwd, 'alarm.sh'), { cwd: '/', env: { ...env, ALARM, NO_PROXY: '*' }, reject: false });
 
+      // On a new installation it says nothing.
+      expect(await alarm()).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+      expect(told).toEqual([]);
+      utimesSync(join(cwd, 'alarm.sh'), 0, 0);
+      // Without a database, too, its body is JSON.
+      expect(await alarm()).toMatchObject({ exitCode: 0 });
+      expect(told.splice(0).map(({ body }) => body.trim())).toEqual(['[]']);
+
       const failing = ['run', '--name', 'nightly-report', '--', 'sh', '-c', 'kill -9 $$'];
       await execa(process.execPath, [main, ...failing], { cwd, env, reject: false });
       writeFileSync(join(cwd, 'report-2026-01-01.json'), '{}');
@@ -252,9 +271,24 @@ describe('docs/guides/cron.md', () => {
     },
   );
 
+  it('[U-6] tells in the morning what the log has of today, that a run never ended, and what keeps it from being begun anew', async () => {
+    const { cwd, env } = deskOf('cron.md');
+    const morning = async () =>
+      (await execa(join(cwd, 'morning.sh'), { cwd: '/', env, reject: false })).stdout.split('\n');
+    const [today, none] = [new Date().toLocaleDateString('sv'), 'There is no report of today.'];
+    const begun = `${today} 02:15:01 begun`;
+    writeFileSync(join(cwd, 'nightly.log'), `2026-01-01 02:15:01 begun\n2026-01-01 02:20:00 exit 1 other \n${begun}\n`);
+    writeFileSync(join(cwd, `report-${today}.json.begun`), '');
+    const blocked = `It is not begun anew today unless you delete ${cwd}/report-${today}.json.begun`;
+    expect(await morning()).toEqual([none, begun, 'It never ended: it was killed, or is still under way.', blocked]);
+    appendFileSync(join(cwd, 'nightly.log'), `${today} 02:16:00 exit 1 unwedge: auth \n`);
+    expect(await morning()).toEqual([none, begun, `${today} 02:16:00 exit 1 unwedge: auth `, blocked]);
+  });
+
   it('[U-6] has commands that show what is on record of a night', async () => {
     const desk = deskOf('cron.md');
-    for (const block of blocks.filter(({ output }) => output !== undefined)) await outputOf(block, desk);
+    const nights = blocks.filter(({ code, output }) => output !== undefined && !code.startsWith('rm '));
+    for (const block of nights) await outputOf(block, desk);
     const looks = blocks.find(({ code }) => code.includes('unwedge status'));
     const said = looks === undefined ? '' : await outputOf(looks, desk);
     expect(said).toMatch(/^nightly-report +closed +100 %/m);

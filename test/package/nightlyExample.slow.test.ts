@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -5,11 +7,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
@@ -60,7 +64,7 @@ describe('examples/nightly.sh', () => {
     expect(JSON.parse(read(files()[0] ?? ''))).toMatchObject({ ok: true, agent: { text: 'All is well.' } });
     expect(fake.runs().map(({ stdin }) => stdin)).toEqual([prompt, prompt]);
     expect(read('nightly.log')).toMatch(
-      /^\d{4}-\d\d-\d\d [\d:]{8} exit 0 unwedge: attempt 1 failed \(transient: API Error: 503 Service Unavailable\)[^\n]*\n$/,
+      /^\d{4}-\d\d-\d\d [\d:]{8} begun\n\d{4}-\d\d-\d\d [\d:]{8} exit 0 unwedge: attempt 1 failed \(transient: API Error: 503 Service Unavailable\)[^\n]*\n$/,
     );
 
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
@@ -101,6 +105,49 @@ describe('examples/nightly.sh', () => {
     await nightly();
     expect(fake.runs().length).toBeGreaterThan(length);
   });
+
+  it.each([
+    ['prompt.txt', 125, 'Cannot read the prompt'],
+    ['node_modules/.bin/unwedge', 127, 'not found'],
+    ['bin/claude', 127, 'claude'],
+  ])(
+    '[L-4] begins the work of the day once %s is there, without which nothing began: exit %i',
+    async (file, code, why) => {
+      const { home, nightly, files, read } = makeReports({ text: 'All is well.' });
+      renameSync(join(home, file), join(home, 'away'));
+      const missing = await nightly();
+      expect(missing).toMatchObject({ exitCode: code, stdout: expect.stringContaining(why) as string });
+      expect(missing.stdout).not.toContain('begun anew');
+      expect(read('nightly.log')).toMatch(new RegExp(` begun\\n.* exit ${code} .*${why}`));
+      renameSync(join(home, 'away'), join(home, file));
+      expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
+      expect(files()).toEqual([expect.stringMatching(/\.json$/)]);
+    },
+  );
+
+  it.each([
+    [[], false],
+    [['Bash'], true],
+  ])(
+    '[L-4] [R-12] ends by Ctrl-C with a line in its log, and is begun anew where nothing was changed: %j',
+    async (tools, stays) => {
+      const { fake, home, env, files, read } = makeReports({ hang: true, tools });
+      // A group of its own, as that of a terminal is: Ctrl-C reaches all of it.
+      const child = spawn('/bin/sh', [join(home, 'nightly.sh')], {
+        env,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const said = Promise.all([text(child.stdout), once(child, 'close')]);
+      await expect.poll(() => existsSync(join(fake.directory, 'hangs')), { timeout: 10_000 }).toBe(true);
+      process.kill(-(child.pid ?? 0), 'SIGINT');
+      const [stdout, [code]] = await said;
+      expect(code).toBe(130);
+      expect(stdout).toContain('nightly-report: exit 130\nunwedge: ended by SIGINT');
+      expect(read('nightly.log')).toMatch(/ exit 130 unwedge: ended by SIGINT/);
+      expect(files().some((name) => name.endsWith('.begun'))).toBe(stays);
+    },
+  );
 
   it('[L-4] leaves a run alone that is still under way: 75, and nothing to mail', async () => {
     const { home, fake, nightly } = makeReports({ text: 'All is well.' });
