@@ -15,7 +15,7 @@ export const exitCodes = {
 
 /** What an exit code of `unwedge run` means, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
-  ['75', 'try again later: open circuit, rate limit, overload; an agent that may have acted would begin anew'],
+  ['75', 'try again later: open circuit, rate limit, overload'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],
   ['126', 'the command cannot be run'],
@@ -28,7 +28,7 @@ export const agentExitCodes: readonly (readonly [code: string, meaning: string])
   ['0', 'it answered'],
   ['1', 'it failed'],
   ['2', 'wrong usage'],
-  ['75', 'try again later: open circuit, rate limit, overload; an agent that may have acted would begin anew'],
+  ['75', 'try again later: open circuit, rate limit, overload'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge'],
   ['126', 'the agent cannot be run'],
