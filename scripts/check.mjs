@@ -16,6 +16,7 @@ const require = createRequire(import.meta.url);
 /** What compares pages, tables, examples and names with the code. A change elsewhere often asks for one there, and no other step says so. */
 const pageTests = [
   'test/package',
+  'test/cli/help.test.ts',
   'test/config/scenarios',
   'test/serve/scenarios/page.test.ts',
   'test/cli/machines.test.ts',
@@ -37,7 +38,10 @@ const steps = [
 ];
 
 const unknown = values.skip.filter((name) => !steps.some(([step]) => step === name));
-if (unknown.length > 0) throw new RangeError(`Unknown step ${unknown.join(', ')}`);
+if (unknown.length > 0) {
+  console.error(`Unknown step ${unknown.join(', ')}; the steps are ${steps.map(([name]) => name).join(', ')}`);
+  process.exit(2);
+}
 
 const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
 /** Where the package is, once it is packed. */

@@ -2,7 +2,6 @@ import { commandKeys, commandRule, type SubprocessInput } from '../machines/subp
 import { alertRuleKeys, type AlertRuleOf, type AlertRules, alertRules } from '../policy/alerts.ts';
 import type { Duration } from '../policy/duration.ts';
 import { byName, duration, type KeysOf, orOff, section, type Tell, text, type Values } from '../policy/optionKeys.ts';
-import {} from '../policy/readOptions.ts';
 
 /** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
 export interface AlertCommand

@@ -243,9 +243,10 @@ it('[S-6] an open circuit refuses a call of a scope that still ends its work', a
 
 it('[S-6] [M-3] a probe waits for the work of its scope', async () => {
   const breaker = { consecutiveFailures: 1, resetTimeoutMs: 50 };
-  const { integration, attempt, seen, clock } = startIntegration({ abortGraceMs: graceMs, breaker });
-  void integration.call('first', { ...held, attemptMs: 100 });
+  const { integration, attempt, seen, clock } = startIntegration({ abortGraceMs: graceMs, attemptMs: 100, breaker });
+  void integration.call('first', held);
   await clock.advance(150);
+  expect(integration.breaker.state).toBe('open');
   const second = integration.call('second', held);
   expect(seen).toHaveLength(1);
   attempt(0).reject(fault('cancelled'));

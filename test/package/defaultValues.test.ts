@@ -49,29 +49,60 @@ function valueOf(expression: string, text: string): string | number | undefined 
   return name === '' || found === undefined ? undefined : valueOf(found, text);
 }
 
-const units: Readonly<Record<string, number>> = { s: 1000, min: 60_000, h: 3_600_000, MiB: 1024 * 1024 };
+const time = { s: 1000, min: 60_000, h: 3_600_000, days: 86_400_000 };
+const units: Readonly<Record<string, number>> = { ...time, MiB: 1024 * 1024, GB: 1_000_000_000 };
 
 /** Whether a comment says a value first: `5000`, `10 s`, `67108864 (64 MB)`, `'safe'`. */
 function says(told: string, value: string | number): boolean {
   if (typeof value === 'string') return told.startsWith(value);
-  const [, digits = '', unit = ''] = /^(\d[\d,]*)(?: (s|min|h|MiB)\b)?/.exec(told) ?? [];
+  const [, digits = '', unit = ''] = /^(\d[\d,]*)(?: (s|min|h|days|MiB|GB)\b)?/.exec(told) ?? [];
   return digits !== '' && Number(digits.replaceAll(',', '')) * (units[unit] ?? 1) === value;
 }
 
+/** The text with the brackets of its strings made harmless, so that brackets can be counted. */
+const countable = (text: string): string =>
+  text.replaceAll(/'(?:[^'\\\n]|\\.)*'/g, (quoted) => quoted.replaceAll(/[{}()[\],]/g, '_'));
+
+/** Where the bracket opens that is closed at `end`. */
+function openedAt(text: string, end: number): number {
+  let depth = 0;
+  for (let at = end; at >= 0; at--) {
+    if ('})]'.includes(text[at] ?? '')) depth++;
+    else if ('{(['.includes(text[at] ?? '') && --depth === 0) return at;
+  }
+  return 0;
+}
+
+/** The rows of a table between its brackets: `name: of(…)`. */
+function rowsOf(table: string): readonly string[] {
+  const rows = [''];
+  let depth = 0;
+  for (const char of table) {
+    if ('{(['.includes(char)) depth++;
+    if ('})]'.includes(char)) depth--;
+    if (char === ',' && depth === 0) rows.push('');
+    else rows[rows.length - 1] += char;
+  }
+  return rows;
+}
+
 /** Each default in a key table, with what the comment of its option says of it. */
-const defaults = [...files].flatMap(([path, text]) =>
-  [...text.matchAll(/= \{((?:(?!satisfies KeysOf)[^])*?)\} satisfies KeysOf<(?:Omit<|Partial<)?(\w+)/g)].flatMap(
-    ([, table = '', type = '']) => {
-      const comments = commentsOf(type, path);
-      const rows = table.matchAll(/(?:^ {2}|^ )(\w+): \w+\(.*?\bdefault: (\[.*?\]|[^,}\n]+)/gm);
-      return [...rows].flatMap(([, option = '', expression = '']) => {
-        const value = valueOf(expression.trim(), text);
-        const told = /@defaultValue ([^]*)/.exec(comments.get(option) ?? '')?.[1]?.trim();
-        return value === undefined ? [] : [{ option: `src/${path}: ${type}.${option}`, value, told }];
-      });
-    },
-  ),
-);
+const defaults = [...files].flatMap(([path, text]) => {
+  const brackets = countable(text);
+  return [...brackets.matchAll(/\} satisfies KeysOf<(?:Omit<|Partial<)?(\w+)/g)].flatMap(({ index, 1: type = '' }) => {
+    const comments = commentsOf(type, path);
+    // A type that is put together from others has no comments of its own.
+    if (comments.size === 0) return [];
+    return rowsOf(brackets.slice(openedAt(brackets, index) + 1, index)).flatMap((row) => {
+      const [, option = '', kind, given = ''] = /^\s*(?:\/\/.*\s*)*(\w+): (\w+)\(([^]*)\)$/.exec(row) ?? [];
+      const [, expression] = /\b(?:default|inherited): (\[.*?\]|[^,}\n]+)/.exec(given) ?? [];
+      const hasNone = expression === undefined || expression === '[]' || kind === 'section';
+      const value = hasNone ? undefined : valueOf(expression.trim(), text);
+      const told = /@defaultValue ([^]*)/.exec(comments.get(option) ?? '')?.[1]?.trim();
+      return value === undefined ? [] : [{ option: `src/${path}: ${type}.${option}`, value, told }];
+    });
+  });
+});
 
 describe('the comment of an option', () => {
   it('[R-17] says the default that its key table has', () => {
@@ -84,6 +115,6 @@ describe('the comment of an option', () => {
   });
 
   it('[R-17] is found for most that have one', () => {
-    expect(defaults.length).toBeGreaterThan(95);
+    expect(defaults.length).toBeGreaterThan(115);
   });
 });
