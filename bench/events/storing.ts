@@ -41,8 +41,9 @@ export function insert(perTurn: number): Case {
   return {
     async measure(probe) {
       const directory = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
-      const database = new Sqlite(join(directory, 'bare.sqlite'));
-      prepareSchema(wrapDatabase(database), 'NORMAL');
+      const path = join(directory, 'bare.sqlite');
+      const database = new Sqlite(path);
+      prepareSchema(wrapDatabase(database, path), 'NORMAL');
       const statement = database.prepare(
         'INSERT INTO events (timestamp, category, event_type, metadata) VALUES (?, ?, ?, ?)',
       );

@@ -16,8 +16,9 @@ const mostRows = 500;
 /** better-sqlite3 by itself: the same tables and rows, prepared statements, and as many rows in a commit. */
 export function bareLedger(): Ledger {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
-  const database = new Sqlite(join(directory, 'bare.sqlite'));
-  prepareSchema(wrapDatabase(database), 'NORMAL');
+  const path = join(directory, 'bare.sqlite');
+  const database = new Sqlite(path);
+  prepareSchema(wrapDatabase(database, path), 'NORMAL');
   const insert = database.prepare(
     `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { isOpenHere } from './openHere.ts';
 
 /** What a file is by its beginning: `unknown` where this user may not read it. An empty file becomes a database. */
 export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';
@@ -6,11 +7,13 @@ export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';
 /** Every SQLite database begins with it. */
 const header = 'SQLite format 3\0';
 
-/** What a file is by its beginning. A device or a pipe is not read from. Never throws. */
+/** What a file is by its beginning. A device or a pipe is not read from, nor what this process has open as a database. Never throws. */
 export function contentsOf(path: string): Contents {
   let file: number | undefined;
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return 'other';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true) return 'other';
+    if (isOpenHere(stats)) return stats.size === 0 ? 'empty' : 'sqlite';
     file = openSync(path, 'r');
     const bytes = Buffer.alloc(header.length);
     const count = readSync(file, bytes, 0, bytes.length, 0);

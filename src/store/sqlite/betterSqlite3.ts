@@ -18,7 +18,7 @@ export async function loadBetterSqlite3(node: string = process.versions.node): P
     if (canAbort(version, node)) throw new Error(`${version} can abort Node ${node}`);
     const { default: Connection } = (await import('better-sqlite3')) as { default: Constructor };
     const open = (path: string, { readOnly = false, busyTimeoutMs }: OpenOptions) =>
-      wrapDatabase(new Connection(path, { readonly: readOnly, fileMustExist: readOnly, timeout: busyTimeoutMs }));
+      wrapDatabase(new Connection(path, { readonly: readOnly, fileMustExist: readOnly, timeout: busyTimeoutMs }), path);
     open(':memory:', { busyTimeoutMs: 0 }).close();
     return { kind: 'better-sqlite3', open };
   } catch (error) {

@@ -2,7 +2,8 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectory } from '../../actors/process/makeDirectory.ts';
 import type { Database, Driver } from './database.ts';
-import { type FileMarks, identityOf, isCut, markFiles, setAside } from './fileMarks.ts';
+import { identityOf } from '../openHere.ts';
+import { type FileMarks, isCut, markFiles, setAside } from './fileMarks.ts';
 import { prepareSchema, type Schema } from './schema.ts';
 import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
 

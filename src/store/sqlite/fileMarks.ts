@@ -1,4 +1,5 @@
 import { existsSync, renameSync, type Stats, statSync } from 'node:fs';
+import { identityOf } from '../openHere.ts';
 import type { Database } from './database.ts';
 
 /** What a database and its log looked like after our last use of them. */
@@ -30,11 +31,6 @@ export function isCut(database: Database, path: string, { size, log, dataVersion
   const current = look(path)?.size ?? 0;
   const fileShrank = current < size && current < pagesOf(database);
   return (logShrank || fileShrank) && dataVersionOf(database) === dataVersion;
-}
-
-/** Device and inode, by which a file is known again. */
-export function identityOf(stats: Stats): string {
-  return `${stats.dev}:${stats.ino}`;
 }
 
 /** Moves a database and its log out of the way, so that nothing more is written to them. @returns where to. @throws what the file system reports. */

@@ -16,7 +16,7 @@ export async function loadNodeSqlite(find: () => NodeSqlite | undefined = findNo
       const raw = new sqlite.DatabaseSync(path, { readOnly });
       // Its `timeout` option is younger than the module; the pragma works in all of them.
       raw.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
-      return wrapDatabase(raw);
+      return wrapDatabase(raw, path);
     },
   };
 }

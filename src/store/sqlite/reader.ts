@@ -21,7 +21,7 @@ import type { Database, DriverLoader } from './database.ts';
 import { readDeadLetters } from './deadLetters.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
-import { identityOf } from './fileMarks.ts';
+import { identityOf } from '../openHere.ts';
 import { findEventTable, isOurs } from './schema.ts';
 import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';

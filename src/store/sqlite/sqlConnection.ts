@@ -1,3 +1,4 @@
+import { noteOpened } from '../openHere.ts';
 import type { Database, SqlRow, SqlValue, Statement } from './database.ts';
 
 /** What both drivers have in common once they are open. */
@@ -13,8 +14,9 @@ export interface RawStatement {
   get(...values: readonly SqlValue[]): unknown;
 }
 
-/** Our uniform connection over a driver's own. */
-export function wrapDatabase(raw: RawDatabase): Database {
+/** Our uniform connection over a driver's own. @param path - of its file, or `:memory:` */
+export function wrapDatabase(raw: RawDatabase, path: string): Database {
+  const closed = noteOpened(path);
   const statements = new Map<string, Statement>();
   let begin: RawStatement | undefined;
   let commit: RawStatement | undefined;
@@ -48,6 +50,7 @@ export function wrapDatabase(raw: RawDatabase): Database {
       begin = undefined;
       commit = undefined;
       raw.close();
+      closed();
     },
   };
 }
