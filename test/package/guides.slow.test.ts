@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -25,7 +26,7 @@ import { createGateway } from '../../src/index.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import { fakeClaude } from '../support/fakeClaude.ts';
 import { faultyServer } from '../support/faultyServer.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryDirectory, wholeLines } from '../support/temporary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const main = join(root, 'dist/cli/main.js');
@@ -48,6 +49,8 @@ const blocksOf = (page: string): readonly Block[] =>
   [...read(page).matchAll(/^```(\w+)\n([\s\S]*?)^```(?:\n\n```text\n([\s\S]*?)^```)?/gm)].map(
     ([, language = '', code = '', output]) => ({ language, code, output }),
   );
+
+const wholeFile = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 const isProgram = ({ language }: Block): boolean => language === 'ts' || language === 'js';
 
@@ -341,7 +344,50 @@ describe('docs/guides/claude-script.md', () => {
   });
 });
 
+describe('docs/guides/claude-script.md: steps in one session', () => {
+  it('[L-4] [R-12] does no step twice after kill -9, and goes on in the session that it named', async () => {
+    const { cwd, env } = deskOf('claude-script.md');
+    const bin = env['FAKE_CLAUDE'] ?? '';
+    const script = [{ tools: ['Edit'], hang: true }, { text: 'Edited.' }, { text: 'Two files changed.' }];
+    writeFileSync(join(bin, 'script.json'), JSON.stringify(script));
+    const steps = () => execa(join(cwd, 'steps.sh'), { cwd: '/', env, reject: false });
+    const runs = () =>
+      wholeLines(join(bin, 'runs.jsonl')).map(
+        (line) => JSON.parse(line) as { args: string[]; stdin: string; pid: number },
+      );
+
+    const killed = steps();
+    await expect.poll(() => existsSync(join(bin, 'hangs')), { timeout: 20_000 }).toBe(true);
+    const { stdout: unwedge } = await execa('ps', ['-o', 'ppid=', '-p', String(runs()[0]?.pid)]);
+    process.kill(Number(unwedge), 'SIGKILL');
+    expect((await killed).exitCode).toBe(137);
+
+    expect(await steps()).toMatchObject({ exitCode: 0, stdout: 'Two files changed.' });
+    expect(await steps()).toMatchObject({ exitCode: 0, stdout: 'Two files changed.' });
+    const id = readFileSync(join(cwd, 'session'), 'utf8').trim();
+    expect(id).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
+    expect(runs().map(({ args, stdin }) => [args[1], args[2], stdin.trim()])).toEqual([
+      ['--session-id', id, 'Edit the files.'],
+      ['--resume', id, expect.stringMatching(/^Some of this may be done already.* Edit the files\.$/)],
+      ['--resume', id, 'Sum up what you did.'],
+    ]);
+  });
+});
+
 describe('docs/guides/claude-and-codex.md', () => {
+  it('[G-11] [U-6] keeps the id of a conversation whose gateway dies in the middle of its first turn', async () => {
+    const { cwd, env } = deskOf('claude-and-codex.md');
+    const shown = blocksOf('claude-and-codex.md').find(({ code }) => code.includes('gateway.session('));
+    const program = withoutTypes(shown?.code ?? '').replace("'say hello'", "'flood'");
+    writeFileSync(join(cwd, 'program.mjs'), program);
+    const running = execa(process.execPath, ['program.mjs'], { cwd, env, reject: false, stdin: 'ignore' });
+    const kept = () => wholeFile(join(cwd, 'chat-rosa.id'));
+    await expect.poll(kept, { timeout: 20_000 }).toMatch(/^s-/);
+    running.kill('SIGKILL');
+    await running;
+    expect(kept()).toMatch(/^s-/);
+  });
+
   it('[U-4] [U-6] has a session whose second message goes on in the conversation of the first', async () => {
     const { cwd, env } = deskOf('claude-and-codex.md');
     const shown = blocksOf('claude-and-codex.md').find(({ code }) => code.includes('gateway.session('));

@@ -138,10 +138,10 @@ describe('examples/nightly.sh', () => {
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      const said = Promise.all([text(child.stdout), once(child, 'close')]);
+      const said = Promise.all([text(child.stdout), once(child, 'close').then(([code]) => code as number)]);
       await expect.poll(() => existsSync(join(fake.directory, 'hangs')), { timeout: 10_000 }).toBe(true);
       process.kill(-(child.pid ?? 0), 'SIGINT');
-      const [stdout, [code]] = await said;
+      const [stdout, code] = await said;
       expect(code).toBe(130);
       expect(stdout).toContain('nightly-report: exit 130\nunwedge: ended by SIGINT');
       expect(read('nightly.log')).toMatch(/ exit 130 unwedge: ended by SIGINT/);

@@ -10,8 +10,8 @@ export const run = defineCommand({
   details: [
     "Output passes as it is, and so does the command's exit code. These are others:",
     ...exitCodeLines(runExitCodes),
-    'An overload of the API gives 75 where Claude or Codex tells of it; another command keeps its own code. An agent that may have',
-    'acted by then begins anew when it is run again.',
+    'An overload of the API gives 75 where Claude or Codex tells of it; another command keeps its own code.',
+    'Where an agent may have acted 75 means no such thing: another run begins anew. The last line says so, and `effects` of --json.',
     'Runs that crash, hang, time out, or say on stderr that a service was not available (HTTP 503, connection refused, overloaded)',
     'count as failures: after 5 in a row, of this and later runs of the same name, it is not run for 1m. Another exit code is an answer.',
     'Attempts beyond those five are not made, however many are given by --attempts.',

@@ -49,7 +49,7 @@ export const runOptions = {
     help: 'whose output it is: claude, codex, none, or auto to tell by the command',
     choices: ['claude', 'codex', 'none', 'auto'],
   },
-  stream: { kind: 'flag', help: 'show the output of each attempt as it comes' },
+  stream: { kind: 'flag', help: 'show the output of each attempt as it comes; not with --json' },
   otel: otelOption,
 } as const satisfies OptionSpecs;
 

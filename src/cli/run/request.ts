@@ -55,6 +55,13 @@ export function planRun(
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
   if (command === '') throw new UsageError('Expected a command after --, got ""');
+  if (args.json && args.stream)
+    throw new UsageError(
+      'Expected `--json` or `--stream`, not both: the report has the output, and is printed at the end',
+    );
+  const { timeout, 'attempt-timeout': attemptMs } = args;
+  if (timeout !== undefined && attemptMs !== undefined && attemptMs > timeout)
+    throw new UsageError('Expected `--attempt-timeout` to be at most `--timeout`, the limit on all attempts together');
   const agent = agentOf(args.agent);
   const known = agentCommand(command, words, agent);
   const inheritsStdin = args.attempts === 1 && args['prompt-file'] === undefined;
