@@ -81,9 +81,13 @@ const prefixes: readonly string[] = [
 const trace = new RegExp(`${prefixes.join('|')}|xox[a-z]-|xapp-|[srp]k_|A3T|AKIA|ASIA|ABIA|ACCA|AIza|SK[0-9a-f]`);
 /** A run of characters long enough for a token. */
 const runs = /\b[\w-]{13,}/g;
-/** What a service has made holds a digit; a hyphenated word does not. */
+/** Of these no word begins, and some hold letters alone: those of Hugging Face do, and of GitLab one in thirty. */
+const unmistakable =
+  'hf_|api_org_|gsk_|xai-|gh[oprsu]_|github_pat_|gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-|dckr_pat_|figd_|ntn_|glsa_';
+/** What a service has made holds a digit; a hyphenated word does not. Letters of both cases without one are a token where nothing else begins so. */
 const token = new RegExp(
   `(?:^|[_-])(?:sk-[\\w-]{16}|(?:${prefixes.join('|')})(?=[\\w-]*\\d)[\\w-]{16}|` +
+    `(?:${unmistakable})(?=[\\w-]{0,60}(?:[a-z][A-Z]|[A-Z][a-z]))[\\w-]{20}|` +
     '(?:xox[a-z]-|xapp-|[srp]k_(?:live|test|prod)_)[\\w-]{8}|' +
     '(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])|AIza[\\w-]{30}|SK[0-9a-f]{32}(?![0-9A-Za-z]))',
 );
