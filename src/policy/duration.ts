@@ -35,9 +35,22 @@ export function msIn(text: string): number | undefined {
 export function parseDuration(name: string, text: string): number {
   const ms = typeof text === 'string' ? msIn(text) : undefined;
   if (ms === undefined) {
-    throw new RangeError(`Expected \`${name}\` to be a duration such as 500ms, 30s, 5m or 1h, got ${show(text)}`);
+    const hint = inOneUnit(text);
+    const instead = hint === undefined ? '' : `; write ${hint}`;
+    throw new RangeError(
+      `Expected \`${name}\` to be a duration such as 500ms, 30s, 5m or 1h, got ${show(text)}${instead}`,
+    );
   }
   return ms;
+}
+
+/** `1h30m` as it can be written, in the last of its units: `90m`; undefined for what is no such text. */
+function inOneUnit(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !/^(?:\d{1,12}(?:ms|[smhd])){2,5}$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+)(ms|[smhd])/g)].map(([part, , unit = '']) => ({ ms: msIn(part) ?? 0, unit }));
+  const unit = parts.at(-1)?.unit ?? 'ms';
+  const count = parts.reduce((sum, { ms }) => sum + ms, 0) / (unitsMs[unit] ?? 1);
+  return Number.isSafeInteger(count) ? `${count}${unit}` : undefined;
 }
 
 /** A duration for people, `250ms`, `1.5s`, `5m30s`, `2h5m` or, from two days on, `3d4h`: the two largest units at most; below 0 counts as 0. */

@@ -31,7 +31,10 @@ describe('a duration', () => {
   );
 
   it('[L-3] names the value it refuses', () => {
-    expect(() => parseDuration('--timeout', 'soon')).toThrow('got "soon"');
+    expect(() => parseDuration('--timeout', 'soon')).toThrow(/got "soon"$/);
+    expect(() => parseDuration('--timeout', '1h30m')).toThrow(/got "1h30m"; write 90m$/);
+    expect(() => parseDuration('--timeout', '1m30s500ms')).toThrow('write 90500ms');
+    expect(() => parseDuration('--timeout', '30m1h')).toThrow(/got "30m1h"$/);
   });
 
   it.each([

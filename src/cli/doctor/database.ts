@@ -71,7 +71,7 @@ function absent(path: string, world: DoctorWorld): Finding {
     const fix = isDirectory ? permitting(above, world) : `mv ${shellWord(above)} ${shellWord(`${above}.aside`)}`;
     return { id: 'store.unwritable', status: 'fail', summary, fix };
   }
-  const how = `a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`;
+  const how = `a gateway with \`store: '${path}'\`, \`unwedge mcp\` or \`unwedge run\` makes one`;
   if (!isNamed(world)) return { id: 'store', status: 'ok', summary: `no database at ${path} yet: ${how}` };
   return { id: 'store.absent', status: 'warning', summary: `no database at ${path}: ${how}` };
 }

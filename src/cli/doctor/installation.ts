@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeDriver } from '../../store/describeDriver.ts';
 import { ownVersion } from '../ownVersion.ts';
@@ -32,6 +32,12 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
   const own = ownVersion();
   const first = findProgram('unwedge', { env, cwd });
   if (!first.ok) {
+    const local = localProgram(program);
+    // Its project, or its crontab, starts it by that path.
+    if (local !== undefined) {
+      const summary = `unwedge ${own}, at ${local}; it is not on PATH, so what starts it by its name alone finds none`;
+      return { id: 'path', status: 'ok', summary };
+    }
     return {
       id: 'path',
       status: 'warning',
@@ -51,6 +57,14 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
     summary: `the unwedge that is first on PATH is ${which}, not ${own}: ${first.path}`,
     fix: `npm install --global unwedge@${own}`,
   };
+}
+
+/** What npm made for a package that was installed in a project; undefined for one that was not. */
+function localProgram(program: string): string | undefined {
+  const directory = packageAround(program)?.directory;
+  if (directory === undefined || projectOf(directory) === directory) return undefined;
+  const local = join(projectOf(directory), 'node_modules', '.bin', 'unwedge');
+  return existsSync(local) ? local : undefined;
 }
 
 /** The package that a program of it belongs to. */

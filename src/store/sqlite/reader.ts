@@ -140,7 +140,7 @@ export async function openSqliteReader(path: string, loaders?: readonly DriverLo
   if (!existsSync(path)) {
     // A proxy may run and keep all in memory: that it makes one would not be so.
     const why = found.ok
-      ? `: a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`
+      ? `: a gateway with \`store: '${path}'\`, \`unwedge mcp\` or \`unwedge run\` makes one`
       : `, and nothing can make one: ${found.reason}. Fix: ${found.fix}`;
     throw new Error(`No database at ${path}${why}`);
   }

@@ -12,7 +12,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
     const { code, find } = doctor();
     expect(code).toBe(0);
     expect(find('store')?.summary).toContain(
-      `no database at ${db} yet: a gateway with \`store: '${db}'\` or \`unwedge mcp\` makes one`,
+      `no database at ${db} yet: a gateway with \`store: '${db}'\`, \`unwedge mcp\` or \`unwedge run\` makes one`,
     );
   });
 
@@ -91,7 +91,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
     for (const found of [doctor(['--db', file]), doctor([], { UNWEDGE_DB: file })]) {
       expect({ code: found.code, troubles: found.troubles }).toEqual({ code: 0, troubles: ['store.absent'] });
       expect(found.find('store.absent')?.summary).toBe(
-        `no database at ${file}: a gateway with \`store: '${file}'\` or \`unwedge mcp\` makes one`,
+        `no database at ${file}: a gateway with \`store: '${file}'\`, \`unwedge mcp\` or \`unwedge run\` makes one`,
       );
     }
   });

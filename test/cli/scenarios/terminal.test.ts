@@ -136,7 +136,7 @@ describe.skipIf(!hasSqlite)('on a terminal', () => {
     const { code, stderr } = await call(['status', '--db', path]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `No database at ${path}: a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one.`,
+      `No database at ${path}: a gateway with \`store: '${path}'\`, \`unwedge mcp\` or \`unwedge run\` makes one.`,
     );
   });
 });
