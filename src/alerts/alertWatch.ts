@@ -46,6 +46,8 @@ interface OpenWatched {
   readonly quietMs: number;
   /** What ends it, where calls are refused. */
   readonly once?: string | undefined;
+  /** Whether too few of its calls succeed, which has to end first. @defaultValue false */
+  readonly isLow?: boolean | undefined;
   /** Whether it is ours alone, as the store did not take it. @defaultValue false */
   readonly unrecorded?: boolean | undefined;
 }
@@ -139,11 +141,20 @@ export class AlertWatch {
   get open(): readonly OpenWatched[] {
     return [...this.#watched.values()]
       .filter(({ episode }) => episode !== undefined)
-      .map(({ integration, episode }) => {
-        const { quietMs } = this.#ruleOf(integration) ?? defaultAlertRule;
+      .map((found) => {
+        const { integration, episode } = found;
+        const rule = this.#ruleOf(integration) ?? defaultAlertRule;
+        const { quietMs } = rule;
+        const isLow = this.#lowRate(found, rule) !== undefined;
         const once = this.#refusing(integration)?.because?.until;
         const unrecorded = this.#records !== undefined && episode?.recorded === false;
-        return { integration, quietMs, ...(once !== undefined && { once }), ...(unrecorded && { unrecorded }) };
+        return {
+          integration,
+          quietMs,
+          ...(once !== undefined && { once }),
+          ...(isLow && { isLow }),
+          ...(unrecorded && { unrecorded }),
+        };
       });
   }
 
@@ -232,9 +243,9 @@ export class AlertWatch {
       void this.#clear(found, 'recovered', rule);
   }
 
-  /** An episode that has begun goes on however few calls there are. */
-  #lowRate(found: Watched, rule: AlertRule): LowRate | undefined {
-    return found.rate?.lowAt(this.#clock.now(), rule, 1);
+  /** An episode that a rate began goes on however few calls there are; another one is not prolonged by fewer than would have begun one. */
+  #lowRate({ rate, episode }: Watched, rule: AlertRule): LowRate | undefined {
+    return rate?.lowAt(this.#clock.now(), rule, episode?.because === 'rate' ? 1 : rule.minCalls);
   }
 
   #met(incident: Incident): void {

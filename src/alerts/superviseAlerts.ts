@@ -105,7 +105,7 @@ async function earlierIncidents(store: Store, wallNow: number): Promise<readonly
 }
 
 function toIncident({ category, type, at, metadata }: EventRow): EarlierIncident | undefined {
-  const { kind: given, hook_name: hook } = metadata;
+  const { kind: ended, met_kind: given = ended, hook_name: hook } = metadata;
   const kind = typeof given === 'string' && Object.hasOwn(failureKinds, given) ? (given as FailureKind) : 'unknown';
   if (category === 'hook') {
     return type === 'error' ? { integration: `hook:${String(hook)}`, kind, cause: 'failures', at } : undefined;

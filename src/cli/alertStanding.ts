@@ -88,7 +88,7 @@ export function standingOf(
     const quiet = formatDuration(watched.quietMs);
     return { ...known, clears: `once ${watched.once}, or ${quiet} after the last call that failed or was refused` };
   }
-  if (because === 'rate') return { ...known, clears: 'when enough of its calls succeed' };
+  if (because === 'rate' || watched?.isLow === true) return { ...known, clears: 'when enough of its calls succeed' };
   const circuit = because === 'failures' ? 'when its circuit closes, or ' : '';
   // A gateway that was started anew may have another.
   const quietMs = watched?.quietMs ?? atRaise;

@@ -43,7 +43,7 @@ export const alerts = defineCommand({
         raised: await raisedRecords(reader, found.open),
       };
     });
-    const [silent, watches] = await Promise.all([silentRuntimes(rows, io), watchesOf(rows, io)]);
+    const [silent, watches] = await Promise.all([silentRuntimes(rows, io, args.db), watchesOf(rows, io)]);
     const open = view.open.map((alert) => ({ ...alert, ...standingOf(alert, { raised, watches, now }, args.db) }));
     const unwatched = view.unwatched.map((alert) => ({ ...alert, ...standingOfUnwatched(alert, args.db) }));
     const unrecorded = withShownNames([...watches.alerts.values()], names).filter((alert) => alert.unrecorded === true);
@@ -64,7 +64,8 @@ export const alerts = defineCommand({
   },
 });
 
-const emptyText = 'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes.';
+const emptyText =
+  'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes, unless it was given others.';
 
 /** Alerts that a gateway has in its memory alone: its store did not take them. */
 function unrecordedText(unrecorded: readonly WatchedAlert[], io: Io): string {

@@ -55,7 +55,7 @@ export function mattersOf(
   const alertOf = new Map([...alerts.unwatched, ...alerts.open].map((alert) => [alert.integration, alert] as const));
   const past = integrations.filter((view) => isPast(view, alertOf.get(view.integration), now));
   const sorts = [
-    mattersOfRuntimes(runtimes, now, records),
+    mattersOfRuntimes(runtimes, now, records, db),
     bySeverity(integrations)
       .filter((view) => (view.circuit !== 'closed' || alertOf.has(view.integration)) && !past.includes(view))
       .map((view) => matterOf(view, alertOf.get(view.integration), now, db)),
@@ -148,13 +148,22 @@ export function bySeverity(integrations: readonly IntegrationView[]): readonly I
   return integrations.toSorted((one, other) => order.indexOf(one.circuit) - order.indexOf(other.circuit));
 }
 
-/** Runtimes that are gone, and those that stand still. @param records - what waits for them. @defaultValue not told */
+/**
+ * Runtimes that are gone, and those that stand still.
+ * @param records - what waits for them. @defaultValue not told
+ * @param db - the words that name the database in a command. @defaultValue the usual one
+ */
 export function mattersOfRuntimes(
   runtimes: Watched['runtimes'],
   now: number,
   records?: Watched['records'],
+  db = '',
 ): readonly Matter[] {
-  return [...matterOfDead(runtimes, records, now), ...runtimes.flatMap(matterOfRuntime), ...mattersOfStores(runtimes)];
+  return [
+    ...matterOfDead(runtimes, records, now),
+    ...runtimes.flatMap((asked) => matterOfRuntime(asked, db)),
+    ...mattersOfStores(runtimes),
+  ];
 }
 
 /** Nothing goes on until they are started: told once, with all that waits for it. */
@@ -224,10 +233,10 @@ function leftText(records: Watched['records']): string {
   return `; ${waits.length === 0 ? 'nothing waits on record' : `on record wait ${waits.join(' and ')}`}`;
 }
 
-function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): readonly Matter[] {
+function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>, db: string): readonly Matter[] {
   if (frozen === undefined) return [];
   const { name, pid } = runtime;
-  const next = frozen === 'stopped' ? remedyOf(frozen, pid) : 'unwedge status --watch';
+  const next = frozen === 'stopped' ? remedyOf(frozen, pid) : `unwedge status --watch${db}`;
   return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
 }
 
@@ -260,7 +269,7 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const state = circuit === 'closed' ? often : stateText(view, now);
   const comeback = comebackOf(view);
   if (comeback?.ordered === true)
-    return { what: `${name} is being restarted (by an operator)`, next: 'unwedge status --watch' };
+    return { what: `${name} is being restarted (by an operator)`, next: `unwedge status --watch${db}` };
   // One that has crashed again and again will do so once more: what it said last is worth more.
   const crashed = view.crashes10m > 1 ? undefined : 'restart';
   // Who isolated it meant it: that is looked up before it is undone.

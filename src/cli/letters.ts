@@ -56,7 +56,7 @@ export const letters = defineCommand({
     const runtimes = await readDatabase(db, io, async (reader) =>
       withLastSigns(await runtimesOf(reader, io.now()), reader),
     );
-    const silent = await silentRuntimes(runtimes, io);
+    const silent = await silentRuntimes(runtimes, io, args.db);
     io.stdout.write(`${silenceText(silent, io)}${lettersText(found, { now: io.now(), db, width: io.columns })}`);
     return 0;
   },

@@ -1,4 +1,5 @@
 import { readStatusAnswer } from '../control/answers.ts';
+import { dbWords } from '../policy/dbWords.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { runtimesBySocket } from '../runtime/unlisted.ts';
@@ -7,9 +8,17 @@ import { attentionText, type Matter, mattersOfRuntimes, mattersOfStores } from '
 import type { Io } from './io.ts';
 import { createStyle } from './style.ts';
 
-/** Which of the runtimes of a database are gone or stand still: what is on record may be old. Takes up to 2 s; never rejects. */
-export async function silentRuntimes(rows: readonly RuntimeRow[], io: Io): Promise<readonly Matter[]> {
-  return mattersOfRuntimes(await askRuntimes(rows, io, 'status', readStatusAnswer), io.now());
+/**
+ * Which of the runtimes of a database are gone or stand still: what is on record may be old. Takes up to 2 s; never rejects.
+ * @param db - what `--db` was given.
+ */
+export async function silentRuntimes(
+  rows: readonly RuntimeRow[],
+  io: Io,
+  db: string | undefined,
+): Promise<readonly Matter[]> {
+  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  return mattersOfRuntimes(asked, io.now(), undefined, dbWords(db));
 }
 
 /** Which of them keep in memory what belongs into the database, since they cannot write it: nothing else shows that. Takes up to 2 s; never rejects. */

@@ -6,6 +6,7 @@ import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
+import { dbWords } from '../policy/dbWords.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
@@ -65,6 +66,8 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
         mattersOfRuntimes(
           statuses.filter(({ answer }) => answer?.store !== undefined),
           now,
+          undefined,
+          dbWords(args.db),
         ),
         io,
       ),

@@ -123,6 +123,8 @@ export interface WatchedAlert {
   readonly quietMs: number;
   /** What ends it, where calls are refused: such as `its circuit has closed`. */
   readonly once?: string | undefined;
+  /** Too few of its calls succeed, which has to end first. @defaultValue false */
+  readonly isLow?: boolean | undefined;
   /** The store did not take it: it is in the memory of its gateway alone. @defaultValue false */
   readonly unrecorded?: boolean | undefined;
 }

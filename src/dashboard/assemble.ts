@@ -192,9 +192,9 @@ function clearing(
   { isWatched, watched }: Watched,
 ): Pick<AlertLine, 'rule' | 'endsAt'> {
   if (!isWatched) return { rule: watchedAgain };
-  const { quietMs: quiet, once } = watched.get(integration) ?? {};
+  const { quietMs: quiet, once, isLow = false } = watched.get(integration) ?? {};
   if (once !== undefined) return { rule: `All clear once ${once}, or nobody calls it` };
-  if (because === 'rate') return { rule: 'All clear when enough calls succeed' };
+  if (because === 'rate' || isLow) return { rule: 'All clear when enough calls succeed' };
   if (quiet === undefined) return { rule: 'All clear after a time without a failure' };
   return { rule: 'All clear without a failure', endsAt: lastFailureAt + quiet };
 }

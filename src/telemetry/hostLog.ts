@@ -42,6 +42,9 @@ function whoseText(call: string, session: string | undefined): string {
   return session === undefined ? call : `${call} of session ${session}`;
 }
 
+/** A stall that lasts longer is worth a line, in ms; a busy machine makes shorter ones. */
+const longStallMs = 5000;
+
 /** What a host hears of, besides what the store says of itself (O-11). */
 const lines: Lines = {
   'breaker.opened': ({ integration, tool, openForMs, kind, rule, cause }) => ({
@@ -126,6 +129,14 @@ const lines: Lines = {
           text: `Item ${item} PERMANENTLY FAILED after ${attemptsText(attempt)}: ${error}`,
         }
       : undefined,
+  'runtime.stalled': ({ stalledMs }) =>
+    stalledMs < longStallMs
+      ? undefined
+      : {
+          level: 'warn',
+          subject: 'runtime',
+          text: `The event loop of this process stood still for ${formatDuration(stalledMs)}: nothing went on meanwhile, and no limit on silence counts it`,
+        },
   'alert.raised': (fact) => ({ level: 'error', subject: fact.integration, text: alertText(fact) }),
   'alert.cleared': (fact) => ({ level: 'info', subject: fact.integration, text: alertText(fact) }),
   'hook.failed': ({ hook, event, error }) => ({

@@ -173,4 +173,11 @@ describe('what a host is told', () => {
   ])('[O-11] [I-4] %s', (_, fact, line) => {
     expect(lineOf(fact)).toBe(line);
   });
+
+  it('[O-11] [R-8] of a process that stood still for five seconds or more', () => {
+    expect(lineOf({ type: 'runtime.stalled', stalledMs: 4999 })).toBe('');
+    expect(lineOf({ type: 'runtime.stalled', stalledMs: 30_000 })).toBe(
+      'warn The event loop of this process stood still for 30s: nothing went on meanwhile, and no limit on silence counts it',
+    );
+  });
 });

@@ -3,7 +3,7 @@ import { AlertWatch } from '../../../src/alerts/alertWatch.ts';
 import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
 import { type AlertRules, checkAlertRules } from '../../../src/policy/alerts.ts';
 import { type CallFigures, type CallFiguresRow, noFigures } from '../../../src/policy/callFigures.ts';
-import type { FactOf } from '../../../src/policy/facts.ts';
+import type { Fact, FactOf } from '../../../src/policy/facts.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 
@@ -40,6 +40,16 @@ function startWatch({ rules = usual, open = [], figures = [], clock = new Simula
     facts.map((fact) => (fact.type === 'alert.raised' ? `raised: ${fact.message}` : `cleared: ${fact.by}`));
   return { clock, bus, watch, facts, count, told, heard };
 }
+
+const failure = {
+  kind: 'timeout',
+  message: 'boom',
+  outcome: 'unknown',
+  integration: 'kb',
+  attempts: 1,
+  retryable: true,
+} as const;
+const timedOut: Fact = { type: 'call.failed', integration: 'kb', call: 'kb-1', failure, retryCount: 0, elapsedMs: 5 };
 
 describe('alerts by rate', () => {
   it('[O-10] are raised below the rate, with what it is, and cleared when it is high enough again', async () => {
@@ -102,24 +112,27 @@ describe('alerts by rate', () => {
   });
 
   it('[O-10] outlive a circuit that closes and a quiet time, and one by count lasts until the rate is high enough', async () => {
-    const { bus, clock, count, told } = startWatch({ rules: { successBelow: 0.9, windowMs: '1h' } });
-    const failure = {
-      kind: 'timeout',
-      message: 'boom',
-      outcome: 'unknown',
-      integration: 'kb',
-      attempts: 1,
-      retryable: true,
-    } as const;
-    for (let call = 0; call < 5; call++)
-      bus.tell({ type: 'call.failed', integration: 'kb', call: 'kb-1', failure, retryCount: 0, elapsedMs: 5 });
+    const { watch, bus, clock, count, told } = startWatch({ rules: { successBelow: 0.9, windowMs: '1h' } });
+    for (let call = 0; call < 5; call++) bus.tell(timedOut);
     expect(told()).toEqual(['raised: boom']);
     count({ succeeded: 20, failed: { timeout: 5 } });
+    expect(watch.open).toMatchObject([{ integration: 'kb', isLow: true }]);
     bus.tell({ type: 'breaker.closed', integration: 'kb' });
     await clock.advance(59 * minute);
     expect(told()).toHaveLength(1);
     await clock.advance(minute);
     expect(told()[1]).toBe('cleared: quiet');
+  });
+
+  it('[O-10] [O-3] do not hold one by count open for fewer calls than would raise one', async () => {
+    const { watch, bus, clock, count, told } = startWatch({ rules: { successBelow: 0.9, windowMs: '1h' } });
+    for (let call = 0; call < 5; call++) bus.tell(timedOut);
+    count({ succeeded: 1, failed: { timeout: 5 } });
+    expect(watch.open).toMatchObject([{ integration: 'kb' }]);
+    expect(watch.open[0]).not.toHaveProperty('isLow');
+    bus.tell({ type: 'breaker.closed', integration: 'kb' });
+    await clock.settle();
+    expect(told()).toEqual(['raised: boom', 'cleared: closed']);
   });
 
   it('[O-10] go on over a restart with what is on record', async () => {

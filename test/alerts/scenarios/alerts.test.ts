@@ -165,6 +165,23 @@ describe('an alert of a gateway', () => {
     expect(await raised).toMatchObject({ failures: 5 });
   });
 
+  it.skipIf(!hasSqlite)(
+    '[O-3] [O-9] counts what an earlier run recorded of calls that ended by their own circuit',
+    async () => {
+      const { store, path } = await startStore();
+      const { failure } = failed(1);
+      const open = { ...failure, kind: 'circuit_open', message: 'open', attempts: 1, cause: failure } as const;
+      const at = Date.now();
+      for (let count = 0; count < 4; count++) store.record(failed(count, { at, failure: open }));
+      await store.flush();
+      await store.close();
+      const { gateway, fail } = await startGateway(undefined, { store: path });
+      const raised = gateway.wait('alert.raised');
+      await fail(1);
+      expect(await raised).toMatchObject({ failures: 5 });
+    },
+  );
+
   it('[O-3] is not raised where alerts are switched off', async () => {
     const { gateway, fail } = await startGateway(false);
     const types: string[] = [];
