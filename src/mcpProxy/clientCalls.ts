@@ -254,14 +254,14 @@ export class ClientCalls {
 
   #mayRepeat(call: ClientCall): boolean {
     const { effect } = call;
-    const { repeatsAlways, policy, isRemote } = this.#scope.settings;
+    const { policy, isRemote } = this.#scope.settings;
     if (policy.retry.maxAttempts === 1) return false;
     if (this.#rules.of(call) !== undefined) return true;
     // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
     if (isRemote) return true;
     // What is heard of the tool by then decides.
     if (effect === undefined && call.tool !== undefined && this.#listing.isUnderWay) return true;
-    return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
+    return mayRepeat(lost, effect, policy.retry.repeatAfter);
   }
 
   #release(call: ClientCall): void {

@@ -36,10 +36,7 @@ export class ClientSettings {
 
   of(call: ClientCall): Settings {
     const rule = this.#rules.of(call);
-    const { repeatsAlways } = this.#scope.settings;
-    // To ask is the better answer to a lost call than to repeat it: the rule was given for this tool.
-    const isRepeated = repeatsAlways && call.effect !== 'readOnly' && rule?.kind !== 'ask';
-    const effect = effectUnder(rule, isRepeated ? 'idempotent' : call.effect);
+    const effect = effectUnder(rule, call.effect);
     const known = this.#known.get(call.label);
     const isKnown = known !== undefined && known.effect === effect;
     const made = isKnown ? known : this.#make(call, effect);

@@ -40,7 +40,13 @@ export class ProxyRules {
   /** What calls of a tool do to the world, where somebody says: the configuration first, then the server. */
   effectOf(tool: string): Effect | undefined {
     const { settings, record } = this.#scope;
-    return this.#tools.get(tool)?.effect ?? settings.effect ?? record.tools.of(tool);
+    const known = this.#tools.get(tool);
+    const declared = known?.effect ?? settings.effect;
+    if (declared !== undefined) return declared;
+    const said = record.tools.of(tool);
+    // To ask is the better answer to a lost call than to repeat it: the rule was given for this tool.
+    const isRepeated = settings.repeatsAlways && known?.reconciler?.kind !== 'ask';
+    return isRepeated && said === 'mutating' ? undefined : said;
   }
 
   /** What settles the lost answer of a call; a task is asked for by itself. */

@@ -78,7 +78,7 @@ export type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secret
 /** {@link McpProxyOptions}, checked. */
 export interface ProxySettings {
   readonly name: string;
-  /** Whether what a tool says of its effect counts for nothing. */
+  /** Whether a tool's own word that repeating it does harm counts for nothing. */
   readonly repeatsAlways: boolean;
   readonly whenAlive: WhenAlive;
   readonly policy: IntegrationPolicy;

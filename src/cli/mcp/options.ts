@@ -36,7 +36,7 @@ export const mcpOptions = {
   retry: {
     kind: 'text',
     value: 'WHEN',
-    help: 'when a call whose answer was lost is sent again: safe (read-only and idempotent ones), always, never; else safe',
+    help: 'when a call whose answer was lost is sent again: safe (read-only and idempotent ones), always (all but what the configuration declares mutating), never; else safe',
     choices: ['safe', 'always', 'never'],
   },
   'env-allow': {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../../src/policy/alerts.ts';
+import type { IntegrationSettings } from '../../../src/policy/policies.ts';
 import type { FactType } from '../../../src/policy/facts.ts';
 import { restartNamed } from '../../../src/runtime/restartNamed.ts';
 import { proxyWhy } from '../../../src/mcpProxy/proxyWhy.ts';
@@ -96,6 +97,39 @@ describe('a server that crashes behind the proxy', () => {
     await proxy.open();
     expect(textIn(await proxy.call('act', { do: 'crash', onStart: 1 }))).toBe('2');
   });
+
+  it.each<[string, IntegrationSettings]>([
+    ['of the tool', { tools: { act: { effect: 'mutating' } } }],
+    ['of the server', { effect: 'mutating' }],
+  ])(
+    '[P-3] [R-12] is not asked again with retry `always` what is declared mutating, by the effect %s',
+    async (_, kb) => {
+      const proxy = await startProxy({ retry: 'always', policies: { integrations: { kb } } });
+      await proxy.open();
+      const answer = await proxy.call('act', { do: 'crash' });
+      expect(textIn(answer)).toContain('it is declared mutating and was not repeated');
+      const found = answer.result?.['_meta'] as Record<string, unknown>;
+      expect(found['unwedge/failure']).toMatchObject({ attempts: 1, outcome: 'unknown', retryable: false });
+      expect(await proxy.told('mcp.calls_lost')).toMatchObject({ lost: 1, repeated: 0 });
+    },
+  );
+
+  it.each(['act', 'plain'])(
+    '[P-3] [R-12] says of no call that repeating it does no harm, with retry `always`: %s',
+    async (tool) => {
+      const proxy = await startProxy({
+        retry: 'always',
+        policies: { integrations: { kb: { retry: { maxAttempts: 2 } } } },
+      });
+      await proxy.open();
+      const answer = await proxy.call(tool, { do: 'crash' });
+      expect(textIn(answer)).toContain(
+        'it may have taken effect; its policy allows to repeat it: it may be tried again',
+      );
+      const found = answer.result?.['_meta'] as Record<string, unknown>;
+      expect(found['unwedge/failure']).toMatchObject({ attempts: 2, outcome: 'unknown', retryable: true });
+    },
+  );
 
   it('[P-3] is asked nothing again with retry `never`', async () => {
     const proxy = await startProxy({ retry: 'never' });
