@@ -1,5 +1,6 @@
 import { formatDuration, formatSeconds } from '../policy/duration.ts';
 import { breakerRuleText, readBreakerRule } from '../policy/breakerRule.ts';
+import { risks } from '../policy/syntheticResult.ts';
 import type { EventRow } from '../store/events.ts';
 import { counted } from './counted.ts';
 
@@ -60,7 +61,7 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
     about: [
       failureText(metadata),
       ...idsIn(metadata),
-      outcomes[String(metadata['outcome'])],
+      outcomeText(metadata['outcome'], metadata['effect']),
       againText(metadata['retryable'], metadata['retry_after_ms']),
       metadata['alerts'] === false ? 'counts towards no alert' : undefined,
     ],
@@ -103,7 +104,7 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
 const idFields = ['tool', 'session', 'call'];
 
 const failureFields = [
-  ...['type', 'error', 'kind', 'reason', 'met_kind', 'met_error', 'outcome', 'retryable', 'alerts'],
+  ...['type', 'error', 'kind', 'reason', 'met_kind', 'met_error', 'outcome', 'effect', 'retryable', 'alerts'],
   ...['retry_count', 'elapsed_ms', 'retry_after_ms', ...idFields],
 ];
 
@@ -112,6 +113,12 @@ function idsIn(metadata: Metadata): readonly string[] {
     const id = metadata[name];
     return typeof id === 'string' ? [`${name} ${id}`] : [];
   });
+}
+
+/** Of what is harmless whatever became of it, that; as the caller was told. */
+function outcomeText(outcome: unknown, effect: unknown): string | undefined {
+  if (outcome === 'unknown' && (effect === 'readOnly' || effect === 'idempotent')) return risks[effect];
+  return outcomes[String(outcome)];
 }
 
 const outcomes: Readonly<Record<string, string>> = {

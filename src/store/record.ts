@@ -56,6 +56,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
       alerts: lastMet(failure).alerts,
       reason: failure.reason,
       outcome: failure.outcome,
+      effect: failure.effect,
       retryable: failure.retryable,
       retry_after_ms: failure.retryAfterMs,
       status: failure.status,

@@ -15,6 +15,21 @@ describe('an event as a sentence', () => {
     ],
     [
       'integration/failure',
+      { error: 'no answer', kind: 'timeout', outcome: 'unknown', effect: 'readOnly', retryable: true },
+      'no answer (timeout; it changes nothing; may be tried again)',
+    ],
+    [
+      'integration/failure',
+      { error: 'no answer', kind: 'timeout', outcome: 'unknown', effect: 'idempotent', retryable: true },
+      'no answer (timeout; it may have taken effect, which repeating does not do twice; may be tried again)',
+    ],
+    [
+      'integration/failure',
+      { error: 'no answer', kind: 'timeout', outcome: 'unknown', effect: 'mutating', retryable: false },
+      'no answer (timeout; it may have taken effect; not to be tried again as it is)',
+    ],
+    [
+      'integration/failure',
       { error: 'open', kind: 'circuit_open', met_kind: 'transient', met_error: 'down', retryable: true, status: 503 },
       'open (circuit_open, its last attempt transient; may be tried again; status=503)',
     ],

@@ -30,6 +30,15 @@ describe('what is stored of a fact', () => {
     expect(storedEvent(failed(1, { limit, stack: 'at x' }))?.metadata).toMatchObject({ stack: 'at x' });
   });
 
+  it('[O-1] [R-12] says of a failed call what it may do to the world, where that is known', () => {
+    const { failure } = failed(1);
+    expect(storedEvent(failed(1, { failure: { ...failure, effect: 'readOnly' } }))?.metadata).toMatchObject({
+      outcome: 'unknown',
+      effect: 'readOnly',
+    });
+    expect(storedEvent(failed(1))?.metadata['effect']).toBeUndefined();
+  });
+
   it('[O-1] is hook/error for a failed hook', () => {
     const fact = told({
       type: 'hook.failed',
