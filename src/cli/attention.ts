@@ -166,8 +166,12 @@ export function mattersOfRuntimes(
   ];
 }
 
-/** Nothing goes on until they are started: told once, with all that waits for it. */
-function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records'], now: number): readonly Matter[] {
+/** Nothing goes on until they are started: told once, with all that waits for it. @param records - undefined: that is not told. */
+export function matterOfDead(
+  runtimes: Watched['runtimes'],
+  records: Watched['records'],
+  now: number,
+): readonly Matter[] {
   // The successor of one that died has taken over what it left.
   const running = new Set(runtimes.flatMap(({ answer, runtime }) => (answer === undefined ? [] : [runtime.name])));
   const dead = runtimes.filter(({ runtime }) => runtime.liveness === 'dead' && !running.has(runtime.name));

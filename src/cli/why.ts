@@ -1,5 +1,6 @@
 import { readWhyAnswer } from '../control/answers.ts';
 import { nearest, nearestId } from '../policy/nearest.ts';
+import { attentionText, type Matter } from './attention.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -11,7 +12,8 @@ import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { integrationOf, integrationWhy } from './whyIntegration.ts';
+import { createStyle } from './style.ts';
+import { integrationOf, integrationWhy, liveMatters } from './whyIntegration.ts';
 import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -57,17 +59,26 @@ export const why = defineCommand({
       const { runtime, answer } = found;
       const owner = records?.owner;
       const where = owner === undefined ? '' : ownerText(session, owner, io.columns);
+      // A server behind a proxy has the name that the connection of its client has.
+      const attention = await liveMatters(session, runtime, args.db, io);
       io.stdout.write(
-        args.json ? toJson({ live: true, runtime, ...answer, owner }) : `${whyText(answer, io.columns)}${where}`,
+        args.json
+          ? toJson({ live: true, runtime, ...answer, owner, ...(attention.length > 0 && { attention }) })
+          : `${whyText(answer, io.columns)}${where}${mattersText(attention, io)}`,
       );
       return 0;
     }
     if (records === undefined) {
-      const { found: integration, names } = await integrationOf(session, args.db, rows, io);
+      const { found: integration, matters, names } = await integrationOf(session, args.db, rows, io);
       const near = nearestId(session, ids) ?? nearest(session, names);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
-      if (integration !== undefined) {
-        io.stdout.write(args.json ? toJson(integration) : integrationWhy(integration, args.db, io));
+      if (integration !== undefined || matters.length > 0) {
+        const known = integration === undefined ? '' : integrationWhy(integration, args.db, io);
+        io.stdout.write(
+          args.json
+            ? toJson({ integration: session, ...integration, attention: matters })
+            : `${mattersText(matters, io)}${known}`,
+        );
         return 0;
       }
       throw new CommandError(
@@ -104,6 +115,10 @@ export const why = defineCommand({
     return 0;
   },
 });
+
+function mattersText(matters: readonly Matter[], io: Io): string {
+  return attentionText(matters, { width: io.columns, style: createStyle(io), most: matters.length });
+}
 
 /** What makes a session that is on record one of a live gateway again. */
 function startText(session: string): string {

@@ -1,14 +1,15 @@
 import { counted } from './counted.ts';
 import { breakerRuleNote } from '../policy/breakerRule.ts';
-import { readStatusAnswer } from '../control/answers.ts';
+import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { optionWords } from '../policy/shownCommand.ts';
-import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { integrationOfRun } from '../runtime/diedRuns.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { raisedRecords, type Standing, standingOf, standingOfUnwatched, watchesOf } from './alertStanding.ts';
-import { probeInMs } from './attention.ts';
+import { type Matter, matterOfDead, mattersOf, probeInMs } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
@@ -25,13 +26,20 @@ export interface IntegrationWhy extends IntegrationView {
   readonly alert?: (Standing & { readonly integration: string; readonly raisedAt?: number }) | undefined;
 }
 
-/** The integration of this name, as the records and the running gateways show it, undefined where there is none; and the names of all. */
+/**
+ * The integration of this name, as the records and the running gateways show it, undefined where there is none; what needs attention of it, and
+ * the names of all.
+ */
 export async function integrationOf(
   name: string,
   db: string | undefined,
   rows: readonly RuntimeRow[],
   io: Io,
-): Promise<{ readonly found: IntegrationWhy | undefined; readonly names: readonly string[] }> {
+): Promise<{
+  readonly found: IntegrationWhy | undefined;
+  readonly matters: readonly Matter[];
+  readonly names: readonly string[];
+}> {
   const now = io.now();
   const { recorded, figures, alerts, raised } = await readDatabase(db, io, async (reader) => ({
     recorded: await withLastWords(reader, (await reader.status(now)).integrations),
@@ -49,7 +57,37 @@ export async function integrationOf(
       ? unwatched && { ...unwatched, ...standingOfUnwatched(unwatched, db) }
       : { ...open, ...standingOf(open, { raised, watches: await watchesOf(rows, io), now }, db) };
   const found = view && { ...view, ...(alert !== undefined && { alert }) };
-  return { found, names: views.map(({ integration }) => integration) };
+  const matters = [...matterOfDead(lostOf(name, asked), undefined, now), ...mattersOfView(view, now, db)];
+  return { found, matters, names: views.map(({ integration }) => integration) };
+}
+
+/** What needs attention of the integration of this name that a live runtime has; none where it has none. */
+export async function liveMatters(
+  name: string,
+  row: RuntimeRow,
+  db: string | undefined,
+  io: Io,
+): Promise<readonly Matter[]> {
+  const views = viewOf([], await askRuntimes([row], io, 'status', readStatusAnswer));
+  const view = views.find(({ integration }) => integration === name);
+  return mattersOfView(view, io.now(), db);
+}
+
+function mattersOfView(view: IntegrationView | undefined, now: number, db: string | undefined): readonly Matter[] {
+  if (view === undefined) return [];
+  const others = { alerts: { open: [], unwatched: [] }, sessions: [], stuck: [], letters: [], runtimes: [] };
+  return mattersOf({ ...others, integrations: [view] }, now, db);
+}
+
+/** Of the runtimes that are gone those which had this integration, with the calls of it that they had under way; and all that are there. */
+function lostOf(name: string, asked: readonly AskedRuntime<LiveStatus>[]): readonly AskedRuntime<LiveStatus>[] {
+  return asked.flatMap((each) => {
+    const { runtime } = each;
+    if (runtime.liveness !== 'dead') return [each];
+    const calls = (runtime.calls ?? []).filter(({ integration }) => integration === name);
+    const isOwn = runtime.name === `unwedge mcp ${name}` || integrationOfRun(runtime.name) === name;
+    return isOwn || calls.length > 0 ? [{ ...each, runtime: { ...runtime, calls } }] : [];
+  });
 }
 
 /** What is known of an integration, for who asked what a session waits for. @param db - what `--db` was given. */

@@ -111,6 +111,9 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
       `! search is not called: somebody isolated it; its events say who and why, \`unwedge restart\` ends it\n  next: unwedge events --integration search --db ${db}\n`,
     );
     expect(stdout).toMatch(/^! kb: the circuit of its tool pay is held open by an operator$/m);
+    expect((await run('kb')).stdout).toMatch(
+      /^! kb: the circuit of its tool pay is held open by an operator\n {2}next: .*\nkb is an integration/,
+    );
     expect(stdout).toMatch(/^! session desk waits for kb find for 0ms; \S.* in \S+\n {2}next: unwedge why desk --db /m);
     expect(JSON.parse((await run('--json')).stdout)).toMatchObject({
       sessions: [{ session: 'desk' }],
@@ -149,6 +152,22 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
       });
     },
   );
+
+  it('[L-5] tells beside a live session the open circuits of the integration that has its name, as a proxy has', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const kb = gateway.integration('kb', {}, () => 'found');
+    gateway.session('kb', { onMessage: () => undefined });
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const run = (...words: string[]) => call(['why', 'kb', ...words, '--db', db], { now: Date.now });
+    const before = await run();
+    expect([before.code, before.stdout]).toEqual([0, expect.not.stringContaining('!')]);
+    onTestFinished(kb.breaker.of('pay').isolate());
+    expect((await run()).stdout).toMatch(/\n! kb: the circuit of its tool pay is held open by an operator\n {2}next: /);
+    expect(JSON.parse((await run('--json')).stdout)).toMatchObject({ live: true, session: 'kb', attention: [{}] });
+  });
 
   it('[L-1] wants a session where a rule is to be fired', async () => {
     expect(await call(['why', '--fire'])).toMatchObject({

@@ -239,6 +239,14 @@ describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', ()
     killed.child.kill('SIGKILL');
     await killed.exited;
     expect((await run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain('1 call got no answer: act of kb');
+    const { code, stdout } = await run('why', 'kb');
+    expect({ code, stdout: stdout.replaceAll(/\s+/g, ' ') }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^! unwedge mcp kb \(pid \d+\) is gone: .*1 call got no answer: act of kb next: /,
+      ) as string,
+    });
+    expect(JSON.parse((await run('why', 'kb', '--json')).stdout)).toMatchObject({ integration: 'kb', attention: [{}] });
 
     const next = startMcp(home, ['--name', 'other']);
     await next.open();
