@@ -78,28 +78,27 @@ function serverOf(
 ): FileServer | string {
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
   if (!usableName.test(name)) return 'a name has at most 40 letters, digits, - and _: names of tools begin with it';
-  const missing = new Set<string>();
-  const filled = (text: string): string => {
+  const missing: string[] = [];
+  const filled = (key: string, text: string): string => {
     if (env === undefined) return text;
     return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise: string | undefined) => {
       const value = env[variable] ?? otherwise;
-      if (value === undefined) missing.add(variable);
+      if (value === undefined) missing.push(`\`${key}\` needs the variable ${variable}, which is not set`);
       return value ?? '';
     });
   };
-  const filledAll = (texts: object): Record<string, string> =>
-    Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, filled(String(value))]));
-  const lacks = (): string | undefined =>
-    missing.size === 0 ? undefined : `the environment has no ${[...missing].join(', ')}`;
+  const filledAll = (key: string, texts: object): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([each, value]) => [each, filled(`${key}.${each}`, String(value))]));
   if (url !== undefined) {
     const shown = fieldsIn(headers);
-    const isUnknown = env === undefined && isText(url) && url.includes('${');
-    if (!isText(url) || (!isUnknown && !isAddress(filled(url))))
-      return 'expected `url` to be an address with http or https';
     if (shown === undefined || !Object.values(shown).every(isText))
       return 'expected `headers` to be an object of texts';
+    const address = isText(url) ? filled('url', url) : '';
     const transport = type === 'sse' ? ('sse' as const) : undefined;
-    return lacks() ?? { name, remote: { url: filled(url), headers: filledAll(shown), transport } };
+    const remote = { url: address, headers: filledAll('headers', shown), transport };
+    if (missing.length > 0) return missing.join(', ');
+    const isUnknown = env === undefined && address.includes('${');
+    return isUnknown || isAddress(address) ? { name, remote } : 'expected `url` to be an address with http or https';
   }
   if (typeof command !== 'string' || command === '') return 'expected `command` to be a text';
   if (!Array.isArray(args) || !args.every(isText)) return 'expected `args` to be an array of texts';
@@ -109,12 +108,12 @@ function serverOf(
   if (cwd !== undefined && !isText(cwd)) return 'expected `cwd` to be a text';
   const server = {
     name,
-    command: filled(command),
-    args: args.map(filled),
-    env: filledAll(variables),
-    cwd: cwd === undefined ? undefined : filled(cwd),
+    command: filled('command', command),
+    args: args.map((each, index) => filled(`args.${index}`, each)),
+    env: filledAll('env', variables),
+    cwd: cwd === undefined ? undefined : filled('cwd', cwd),
   };
-  return lacks() ?? server;
+  return missing.length > 0 ? missing.join(', ') : server;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -23,4 +23,21 @@ describe('the servers of a file', () => {
       { name: 'a', command: '/bin/a', args: ['none'], env: { KEY: '/bin' }, cwd: '/' },
     ]);
   });
+
+  it('[P-8] are refused where a variable that has no default is not set, each by its key', () => {
+    const files = { command: '${BIN}', args: ['-y', '${ROOT:-/}', '${PACKAGE}'], env: { KEY: 'a ${KEY}' } };
+    const search = { url: 'https://search.example/mcp', headers: { Authorization: 'Bearer ${SEARCH_TOKEN}' } };
+    const read = (mcpServers: object, env = {}) => serversIn('servers.json', { mcpServers }, env);
+    const not = (server: string, ...told: readonly (readonly [string, string])[]): string =>
+      `The servers of "servers.json" cannot be used: "${server}": ${told
+        .map(([key, variable]) => `\`${key}\` needs the variable ${variable}, which is not set`)
+        .join(', ')}`;
+    expect(() => read({ files: { command: 'files' }, search })).toThrow(
+      not('search', ['headers.Authorization', 'SEARCH_TOKEN']),
+    );
+    expect(() => read({ search: { ...search, url: '${HOST}/mcp' } }, { SEARCH_TOKEN: 's3cret' })).toThrow(
+      not('search', ['url', 'HOST']),
+    );
+    expect(() => read({ files })).toThrow(not('files', ['command', 'BIN'], ['args.2', 'PACKAGE'], ['env.KEY', 'KEY']));
+  });
 });

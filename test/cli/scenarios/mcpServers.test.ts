@@ -176,7 +176,7 @@ describe('unwedge mcp with a file of servers', () => {
     [
       'with a variable that is not there',
       { mcpServers: { a: { command: '${NOWHERE_AT_ALL}' } } },
-      'the environment has no NOWHERE_AT_ALL',
+      '"a": `command` needs the variable NOWHERE_AT_ALL, which is not set',
     ],
   ])('[P-8] refuses a file %s', async (_, content, message) => {
     const home = makeHome();
