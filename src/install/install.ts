@@ -28,7 +28,7 @@ export async function install(world: World, request: InstallRequest): Promise<In
     dryRun,
     files: outcomes,
     next: [...changed].flatMap((name) => agents[name].next),
-    notes: notesOf(world, request),
+    notes: undo ? [] : [...notesOf(world), ...notesOfProject(outcomes)],
   };
 }
 
@@ -58,9 +58,9 @@ function realPath({ files }: World, path: string): string {
 }
 
 /** What is wrapped starts this very copy of the program: whether it stays where it is. */
-function notesOf({ launcher, files }: World, { undo }: InstallRequest): readonly string[] {
+function notesOf({ launcher, files }: World): readonly string[] {
   const [script] = launcher.args;
-  if (undo || script === undefined) return [];
+  if (script === undefined) return [];
   const better = 'Better: `npm install -g unwedge`, then `unwedge install` again.';
   if (/[\\/]_npx[\\/]/.test(script))
     return [`unwedge runs from the cache of npx, and what is wrapped needs it there. ${better}`];
@@ -69,4 +69,12 @@ function notesOf({ launcher, files }: World, { undo }: InstallRequest): readonly
   const isGlobal = folder === undefined || /[\\/]global(?:[\\/]|$)/.test(folder);
   const isInProject = !isGlobal && files.facts(join(folder, 'package.json')) !== undefined;
   return isInProject ? [`unwedge runs from the project ${folder}, and what is wrapped needs it there. ${better}`] : [];
+}
+
+/** A file that others have too starts what they have under our name: a copy in `node_modules` is found by npm alone. */
+function notesOfProject(files: readonly FileReport[]): readonly string[] {
+  if (!files.some(({ scope, status }) => scope === 'project' && status === 'changed')) return [];
+  return [
+    'Files of the project start `unwedge` by its name: it has to be on the PATH of everyone who uses them (`npm install --global unwedge`); one in node_modules is not found.',
+  ];
 }

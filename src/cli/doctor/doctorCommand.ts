@@ -6,6 +6,7 @@ import type { Args } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ownVersion } from '../ownVersion.ts';
 import { toJson } from '../sanitize.ts';
+import { agentEnvironment } from './agentEnvironment.ts';
 import { checkConfiguration, databaseOfConfiguration } from './configuration.ts';
 import { checkDatabase } from './database.ts';
 import { doctorText } from './doctorText.ts';
@@ -67,7 +68,7 @@ function startByNpx(findings: ToldFinding[]): void {
 
 function worldOf({ db, config, probe, all }: DoctorArgs, io: Io): DoctorWorld {
   return {
-    env: io.env,
+    env: agentEnvironment(io.env),
     home: io.env['HOME'] || homedir(),
     cwd: process.cwd(),
     tmp: tmpdir(),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasSqlite } from '../../store/startStore.ts';
@@ -35,6 +35,22 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     expect(doctor().findings.filter(({ status }) => status === 'fail')).toMatchObject([
       { summary: find('agent.program')?.summary },
     ]);
+  });
+
+  it('[E-2] does not take what npx alone finds for what an agent finds', () => {
+    const { home, bin, doctor } = startPatient();
+    const folder = join(home, 'work', 'node_modules', '.bin');
+    mkdirSync(folder, { recursive: true });
+    renameSync(join(bin, 'unwedge'), join(folder, 'unwedge'));
+    const server = { command: 'unwedge', args: ['mcp', '--', 'sh', '-c', 'true'] };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: { kb: server } }));
+    const path = { PATH: `${folder}:${bin}:/usr/bin:/bin` };
+    const byNpx = doctor([], { ...path, npm_config_user_agent: 'npm/10.8.2 node/v20.20.2 linux x64' });
+    expect(byNpx.code).toBe(1);
+    expect(byNpx.find('agent.launcher')?.fix).toMatch(/^npm install --global unwedge@/);
+    expect(byNpx.find('path')?.summary).toContain('is not on PATH');
+    // Who has the folder on a PATH of their own has agents that find it.
+    expect(doctor([], path)).toMatchObject({ code: 0, troubles: [] });
   });
 
   it('[E-2] finds files that their agent cannot read, each by the rules of its agent', () => {

@@ -133,11 +133,12 @@ describe('install claude', () => {
       { scope: 'project', status: 'left', why: expect.stringContaining('--project') as string },
     ]);
     expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
-    await machine.run({ withProject: true });
+    const { notes } = await machine.run({ withProject: true });
+    expect(notes).toEqual([expect.stringContaining('on the PATH of everyone who uses them')]);
     expect(JSON.parse(machine.read('work/.mcp.json'))).toEqual({
       mcpServers: { a: { command: 'unwedge', args: ['mcp', '--name', 'a', '--', 'npx', '-y', 'p'] } },
     });
-    await machine.undo();
+    expect((await machine.undo()).notes).toEqual([]);
     expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
   });
 
