@@ -9,6 +9,7 @@ import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
 import { dbWords } from '../policy/dbWords.ts';
+import { nextLines } from './nextLines.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
@@ -133,7 +134,7 @@ export function attentionText(
     .slice(0, most)
     .map(({ what, next }) => [
       ...wrapWords(what, width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
-      `  ${style.dim('next:')} ${next}`,
+      ...nextLines(next, width, style),
     ]);
   let left = mostLines;
   // The worst is told however little room there is.

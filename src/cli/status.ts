@@ -14,6 +14,7 @@ import { commandAbout } from '../policy/shownCommand.ts';
 import { runtimesElsewhere } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
+import { isCommand } from './nextLines.ts';
 import { othersText } from './otherRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -145,7 +146,8 @@ function describe(
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io) + moreText(view.moreSessions));
   const [first] = matters;
-  if (first !== undefined) parts.push(`${style.dim('next:')} ${first.next}\n`);
+  // Below the tables stands what is typed; words are read where they belong.
+  if (first !== undefined && isCommand(first.next)) parts.push(`${style.dim('next:')} ${first.next}\n`);
   return parts.join('\n');
 }
 

@@ -53,6 +53,25 @@ describe('what needs attention', () => {
     expect(text(6)).not.toContain('more');
   });
 
+  it('[L-6] wraps the words of what to do next, and breaks no command', () => {
+    const command = `unwedge events --integration ${'kb'.repeat(50)} --failed`;
+    const both = [
+      {
+        what: 'one',
+        next: 'find out what became of what got no answer; the next proxy or gateway records it as a failure',
+      },
+      { what: 'two', next: command },
+    ];
+    expect(attentionText(both, { width: 80, style }).split('\n')).toEqual([
+      '! one',
+      '  next: find out what became of what got no answer; the next proxy or gateway',
+      '    records it as a failure',
+      '! two',
+      `  next: ${command}`,
+      '',
+    ]);
+  });
+
   it('[L-6] is told of eight, the worst of each sort among them, however many there are of one', () => {
     const crashed = { ...live, circuit: 'crashed' } as const;
     const servers = Array.from({ length: 9 }, (_, index) =>

@@ -36,7 +36,7 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
     ...{ clock: systemClock, source, port: args.port, holdsProcess: true, by: whoRuns() },
     metricsToken: tokenFile === undefined ? undefined : tokenIn(tokenFile),
     ...(args['read-only'] && { right: 'read' }),
-    used: (url) => io.stderr.write(`unwedge: the address was used; for another browser: ${url}\n`),
+    used: (url) => io.stderr.write(`unwedge: the address was used; for another browser:\n${url}\n`),
   }).catch((error: unknown) => {
     throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
   });
@@ -50,7 +50,7 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
 }
 
 function say({ url }: DashboardServer, database: string, { json }: DashboardArgs, io: Io): void {
-  io.stdout.write(json ? toJson({ url, database }) : `${sanitize(database)}: ${url}\n`);
+  io.stdout.write(json ? toJson({ url, database }) : `${sanitize(database)}:\n${url}\n`);
   io.stderr.write('unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page, once.\n');
 }
 

@@ -1,5 +1,6 @@
 import { sanitize } from '../sanitize.ts';
 import type { Io } from '../io.ts';
+import { nextLines } from '../nextLines.ts';
 import { createStyle, type Style } from '../style.ts';
 import { helpWidth } from '../wrap.ts';
 import { wrapWords } from '../../policy/wrapWords.ts';
@@ -25,7 +26,7 @@ export function doctorText(
       `${painted(status, style)} ${first}`,
       ...others.map((line) => `  ${line}`),
       ...(fix === undefined ? [] : [`  ${style.dim('fix:')} ${sanitize(fix)}`]),
-      ...(next === undefined ? [] : [`  ${style.dim('next:')} ${sanitize(next)}`]),
+      ...(next === undefined ? [] : nextLines(sanitize(next), width, style)),
     ];
   });
   return `${[...lines, ...(lines.length === 0 ? [] : ['']), counts(findings, all)].join('\n')}\n`;

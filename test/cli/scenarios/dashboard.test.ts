@@ -6,7 +6,7 @@ import { databaseWith, runBuilt } from '../startCli.ts';
 import { main } from '../startRun.ts';
 
 describe.skipIf(!hasSqlite)('unwedge dashboard', () => {
-  it('[O-13] prints an address that opens the page once, the next one when it was used, and ends on Ctrl-C', async () => {
+  it('[O-13] [L-6] prints an address that opens the page once, the next one when it was used, and ends on Ctrl-C', async () => {
     const db = await databaseWith();
     const child = spawn(process.execPath, [main, 'dashboard', '--db', db], { stdio: ['ignore', 'pipe', 'pipe'] });
     const exited = once(child, 'exit');
@@ -18,7 +18,7 @@ describe.skipIf(!hasSqlite)('unwedge dashboard', () => {
     let told = '';
     child.stdout.on('data', (chunk) => (said += String(chunk)));
     child.stderr.on('data', (chunk) => (told += String(chunk)));
-    await expect.poll(() => said).toMatch(/: http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{24}\n$/);
+    await expect.poll(() => said).toMatch(/:\nhttp:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{24}\n$/);
     const url = new URL(/http:\S+/.exec(said)?.[0] ?? '');
     expect(await (await fetch(url)).text()).toContain('<title>unwedge dashboard</title>');
     const login = () =>
@@ -38,7 +38,7 @@ describe.skipIf(!hasSqlite)('unwedge dashboard', () => {
     });
     expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining('nobody')]);
     expect((await login()).status).toBe(403);
-    await expect.poll(() => told).toMatch(/the address was used; for another browser: http:\S+#token=[\w-]{24}\n/);
+    await expect.poll(() => told).toMatch(/the address was used; for another browser:\nhttp:\S+#token=[\w-]{24}\n/);
     expect(told).not.toContain(url.hash);
     child.kill('SIGINT');
     expect((await exited)[0]).toBe(130);

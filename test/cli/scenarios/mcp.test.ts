@@ -227,7 +227,7 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
 });
 
 describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', () => {
-  it('[I-4] [P-3] is told of by status with the call, which the next proxy records as a failure, once', async () => {
+  it('[I-4] [P-3] [L-6] is told of by status with the call, which the next proxy records as a failure, once', async () => {
     const home = makeHome();
     const run = (...words: string[]) => runBuilt([...words, '--db', home.db]);
     const killed = startMcp(home, ['--name', 'kb']);
@@ -238,7 +238,11 @@ describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', ()
     await expect.poll(onRecord, { timeout: 20_000 }).toContain('"tool":"act"');
     killed.child.kill('SIGKILL');
     await killed.exited;
-    expect((await run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain('1 call got no answer: act of kb');
+    const told = await runBuilt(['status', '--db', home.db], { COLUMNS: '80' });
+    expect(told.stdout.replaceAll(/\s+/g, ' ')).toContain('1 call got no answer: act of kb');
+    expect(told.stdout.match(/next: .*/g)).toEqual([
+      'next: find out what became of what got no answer; the next proxy or gateway',
+    ]);
     const { code, stdout } = await run('why', 'kb');
     expect({ code, stdout: stdout.replaceAll(/\s+/g, ' ') }).toEqual({
       code: 0,

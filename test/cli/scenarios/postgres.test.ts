@@ -138,7 +138,7 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
       stdout: { write: (text) => (url += text) },
       stderr: { write: (text) => (url += text) },
     });
-    await expect.poll(() => url).toMatch(/^postgres:\/\/127\.0\.0\.1:\d+\/\S+: http:/);
+    await expect.poll(() => url).toMatch(/^postgres:\/\/127\.0\.0\.1:\d+\/\S+:\nhttp:/);
     expect(url).not.toContain(secret);
     ends.abort();
     expect((await serving).code).toBe(0);
