@@ -89,7 +89,7 @@ export class TokenKeeper implements RemoteAuth {
     const { file } = this.#options;
     const { tokens } = file.read();
     if (status !== 401) throw new AttemptError({ ...this.#lacksScope(wwwAuthenticate), status });
-    if (tokens === undefined) throw new AttemptError({ ...this.#notSignedIn('Not signed in'), status });
+    if (tokens === undefined) throw new AttemptError({ ...this.#neverSignedIn(), status });
     if (tokens.access !== token) return true;
     const renewed = await orAborted(this.#renew(token, 'refusal'), signal);
     if (renewed === 'renewed') return true;
@@ -172,6 +172,13 @@ export class TokenKeeper implements RemoteAuth {
 
   #notSignedIn(what: string): FailureFacts {
     return { kind: 'auth', message: `${what}: ${this.#options.advice}`, outcome: 'not_started' };
+  }
+
+  /** Where nobody said how it is had, a token may as well be one that people have. */
+  #neverSignedIn(): FailureFacts {
+    const facts = this.#notSignedIn('Not signed in');
+    const others = '; or give a token by --header-env or --header-file, in a file of servers by `headers`';
+    return this.#options.isOptional ? { ...facts, message: facts.message + others } : facts;
   }
 
   #lacksScope(wwwAuthenticate = ''): FailureFacts {

@@ -188,6 +188,19 @@ describe('the tokens of a signed-in server', () => {
     expect(giver.paths).toEqual([]);
   });
 
+  it('[P-4] may be those that people have, where nobody said how they are had', async () => {
+    const { server, keeper } = await startGuarded();
+    const signIn = `Not signed in: sign in with: unwedge mcp --url ${server.url} --sign-in`;
+    const refused = (isOptional: boolean) =>
+      factsOf(keeper({}, isOptional).refused(undefined, { status: 401 }, signal));
+    expect(await refused(true)).toMatchObject({
+      kind: 'auth',
+      status: 401,
+      message: `${signIn}; or give a token by --header-env or --header-file, in a file of servers by \`headers\``,
+    });
+    expect(await refused(false)).toMatchObject({ message: signIn });
+  });
+
   it('[P-4] are those of a later sign-in, without a restart', async () => {
     const { server, keeper, signIn } = await startGuarded();
     const one = keeper();
