@@ -76,10 +76,12 @@ export async function examineStore(
   }
 }
 
-/** What SQLite finds wrong, its first line. */
+/** What SQLite finds wrong, its first line below the heading. */
 function damageOf(database: Database): string | undefined {
   const said = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-  return said === 'ok' ? undefined : String(said).split('\n', 1)[0];
+  if (said === 'ok') return undefined;
+  const lines = String(said).split('\n');
+  return lines.find((line) => !line.startsWith('***')) ?? lines[0];
 }
 
 function timesOf(database: Database, table: string): { newestEventAt: number | undefined; steppedBackMs: number } {

@@ -199,7 +199,7 @@ function fileFindings(path: string, mode: number, { uid }: DoctorWorld): readonl
   const aside = namesBeside(path).filter((name) => /\.damaged-\d+$/.test(name));
   if (aside.length > 0) {
     const words = aside.map((name) => shellWord(join(dirname(path), name)));
-    const summary = `${aside.length} damaged ${aside.length === 1 ? 'database was' : 'databases were'} set aside, and ${aside.length === 1 ? 'is' : 'are'} still there`;
+    const summary = `${aside.length} damaged ${aside.length === 1 ? 'database was' : 'databases were'} set aside, and ${aside.length === 1 ? 'is' : 'are'} still there: look first, what is not in the new one may be in ${aside.length === 1 ? 'it' : 'them'} alone`;
     findings.push({
       id: 'store.aside',
       status: 'warning',

@@ -28,6 +28,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
       next: `sqlite3 ${db}.broken .recover, which prints what can still be read`,
     });
     expect(text).toContain(`\n  fix: mv ${db} ${db}.broken`);
+    expect(find('store.damaged')?.summary).not.toContain('***');
     paste(find('store.damaged')?.fix);
     expect(doctor().troubles).toEqual([]);
   });
