@@ -21,6 +21,8 @@ const sockets = ({ directory }: Place): readonly string[] => {
 async function startLasting(place: Place): Promise<Run> {
   const run = place.start(['--name', 'nightly', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
   await expect.poll(() => sockets(place)).toEqual([expect.stringMatching(/\.sock$/)]);
+  // The socket is there before the row by which others find it.
+  await expect.poll(() => unwedge(place, 'status')).toContain('Live: unwedge run nightly');
   return run;
 }
 
