@@ -41,7 +41,7 @@ export class LastingCalls {
 
   /** A call of a source has begun. */
   began(): void {
-    this.#timer ??= this.#clock.setTimeout(() => this.#look(), lastingMs);
+    this.#timer ??= this.#clock.setTimeout(() => this.#look(), lastingMs, { ref: false });
   }
 
   /** A call of a source has ended, and is none of its calls any more. */
