@@ -16,6 +16,7 @@ interface Because {
   readonly until: string;
 }
 
+/** How far it refuses calls now; its own circuit is told before those of its tools. */
 export function refusing({ link, openTools, stats }: Pick<RegisteredPath, 'link' | 'openTools' | 'stats'>): Refusing {
   const { refused } = stats;
   const circuit = circuitOf(link);

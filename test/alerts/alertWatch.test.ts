@@ -8,6 +8,7 @@ import type { EarlierIncident } from '../../src/alerts/incident.ts';
 import type { Refusing } from '../../src/alerts/refusing.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { timeout } from './timedOut.ts';
 
 const minute = 60_000;
 const origin = { host: 'web-1', pid: 4711, gateway: 'gateway.mjs', database: '/srv/a b.sqlite' } as const;
@@ -160,16 +161,8 @@ describe('an alert', () => {
 
   it('[O-3] [G-6] counts no failure that our own stalled event loop may have caused', () => {
     const { bus, told, fail } = startWatch();
-    const failure = {
-      kind: 'timeout',
-      message: 'boom',
-      outcome: 'unknown',
-      integration: 'kb',
-      attempts: 1,
-      retryable: true,
-    } as const;
     for (const alerts of [false, false, false, false, false] as const) {
-      const caused = { ...failure, alerts };
+      const caused = { ...timeout, alerts };
       bus.tell({ type: 'call.failed', integration: 'kb', call: 'kb-1', failure: caused, retryCount: 0, elapsedMs: 5 });
     }
     fail(4);

@@ -3,9 +3,10 @@ import { AlertWatch } from '../../../src/alerts/alertWatch.ts';
 import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
 import { type AlertRules, checkAlertRules } from '../../../src/policy/alerts.ts';
 import { type CallFigures, type CallFiguresRow, noFigures } from '../../../src/policy/callFigures.ts';
-import type { Fact, FactOf } from '../../../src/policy/facts.ts';
+import type { FactOf } from '../../../src/policy/facts.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { timedOut } from '../timedOut.ts';
 
 const minute = 60_000;
 const usual: AlertRules = { successBelow: 0.9 };
@@ -40,16 +41,6 @@ function startWatch({ rules = usual, open = [], figures = [], clock = new Simula
     facts.map((fact) => (fact.type === 'alert.raised' ? `raised: ${fact.message}` : `cleared: ${fact.by}`));
   return { clock, bus, watch, facts, count, told, heard };
 }
-
-const failure = {
-  kind: 'timeout',
-  message: 'boom',
-  outcome: 'unknown',
-  integration: 'kb',
-  attempts: 1,
-  retryable: true,
-} as const;
-const timedOut: Fact = { type: 'call.failed', integration: 'kb', call: 'kb-1', failure, retryCount: 0, elapsedMs: 5 };
 
 describe('alerts by rate', () => {
   it('[O-10] are raised below the rate, with what it is, and cleared when it is high enough again', async () => {

@@ -151,36 +151,26 @@ describe('an alert of a gateway', () => {
     expect(await raised).toMatchObject({ integration: 'tests', message: '2 of 9 failed (exit code 3)' });
   });
 
-  it.skipIf(!hasSqlite)("[O-3] [I-3] does not count what an earlier run recorded as nobody's failure", async () => {
-    const { store, path } = await startStore();
+  describe.skipIf(!hasSqlite)('after an earlier run', () => {
     const { failure } = failed(1);
-    const at = Date.now();
-    for (let count = 0; count < 5; count++) store.record(failed(count, { at, failure: { ...failure, alerts: false } }));
-    for (let count = 0; count < 4; count++) store.record(failed(count, { at }));
-    await store.flush();
-    await store.close();
-    const { gateway, fail } = await startGateway(undefined, { store: path });
-    const raised = gateway.wait('alert.raised');
-    await fail(1);
-    expect(await raised).toMatchObject({ failures: 5 });
-  });
+    const own = { ...failure, kind: 'circuit_open', message: 'open', attempts: 1, cause: failure } as const;
 
-  it.skipIf(!hasSqlite)(
-    '[O-3] [O-9] counts what an earlier run recorded of calls that ended by their own circuit',
-    async () => {
+    it.each([
+      ["does not count what that recorded as nobody's failure", { ...failure, alerts: false }, 5, failure],
+      ['counts what that recorded of calls that ended by their own circuit', own, 4, undefined],
+    ] as const)('[O-3] [I-3] [O-9] %s', async (_, first, times, then) => {
       const { store, path } = await startStore();
-      const { failure } = failed(1);
-      const open = { ...failure, kind: 'circuit_open', message: 'open', attempts: 1, cause: failure } as const;
       const at = Date.now();
-      for (let count = 0; count < 4; count++) store.record(failed(count, { at, failure: open }));
+      for (let count = 0; count < times; count++) store.record(failed(count, { at, failure: first }));
+      for (let count = 0; then !== undefined && count < 4; count++) store.record(failed(count, { at, failure: then }));
       await store.flush();
       await store.close();
       const { gateway, fail } = await startGateway(undefined, { store: path });
       const raised = gateway.wait('alert.raised');
       await fail(1);
       expect(await raised).toMatchObject({ failures: 5 });
-    },
-  );
+    });
+  });
 
   it('[O-3] is not raised where alerts are switched off', async () => {
     const { gateway, fail } = await startGateway(false);
