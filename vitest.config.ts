@@ -11,8 +11,8 @@ export default defineConfig({
     globalSetup: ['test/globalSetup.ts'],
     // A process that is started for every file spends most of its time on loading the same modules.
     isolate: false,
-    // All of the machine: by itself vitest leaves one core alone, which is half of two.
-    maxWorkers: availableParallelism(),
+    // Two on each core: half of their time these tests wait for processes.
+    maxWorkers: 2 * availableParallelism(),
     unstubEnvs: true,
     restoreMocks: true,
     // The only bound on what waits for a real process: many times what that takes, since a busy machine is no failure.
