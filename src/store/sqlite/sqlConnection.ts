@@ -16,11 +16,10 @@ export interface RawStatement {
 
 /** Our uniform connection over a driver's own. @param path - of its file, or `:memory:` */
 export function wrapDatabase(raw: RawDatabase, path: string): Database {
-  const closed = noteOpened(path);
   const statements = new Map<string, Statement>();
   let begin: RawStatement | undefined;
   let commit: RawStatement | undefined;
-  return {
+  const database: Database = {
     exec(sql) {
       raw.exec(sql);
     },
@@ -53,6 +52,8 @@ export function wrapDatabase(raw: RawDatabase, path: string): Database {
       closed();
     },
   };
+  const closed = noteOpened(path, database);
+  return database;
 }
 
 function wrapStatement(raw: RawStatement): Statement {
