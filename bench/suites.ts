@@ -19,6 +19,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   api: async () => (await import('./api/suite.ts')).apiSuite,
+  claude: async () => (await import('./claude/suite.ts')).claudeSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
   cluster: async () => (await import('./cluster/suite.ts')).loadClusterSuite(),
 };
