@@ -3,6 +3,7 @@ import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, readCatalogue } from '../../scripts/eventCatalogue.mjs';
 import { factTypes } from '../../src/policy/factTypes.ts';
+import { metricNames } from '../../src/policy/metrics.ts';
 import { storedTypes } from '../../src/store/record.ts';
 import { differingRows } from '../support/differingRows.ts';
 
@@ -21,6 +22,12 @@ describe('docs/observability.md', () => {
     expect(catalogue.filter(({ when, fields }) => when === '' || fields.length === 0)).toEqual([]);
     const stored = catalogue.filter(({ record }) => record !== undefined).map(({ name }) => name);
     expect(stored.sort()).toEqual([...storedTypes].sort());
+  });
+
+  it('[O-11] has a row of every metric; those of tools are the same', () => {
+    const rows = text.split('\n').filter((line) => line.startsWith('| `unwedge_'));
+    const names = metricNames.filter((name) => !/^unwedge_tool_(?!circuit)/.test(name));
+    expect(names.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
   });
 
   it('[U-3] [O-11] shows what its program prints', async () => {
