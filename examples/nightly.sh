@@ -19,10 +19,10 @@ trap : INT HUP TERM # Ctrl-C ends the run. What follows is done all the same.
 ./node_modules/.bin/unwedge run --json --name nightly-report --timeout 30m --attempt-timeout 10m --attempts 3 --prompt-file prompt.txt \
   -- claude -p --output-format stream-json --verbose >"$report.part" 2>last-run.log
 code=$?
-# Nothing was changed, nothing was started (no prompt.txt, no node), or all is done.
-grep -q '^  "effects": "none"' "$report.part" && rm "$begun"
+# All is done, nothing was changed, or nothing was started (no prompt.txt, no node).
+[ "$code" = 0 ] && mv "$report.part" "$report" && rm "$begun"
+grep -qs '^  "effects": "none"' "$report.part" && rm "$begun"
 case $code in 125 | 126 | 127) [ -s "$report.part" ] || rm -f "$begun" ;; esac
-[ "$code" = 0 ] && mv "$report.part" "$report" && rm -f "$begun"
 echo "$(date '+%F %T') exit $code $(tail -n 2 last-run.log | tr '\n' ' ')" >>nightly.log
 
 # What is printed here cron sends by mail. 75 means: try again later. The next hour does, where nothing was changed.

@@ -288,6 +288,29 @@ describe('docs/guides/cron.md', () => {
     expect(await morning()).toEqual([none, begun, `${today} 02:16:00 exit 1 unwedge: auth `, blocked]);
   });
 
+  it('[L-4] has a report in the morning of a run that was killed between its end and the move of its report', async () => {
+    const { cwd, env } = deskOf('cron.md');
+    const [mv, moving] = [join(cwd, '.bin/mv'), join(cwd, 'moving')];
+    writeFileSync(mv, `#!/bin/sh\necho $$ >${moving}\nexec sleep 60\n`, { mode: 0o755 });
+    writeFileSync(join(cwd, 'prompt.txt'), 'Sum up.');
+    const nightly = execa(join(cwd, 'nightly.sh'), { cwd: '/', env, reject: false, stdio: 'ignore' });
+    await expect.poll(() => wholeFile(moving), { timeout: 30_000 }).toMatch(/^\d+\n$/);
+    nightly.kill('SIGKILL');
+    process.kill(Number(wholeFile(moving)), 'SIGKILL');
+    await nightly;
+    rmSync(mv);
+
+    const script = (name: string) => execa(join(cwd, name), { cwd: '/', env, reject: false });
+    // It is not done again meanwhile.
+    expect(await script('nightly.sh')).toMatchObject({ exitCode: 0, stdout: '' });
+    const report = join(cwd, `report-${new Date().toLocaleDateString('sv')}.json`);
+    const said = `Killed at its end; whole: ${report}`;
+    expect(await script('morning.sh')).toMatchObject({ exitCode: 0, stdout: said, stderr: '' });
+    expect(JSON.parse(wholeFile(report))).toMatchObject({ agent: { text: 'Two files changed.' } });
+    expect(await script('morning.sh')).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(readdirSync(cwd).filter((name) => name.startsWith('report-'))).toHaveLength(1);
+  });
+
   it('[U-6] has commands that show what is on record of a night', async () => {
     const desk = deskOf('cron.md');
     const nights = blocks.filter(({ code, output }) => output !== undefined && !code.startsWith('rm '));
