@@ -397,6 +397,30 @@ describe('docs/guides/claude-script.md: steps in one session', () => {
   });
 });
 
+describe('docs/guides/claude-script.md: a step that was killed before it had a session', () => {
+  it('[L-4] [R-12] is not begun anew by itself, and is by the command of the page', async () => {
+    const { cwd, env } = deskOf('claude-script.md');
+    const unknown = 'No conversation found with session ID: s';
+    const script = [{ silent: true, exit: 1, stderr: unknown }, { text: 'Edited.' }, { text: 'Two files changed.' }];
+    writeFileSync(join(env['FAKE_CLAUDE'] ?? '', 'script.json'), JSON.stringify(script));
+    const steps = () => execa(join(cwd, 'steps.sh'), { cwd: '/', env, reject: false });
+    // As `kill -9` leaves it once the step is noted.
+    for (const [name, text] of Object.entries({ session: 'an-id', 'edit.begun': 'Edit the files.' }))
+      writeFileSync(join(cwd, name), text);
+
+    const refused = await steps();
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(unknown)]);
+    const [, command = ''] = /`(rm session [^`]+)`/.exec(read('claude-script.md')) ?? [];
+    await execa('sh', ['-c', command], { cwd });
+    expect(await steps()).toMatchObject({ exitCode: 0, stdout: 'Two files changed.' });
+    const runs = wholeLines(join(env['FAKE_CLAUDE'] ?? '', 'runs.jsonl')).map(
+      (line) => (JSON.parse(line) as { args: string[] }).args,
+    );
+    expect(runs.map(([, how]) => how)).toEqual(['--resume', '--session-id', '--resume']);
+    expect(runs[1]?.[2]).not.toBe('an-id');
+  });
+});
+
 describe('docs/guides/claude-and-codex.md', () => {
   it('[G-11] [U-6] keeps the id of a conversation whose gateway dies in the middle of its first turn', async () => {
     const { cwd, env } = deskOf('claude-and-codex.md');
