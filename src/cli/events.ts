@@ -1,3 +1,4 @@
+import type { EventQuery } from '../store/events.ts';
 import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
 import type { StoreReader } from '../store/storeReader.ts';
@@ -41,7 +42,7 @@ export const events = defineCommand({
       help: 'only events of one integration, with those of its children and processes, or of one name under OF; NAME@PID: of one runtime',
       choices: 'integrations',
     },
-    failed: { kind: 'flag', help: 'only what went wrong' },
+    failed: { kind: 'flag', help: 'only what went wrong; what was cancelled, as by Ctrl-C, did not' },
     follow: { kind: 'flag', short: 'f', help: 'go on with the events that come' },
     limit: { kind: 'count', max: 100_000, defaultValue: 50, help: 'at most so many' },
   },
@@ -59,7 +60,10 @@ export const events = defineCommand({
       const matching = isCut ? (await reader.events({ ...query, limit: mostCounted })).length : rows.length;
       const runtimes = await runtimesOf(reader, io.now());
       const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
-      const hint = rows.length === 0 ? await guess(reader, category, integration, io) : '';
+      const hint =
+        rows.length === 0
+          ? (await cancelledOnes(reader, query)) || (await guess(reader, category, integration, io))
+          : '';
       return { rows, runtimes, matching, isEmpty, hint };
     });
     if (hint instanceof UsageError) throw hint;
@@ -79,6 +83,16 @@ export const events = defineCommand({
 });
 
 const nothingYet = 'No events are on record: gateways, proxies and `unwedge run` with this database record them.';
+
+/** Somebody who asks what went wrong may look for what was ended on request. */
+async function cancelledOnes(reader: StoreReader, query: EventQuery): Promise<string> {
+  if (query.failed !== true) return '';
+  const matching = await reader.events({ ...query, failed: false, limit: mostCounted });
+  const cancelled = matching.filter(({ metadata }) => metadata['kind'] === 'cancelled').length;
+  if (cancelled === 0) return '';
+  const were = cancelled === 1 ? '1 event is of what was cancelled' : `${cancelled} events are of what was cancelled`;
+  return ` ${were}, which is no failure: leave out --failed to see it.`;
+}
 
 /** A name that matches nothing may be a misspelt one; a category that neither this version nor the database knows is an error. */
 async function guess(

@@ -189,6 +189,21 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     expect(await ask('shap')).toContain('There is no integration "shap"; did you mean "shop"?');
   });
 
+  it('[L-1] takes what was cancelled for no failure, and says where it is when there is nothing else', async () => {
+    const { failure } = failed(1);
+    const cancelled = { ...failure, kind: 'cancelled', message: 'Cancelled: ended by SIGINT' } as const;
+    const [job, kb] = [{ integration: 'job', failure: cancelled }, { integration: 'kb' }];
+    const db = await databaseWith(failed(1, job), failed(2, job), failed(3, kb));
+    const ask = async (name: string) => call(['events', '--failed', '--integration', name, '--db', db]);
+    expect(await ask('job')).toMatchObject({
+      stdout: '',
+      stderr:
+        'No events match. 2 events are of what was cancelled, which is no failure: leave out --failed to see it.\n',
+    });
+    expect((await ask('kb')).stderr).toBe('');
+    expect((await call(['events', '--integration', 'job', '--db', db])).stdout).toContain('Cancelled: ended by SIGINT');
+  });
+
   it('[L-6] says how events come into being where there are none', async () => {
     const { code, stderr } = await call(['events', '--failed', '--db', await databaseWith()]);
     expect([code, stderr]).toEqual([
