@@ -178,6 +178,7 @@ export const floors = [
       room: 'alerts',
       purpose: 'Alerts: when one is raised and cleared, and who is told.',
       begin: 'superviseAlerts.ts',
+      next: ['alertWatch.ts', 'allClear.ts'],
     },
     {
       room: 'codex',

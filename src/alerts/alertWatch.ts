@@ -1,5 +1,5 @@
-import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
-import type { AlertCounts, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
+import type { AlertCause } from '../policy/alertCause.ts';
+import type { AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
 import { nextOfAlert } from '../policy/alertText.ts';
 import {
   type AlertRule,
@@ -11,10 +11,12 @@ import {
   withOneMore,
 } from '../policy/alerts.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
-import type { Clock, Timer } from '../policy/clock.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
+import { AllClear } from './allClear.ts';
+import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
 import { type LowRate, RateWindow } from './rateWindow.ts';
 import type { Refusing } from './refusing.ts';
@@ -52,39 +54,6 @@ interface OpenWatched {
   readonly unrecorded?: boolean | undefined;
 }
 
-/** How often it is looked whether calls are still refused, in ms. */
-const lookMs = 10_000;
-
-/** An alert of ours that is open. Times are monotonic. */
-interface Episode {
-  id: string;
-  readonly because: AlertCause;
-  failures: number;
-  crashes: number;
-  readonly raisedAt: number;
-  lastAt: number;
-  /** Calls that the integration had refused when it was last looked. */
-  refused: number;
-  /** When it was last seen that calls were refused, which cannot fail. */
-  refusedAt: number;
-  /** Settled once it is known whose it is. */
-  raised: Promise<void>;
-  /** Whether the alert is on record; one that the store did not take is ours alone. */
-  recorded: boolean;
-}
-
-interface Watched {
-  readonly integration: string;
-  /** Of the failures that count, while no alert is open. */
-  failures: readonly number[];
-  /** Of the crashes that count, always: a server that keeps crashing closes its circuit with every restart. */
-  crashes: readonly number[];
-  /** How its calls ended, where its rule asks for a success rate. */
-  rate: RateWindow | undefined;
-  episode: Episode | undefined;
-  timer: Timer | undefined;
-}
-
 /** Watches final failures and crashes, and raises one alert for each episode of an integration. */
 export class AlertWatch {
   readonly #clock: Clock;
@@ -93,6 +62,7 @@ export class AlertWatch {
   readonly #origin: () => AlertOrigin;
   readonly #newId: () => string;
   readonly #refusing: (integration: string) => Refusing | undefined;
+  readonly #allClear: AllClear;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
   readonly #statistics: AlertWatchOptions['statistics'];
@@ -110,6 +80,7 @@ export class AlertWatch {
     this.#newId = newId;
     this.#refusing = refusing;
     this.#statistics = statistics;
+    this.#allClear = new AllClear({ clock, bus, origin, refusing, records: () => this.#records });
   }
 
   /** Begins, with what an earlier run left: its open alerts, failures and figures of calls. Without records, this runtime decides alone. */
@@ -121,7 +92,7 @@ export class AlertWatch {
   ): void {
     if (this.#stopped) return;
     this.#records = records;
-    for (const row of figures) this.#count(row, this.#monotonic(row.minute));
+    for (const row of figures) this.#count(row, ownTime(this.#clock, row.minute));
     for (const alert of open) this.#goOnWith(alert);
     for (const incident of earlier) this.#remember(incident);
     const removers = [
@@ -145,7 +116,7 @@ export class AlertWatch {
         const { integration, episode } = found;
         const rule = this.#ruleOf(integration) ?? defaultAlertRule;
         const { quietMs } = rule;
-        const isLow = this.#lowRate(found, rule) !== undefined;
+        const isLow = lowRate(found, rule, this.#clock.now()) !== undefined;
         const once = this.#refusing(integration)?.because?.until;
         const unrecorded = this.#records !== undefined && episode?.recorded === false;
         return {
@@ -171,7 +142,7 @@ export class AlertWatch {
   stop(): void {
     this.#stopped = true;
     this.#unsubscribe();
-    for (const { timer } of this.#watched.values()) this.#clock.clearTimeout(timer);
+    this.#allClear.stop(this.#watched.values());
   }
 
   #goOnWith({ id, integration, because, failures, crashes, raisedAt, lastFailureAt }: OpenAlert): void {
@@ -181,13 +152,13 @@ export class AlertWatch {
       because,
       failures,
       crashes,
-      raisedAt: this.#monotonic(raisedAt),
-      lastAt: this.#monotonic(lastFailureAt),
-      ...this.#noneRefused(integration),
+      raisedAt: ownTime(this.#clock, raisedAt),
+      lastAt: ownTime(this.#clock, lastFailureAt),
+      ...this.#allClear.noneRefused(integration),
       raised: Promise.resolve(),
       recorded: true,
     };
-    this.#clearWhenOver(found, this.#ruleOf(integration) ?? defaultAlertRule);
+    this.#allClear.clearWhenOver(found, this.#ruleOf(integration) ?? defaultAlertRule);
   }
 
   #remember({ integration, kind, cause, at }: EarlierIncident): void {
@@ -196,10 +167,10 @@ export class AlertWatch {
     if (rule === undefined || !countsForAlerts(kind)) return;
     const { episode } = found;
     // What nobody watched is no quiet either.
-    if (episode !== undefined) episode.lastAt = Math.max(episode.lastAt, this.#monotonic(at));
+    if (episode !== undefined) episode.lastAt = Math.max(episode.lastAt, ownTime(this.#clock, at));
     if (cause === 'failures' && episode !== undefined) return;
     // What is on record raises nothing by itself: it takes one more.
-    found[cause] = withOneMore(cause, found[cause], this.#monotonic(at), rule);
+    found[cause] = withOneMore(cause, found[cause], ownTime(this.#clock, at), rule);
   }
 
   #watch(integration: string): Watched {
@@ -239,13 +210,7 @@ export class AlertWatch {
     if (episode === undefined) {
       const low = found.rate?.lowAt(this.#clock.now(), rule, rule.minCalls);
       if (low !== undefined) this.#raise({ ...low, cause: 'rate', integration }, found, rule, low);
-    } else if (episode.because === 'rate' && this.#isOver(found, episode, rule))
-      void this.#clear(found, 'recovered', rule);
-  }
-
-  /** An episode that a rate began goes on however few calls there are; another one is not prolonged by fewer than would have begun one. */
-  #lowRate({ rate, episode }: Watched, rule: AlertRule): LowRate | undefined {
-    return rate?.lowAt(this.#clock.now(), rule, episode?.because === 'rate' ? 1 : rule.minCalls);
+    } else if (episode.because === 'rate') this.#allClear.rateCounted(found, episode, rule);
   }
 
   #met(incident: Incident): void {
@@ -280,6 +245,11 @@ export class AlertWatch {
     else this.#judge(incident, found, rule);
   }
 
+  #closed(integration: string): void {
+    const found = this.#watched.get(integration);
+    if (found !== undefined) this.#allClear.circuitClosed(found, this.#ruleOf(integration) ?? defaultAlertRule);
+  }
+
   #raise({ integration, cause, kind, message }: Reason, found: Watched, rule: AlertRule, low?: LowRate): void {
     const now = this.#clock.now();
     const wallNow = this.#clock.wallNow();
@@ -291,11 +261,11 @@ export class AlertWatch {
     const about = { integration, because: cause, ...counts, kind, message };
     const alert: OpenAlert = { ...about, id, raisedAt: wallNow, lastFailureAt: wallNow };
     const raised = Promise.resolve();
-    const times = { raisedAt: now, lastAt: now, ...this.#noneRefused(integration) };
+    const times = { raisedAt: now, lastAt: now, ...this.#allClear.noneRefused(integration) };
     const episode: Episode = { ...counts, ...times, id, because: cause, raised, recorded: false };
     found.failures = [];
     found.episode = episode;
-    this.#clearWhenOver(found, rule);
+    this.#allClear.clearWhenOver(found, rule);
     const { windowMs, quietMs } = rule;
     const origin = this.#origin();
     const { database } = origin;
@@ -323,104 +293,5 @@ export class AlertWatch {
     episode.id = open.id;
     const { because, integration, lastFailureAt, kind, message } = alert;
     if (because !== 'rate') void this.#records?.extend(integration, because, lastFailureAt, { kind, message });
-  }
-
-  /** One timer for an episode, set anew when it comes up: failures come in floods. */
-  #clearWhenOver(found: Watched, rule: AlertRule): void {
-    const clock = this.#clock;
-    clock.clearTimeout(found.timer);
-    const { episode, rate } = found;
-    if (episode === undefined || this.#stopped) return;
-    const isByRate = episode.because === 'rate' && rate !== undefined;
-    const isLow = this.#lowRate(found, rule) !== undefined;
-    const quietAt = isByRate ? Number.NEGATIVE_INFINITY : episode.lastAt + rule.quietMs;
-    const overAt = isLow ? Math.max(quietAt, rate?.failureFreeAt(rule) ?? quietAt) : quietAt;
-    const due = (): void => {
-      const isOver = found.episode !== undefined && this.#isOver(found, found.episode, rule);
-      if (isOver) void this.#clear(found, isByRate ? 'recovered' : 'quiet', rule);
-      else this.#clearWhenOver(found, rule);
-    };
-    const state = this.#refusing(found.integration);
-    const soonestMs = state?.because === undefined ? 0 : lookMs;
-    const latestMs = state === undefined ? Number.POSITIVE_INFINITY : lookMs;
-    const overInMs = overAt - clock.now();
-    found.timer = clock.setTimeout(due, Math.min(latestMs, Math.max(soonestMs, overInMs)), { ref: false });
-  }
-
-  #isOver(found: Watched, episode: Episode, rule: AlertRule): boolean {
-    if (this.#refusedLately(found, episode, rule) || this.#lowRate(found, rule) !== undefined) return false;
-    const isByRate = episode.because === 'rate' && found.rate !== undefined;
-    return isByRate || this.#clock.now() - episode.lastAt >= rule.quietMs;
-  }
-
-  /** Whether calls are refused by an open circuit, or were until a short while ago: they cannot fail, which is no quiet. */
-  #refusedLately({ integration }: Watched, episode: Episode, { quietMs }: AlertRule): boolean {
-    const state = this.#refusing(integration);
-    const wasRefused = state !== undefined && state.refused !== episode.refused;
-    episode.refused = state?.refused ?? episode.refused;
-    if (state?.because === undefined) return false;
-    if (wasRefused) episode.refusedAt = this.#clock.now();
-    return this.#clock.now() - episode.refusedAt < quietMs;
-  }
-
-  #noneRefused(integration: string): Pick<Episode, 'refused' | 'refusedAt'> {
-    return { refused: this.#refusing(integration)?.refused ?? 0, refusedAt: Number.NEGATIVE_INFINITY };
-  }
-
-  #closed(integration: string): void {
-    const found = this.#watched.get(integration);
-    // Another of its circuits may be open.
-    if (found === undefined || this.#refusing(integration)?.because !== undefined) return;
-    const rule = this.#ruleOf(integration) ?? defaultAlertRule;
-    // It closed because its server is back, as so often of late.
-    if (raises('crashes', found.crashes, this.#clock.now(), rule)) return;
-    // Nor does it say that more calls succeed.
-    if (this.#lowRate(found, rule) !== undefined) return;
-    void this.#clear(found, 'closed', rule);
-  }
-
-  /** Never rejects: neither records nor the bus do. */
-  async #clear(found: Watched, by: AlertEnd, rule: AlertRule): Promise<void> {
-    const clock = this.#clock;
-    const { integration, episode } = found;
-    found.failures = [];
-    if (by === 'quiet') found.crashes = [];
-    if (episode === undefined) return;
-    found.episode = undefined;
-    clock.clearTimeout(found.timer);
-    await episode.raised;
-    const wallNow = clock.wallNow();
-    const quietSince = by === 'quiet' ? wallNow - rule.quietMs : Number.POSITIVE_INFINITY;
-    const remains = this.#refusing(integration)?.because?.now;
-    const factOf = ({ failures, crashes }: AlertCounts): Fact => {
-      const afterMs = clock.now() - episode.raisedAt;
-      return {
-        type: 'alert.cleared',
-        alert: episode.id,
-        integration,
-        by,
-        failures,
-        crashes,
-        afterMs,
-        ...(remains !== undefined && { remains }),
-        ...this.#origin(),
-      };
-    };
-    const cleared = await this.#records?.clear(episode.id, by, wallNow, quietSince, factOf);
-    // One that is not on record was told by us, and nobody else clears it.
-    if (this.#stopped || (cleared?.is === 'gone' && episode.recorded)) return;
-    if (cleared?.is === 'failing') {
-      if (found.episode !== undefined) return;
-      found.episode = { ...episode, lastAt: this.#monotonic(cleared.lastFailureAt) };
-      this.#clearWhenOver(found, rule);
-      return;
-    }
-    const isCleared = cleared?.is === 'cleared';
-    this.#bus.tell(factOf(isCleared ? cleared : episode), isCleared);
-  }
-
-  /** Wall time on our own clock; the future is a wall clock that has stepped back. */
-  #monotonic(at: number): number {
-    return this.#clock.now() - Math.max(0, this.#clock.wallNow() - at);
   }
 }
