@@ -46,7 +46,8 @@ export const alerts = defineCommand({
     const [silent, watches] = await Promise.all([silentRuntimes(rows, io, args.db), watchesOf(rows, io)]);
     const open = view.open.map((alert) => ({ ...alert, ...standingOf(alert, { raised, watches, now }, args.db) }));
     const unwatched = view.unwatched.map((alert) => ({ ...alert, ...standingOfUnwatched(alert, args.db) }));
-    const unrecorded = withShownNames([...watches.alerts.values()], names).filter((alert) => alert.unrecorded === true);
+    const watched = withShownNames([...watches.alerts.values()], names);
+    const unrecorded = watched.filter((alert) => alert.unrecorded === true && !isOnRecord(alert, view));
     if (args.json) {
       io.stdout.write(toJson({ database: path, ...view, open, unrecorded, unwatched, attention: silent }));
       return 0;
@@ -66,6 +67,11 @@ export const alerts = defineCommand({
 
 const emptyText =
   'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes, unless it was given others.';
+
+/** A store that has recovered was given the alert since, of which its gateway does not hear; of an integration one at most is open. */
+function isOnRecord({ integration }: WatchedAlert, { open }: AlertView): boolean {
+  return open.some((alert) => alert.integration === integration);
+}
 
 /** Alerts that a gateway has in its memory alone: its store did not take them. */
 function unrecordedText(unrecorded: readonly WatchedAlert[], io: Io): string {

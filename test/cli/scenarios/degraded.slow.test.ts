@@ -53,8 +53,8 @@ describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on
     expect((await run('metrics')).stdout).toMatch(/^unwedge_stores_degraded 0$/m);
   }, 60_000);
 
-  it('[O-2] [O-3] has what it keeps in memory told by alerts and events, and its open alert, which no record has', async () => {
-    const { kb, gateway, run } = await startDegraded({ failures: 1 });
+  it('[O-2] [O-3] has what it keeps in memory told by alerts and events, and its open alert as not on record until it is', async () => {
+    const { kb, gateway, holder, run } = await startDegraded({ failures: 1 });
     const raised = gateway.wait('alert.raised');
     await kb.call('down');
     await raised;
@@ -64,6 +64,15 @@ describe.skipIf(!hasSqlite)('a gateway whose store is degraded from its start on
     expect(stdout).not.toContain('No alerts');
     expect(JSON.parse((await run('alerts', '--json')).stdout)).toMatchObject({ unrecorded: [{ integration: 'kb' }] });
     expect((await run('events')).stderr).toMatch(/^! the store of .* has been degraded .* rows wait in its memory/);
+    holder.exec('ROLLBACK');
+    await expect.poll(() => gateway.store?.degraded, { timeout: 10_000 }).toBe(false);
+    const recovered = (await run('alerts')).stdout;
+    expect(recovered).toMatch(/^open +kb /m);
+    expect(recovered).not.toContain('not on record');
+    expect(JSON.parse((await run('alerts', '--json')).stdout)).toMatchObject({
+      open: [{ integration: 'kb' }],
+      unrecorded: [],
+    });
   }, 60_000);
 
   it('[O-2] [L-5] has what it keeps in memory told by a command that cannot read its store at all', async () => {
