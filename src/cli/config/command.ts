@@ -11,7 +11,7 @@ export const config = defineCommand({
     'the variables UNWEDGE_…, and says of each value where it comes from. A module is run. Secrets are not shown.',
     'The variable of a key is UNWEDGE_ and its path in capitals without Ms: alerts.windowMs is UNWEDGE_ALERTS_WINDOW; but store is UNWEDGE_DB.',
     'Lists, and policies of a name, have none. --json names that of each key, --schema too.',
-    '--check judges FILE alone, without the environment.',
+    '--check judges FILE alone, without the environment; of `mcpServers` it names the variables that have to be set where FILE is used.',
     'Exit codes: 0 in order, 1 something is wrong with the configuration (all of it on stderr, a line each), 2 wrong usage.',
   ].join('\n'),
   options: configOptions,

@@ -71,8 +71,10 @@ async function check(file: string, { json, config, openclaw }: ConfigArgs, io: I
   });
   for (const hint of served.hints) io.stderr.write(`unwedge: ${sanitize(hint)}\n`);
   if (loaded === undefined) return 1;
-  const besides = served.servers === 0 ? '' : `, with ${counted(served.servers, 'server')} under mcpServers`;
-  io.stdout.write(json ? toJson({ ok: true, problems: [] }) : `${sanitize(file)}: ok${besides}\n`);
+  const { servers, variables } = served;
+  const besides = servers === 0 ? '' : `, with ${counted(servers, 'server')} under mcpServers`;
+  const needed = variables.length === 0 ? '' : `; to be set where it is used: ${variables.join(', ')}`;
+  io.stdout.write(json ? toJson({ ok: true, problems: [], variables }) : `${sanitize(file)}: ok${besides}${needed}\n`);
   return 0;
 }
 

@@ -11,11 +11,13 @@ import { agentsOf, hooksOf, servedKeys } from '../serve/whatIsServed.ts';
 export interface ServedParts {
   readonly servers: number;
   readonly problems: readonly ConfigProblem[];
+  /** Variables that have to be set where the file is used. */
+  readonly variables: readonly string[];
   /** What is likely misspelt, a line each. */
   readonly hints: readonly string[];
 }
 
-const nothing: ServedParts = { servers: 0, problems: [], hints: [] };
+const nothing: ServedParts = { servers: 0, problems: [], variables: [], hints: [] };
 
 /** Judges the file alone: its variables may be there where it is used. Never rejects: a file that cannot be read is told by who reads the rest. */
 export async function judgeServed(file: string): Promise<ServedParts> {
@@ -56,7 +58,7 @@ export async function judgeServed(file: string): Promise<ServedParts> {
     ...complaint(() => hooksOf(file, hooks)).map((says) => wrong(['hooks'], says)),
   ];
   const hints = misspeltKeys(mcpServers).map((hint) => `${file}: ${hint}`);
-  return { servers: judged?.servers.length ?? 0, problems, hints };
+  return { servers: judged?.servers.length ?? 0, problems, variables: judged?.variables ?? [], hints };
 }
 
 function complaint(read: () => unknown): readonly string[] {

@@ -50,6 +50,8 @@ export function serversIn(file: string, content: unknown, env: Environment): rea
 export interface JudgedServers {
   readonly servers: readonly FileServer[];
   readonly problems: readonly { readonly name?: string; readonly says: string }[];
+  /** Variables without an `:-ELSE`: they have to be set where the servers start. */
+  readonly variables: readonly string[];
 }
 
 /**
@@ -58,35 +60,40 @@ export interface JudgedServers {
  */
 export function judgeServers(table: Readonly<Record<string, unknown>>, env: Environment | undefined): JudgedServers {
   const problems: { readonly name?: string; readonly says: string }[] = [];
+  const variables = new Set<string>();
   const servers = Object.entries(table).flatMap(([name, value]) => {
     const entry = fieldsIn(value);
     if (entry?.['disabled'] === true) return [];
-    const server = entry === undefined ? 'expected an object' : serverOf(name, entry, env);
+    const server = entry === undefined ? 'expected an object' : serverOf(name, entry, env, variables);
     if (typeof server !== 'string') return [server];
     problems.push({ name, says: server });
     return [];
   });
   if (problems.length === 0 && servers.length === 0) problems.push({ says: 'it has no server' });
-  return { servers, problems };
+  return { servers, problems, variables: [...variables] };
 }
 
-/** The server, or what is wrong with it. */
+/**
+ * The server, or what is wrong with it.
+ * @param needed - is given the variables that have to be set.
+ */
 function serverOf(
   name: string,
   entry: Readonly<Record<string, unknown>>,
   env: Environment | undefined,
+  needed: Set<string>,
 ): FileServer | string {
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
   if (!usableName.test(name)) return 'a name has at most 40 letters, digits, - and _: names of tools begin with it';
   const missing: string[] = [];
-  const filled = (key: string, text: string): string => {
-    if (env === undefined) return text;
-    return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise: string | undefined) => {
+  const filled = (key: string, text: string): string =>
+    text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (written, variable: string, otherwise: string | undefined) => {
+      if (otherwise === undefined) needed.add(variable);
+      if (env === undefined) return written;
       const value = env[variable] ?? otherwise;
       if (value === undefined) missing.push(`\`${key}\` needs the variable ${variable}, which is not set`);
       return value ?? '';
     });
-  };
   const filledAll = (key: string, texts: object): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([each, value]) => [each, filled(`${key}.${each}`, String(value))]));
   if (url !== undefined) {

@@ -253,7 +253,7 @@ describe('unwedge config --check', () => {
     const { code, stdout, stderr } = await call(['config', '--check', path]);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: `${path}: ok, with 2 servers under mcpServers\n`,
+      stdout: `${path}: ok, with 2 servers under mcpServers; to be set where it is used: ADDRESS\n`,
       stderr: '',
     });
     expect((await call(['config', '--config', path])).stdout).toMatch(/^store +\S+own\.sqlite/m);
@@ -289,6 +289,27 @@ describe('unwedge config --check', () => {
     expect(JSON.parse((await call(['config', '--json', '--check', file('{}')])).stdout)).toEqual({
       ok: true,
       problems: [],
+      variables: [],
+    });
+  });
+
+  it('[P-8] [L-2] names each variable once that its servers need, whether it is set here or not', async () => {
+    const path = file(
+      JSON.stringify({
+        mcpServers: {
+          files: { command: '${BIN}/files', args: ['${ROOT:-/}'], env: { KEY: '${KEY}', OTHER: '${KEY}' } },
+          search: { url: 'https://search.example/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
+          off: { command: '${OFF}', disabled: true },
+        },
+      }),
+    );
+    const { code, stdout, stderr } = await call(['config', '--check', path], { env: { BIN: '/bin' } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`${path}: ok, with 2 servers under mcpServers; to be set where it is used: BIN, KEY, TOKEN\n`);
+    expect(JSON.parse((await call(['config', '--json', '--check', path])).stdout)).toEqual({
+      ok: true,
+      problems: [],
+      variables: ['BIN', 'KEY', 'TOKEN'],
     });
   });
 
