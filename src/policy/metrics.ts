@@ -37,7 +37,10 @@ export interface MetricFamily {
 const circuits = ['closed', 'open', 'half-open', 'isolated', 'crashed'] as const;
 
 /** Upper bounds of the histograms: 1 ms, and each twice the one before, up to 17 min. They are bounds of what is counted, so that no call is between. */
-const boundsMs = Array.from({ length: 21 }, (_, doublings) => 2 ** doublings);
+const bounds = Array.from({ length: 21 }, (_, doublings) => ({
+  ms: 2 ** doublings,
+  le: String(2 ** doublings / 1000),
+}));
 
 type About = readonly [name: string, type: MetricFamily['type'], help: string];
 type Samples<T> = (of: T) => readonly MetricSample[];
@@ -175,13 +178,12 @@ function histogram(each: CallTotals, counts: LatencyCounts): readonly MetricSamp
   const labels = labelsOf(each);
   const count = countOf(counts);
   if (count === 0) return [];
+  const { integration, tool } = each;
+  // Written out: of thousands of integrations, copies of `labels` took a quarter of the time of all metrics.
+  const bucket = (le: string) => (tool === undefined ? { integration, le } : { integration, tool, le });
   return [
-    ...boundsMs.map((boundMs) => ({
-      suffix: '_bucket',
-      labels: { ...labels, le: String(boundMs / 1000) },
-      value: atMost(counts, boundMs),
-    })),
-    { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
+    ...bounds.map(({ ms, le }) => ({ suffix: '_bucket', labels: bucket(le), value: atMost(counts, ms) })),
+    { suffix: '_bucket', labels: bucket('+Inf'), value: count },
     { suffix: '_sum', labels, value: estimatedSumMs(counts) / 1000 },
     { suffix: '_count', labels, value: count },
   ];
