@@ -18,7 +18,8 @@ export interface Ran {
 /** Runs the built command line as a process of its own, its streams piped. */
 export async function runBuilt(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [main, ...words], {
-    env: { HOME: '/nonexistent', TZ: 'UTC', ...env },
+    // Without gateways of whoever runs the tests.
+    env: { HOME: '/nonexistent', XDG_RUNTIME_DIR: '/nonexistent', TZ: 'UTC', ...env },
     extendEnv: false,
     reject: false,
     stripFinalNewline: false,
