@@ -116,7 +116,9 @@ export class Circuit<I, O> {
     const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.link;
     const isTried = lastState === 'half-open' && !hasFreeProbe;
     const probeAt = lastState !== 'half-open' ? openUntil : isTried ? this.probeDueAt : 0;
+    const isPaused = pausedUntil > Math.max(probeAt, now);
     const waitMs = Math.max(probeAt, pausedUntil) - now;
-    return refusal.circuitOpen(this.#options.name, waitMs, cause, this.failures, isTried);
+    const keptBy = isPaused ? 'pause' : isTried ? 'probe' : 'time';
+    return refusal.circuitOpen(this.#options.name, waitMs, cause, this.failures, keptBy);
   }
 }

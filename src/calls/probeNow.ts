@@ -28,7 +28,7 @@ export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>
   const isOwn = options.probe !== undefined;
   if (isOwn && options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere(options.name));
   queue.tell({ type: 'operator.probed', integration, how: isOwn ? 'probe' : 'next_call', ...note });
-  if (link.lastState === 'open') link.send({ type: 'probe.due', at: now });
+  link.send({ type: 'probe.due', at: now });
   if (!isOwn) return { ok: true, text: `The next call of ${integration} is let through as the probe.` };
   steps.admission.sendProbe(now);
   return { ok: true, text: `${integration} is probed now.` };

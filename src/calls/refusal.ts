@@ -9,24 +9,33 @@ import type { RatePlace } from './ratePlace.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 
-/** @param opened - what opened the circuit. @param isTried - whether a call tries it now, which may take up to `retryAfterMs`. */
+/**
+ * @param opened - what opened the circuit.
+ * @param keptBy - what it is kept by: its time, a call that tries it now, which may take up to `retryAfterMs`, or its server, which asked for a pause.
+ */
 export function circuitOpen(
   name: string,
   retryAfterMs: number,
   cause: FailureFacts | undefined,
   opened: RecentFailures,
-  isTried = false,
+  keptBy: 'time' | 'probe' | 'pause' = 'time',
 ): FailureFacts {
   const isolated = retryAfterMs === Number.POSITIVE_INFINITY;
+  const nextTry = keptBy === 'probe' ? 'tried' : retryAfterMs;
   return {
     kind: 'circuit_open',
     reason: isolated ? 'isolated' : undefined,
-    message: isolated ? `${name} is isolated` : opened.refusal(name, isTried ? 'tried' : retryAfterMs),
+    message: isolated
+      ? `${name} is isolated`
+      : opened.refusal(name, nextTry, keptBy === 'pause' ? pause : opened.cause),
     outcome: cause?.outcome ?? 'not_started',
     retryAfterMs: isolated ? undefined : Math.max(0, Math.ceil(retryAfterMs)),
     cause,
   };
 }
+
+/** What opened the circuit is over: its server has answered since. */
+const pause = Object.freeze({ message: 'its server asked not to be called for now' });
 
 export function tooMany(name: string, limit: number): FailureFacts {
   return {

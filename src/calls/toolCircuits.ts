@@ -96,7 +96,8 @@ export class ToolCircuits<I, O> {
     const circuit = this.#find(tool);
     if (tool === undefined || circuit === undefined || !circuit.refuses(call, now)) return undefined;
     const name = nameOf(tool, this.#options.name);
-    return refusal.circuitOpen(name, circuit.probeAt - now, cause, circuit.failures, circuit.probe !== undefined);
+    const keptBy = circuit.probe === undefined ? 'time' : 'probe';
+    return refusal.circuitOpen(name, circuit.probeAt - now, cause, circuit.failures, keptBy);
   }
 
   /** A call is about to be dispatched. @returns whether it tries the open circuit of its tool from here on. */

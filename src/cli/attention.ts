@@ -10,6 +10,7 @@ import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } 
 import { counted } from './counted.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { nextLines } from './nextLines.ts';
+import { inSeconds, nextTryOf, nextTryText } from './nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
@@ -267,11 +268,13 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const name = sanitize(integration);
   // What the alert is about: the last error may be of a kind that does not count.
   const last = circuit === 'closed' && alert !== undefined ? { ...alert, error: alert.message } : lastError;
-  // No failure isolated it.
-  const isTold = last !== undefined && circuit !== 'isolated';
+  const { inMs, isAsked } = nextTryOf(view, now);
+  const isPaused = isAsked && (circuit === 'open' || circuit === 'half-open');
+  // No failure isolated it, and what a server failed with is over once it has asked for a pause.
+  const isTold = last !== undefined && circuit !== 'isolated' && !(isPaused && last.kind !== 'rate_limit');
   const cause = !isTold ? '' : `: ${last.kind === undefined ? '' : `${last.kind}: `}${sanitize(last.error)}`;
   const often = alert === undefined ? '' : oftenText(view);
-  const state = circuit === 'closed' ? often : stateText(view, now);
+  const state = circuit === 'closed' ? often : isPaused ? pausedText(inMs) : stateText(view, inMs);
   const comeback = comebackOf(view);
   if (comeback?.ordered === true)
     return { what: `${name} is being restarted (by an operator)`, next: `unwedge status --watch${db}` };
@@ -281,13 +284,14 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const mends = { open: 'probe', isolated: undefined, crashed } as const;
   // What comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
   const isComing =
-    (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && probeInMs(view, now) === 0);
+    isPaused || (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && inMs === 0);
   const order = isComing
     ? undefined
     : live.length > 0 && circuit !== 'half-open' && circuit !== 'closed'
       ? mends[circuit]
       : undefined;
-  const events = `unwedge events${optionWords('integration', integration)}${circuit === 'isolated' ? '' : ' --failed'}${db}`;
+  const ofFailure = circuit === 'isolated' || isPaused ? '' : ' --failed';
+  const events = `unwedge events${optionWords('integration', integration)}${ofFailure}${db}`;
   const next = order === undefined ? events : commandAbout(order, integration, db);
   return { what: `${name} ${state}${cause}`, next };
 }
@@ -317,19 +321,18 @@ const toolStates = {
 /** No command closes it: the program that isolated a tool holds the release. */
 const release = 'the program that isolated it releases it; so does "Reset" on `unwedge dashboard`';
 
-function stateText(view: IntegrationView, now: number): string {
-  if (view.circuit === 'open') {
-    const leftMs = probeInMs(view, now);
-    return `is not called: its circuit is open${breakerRuleNote(view.breaker?.cause?.rule)}, ${nextTryText(leftMs)}`;
-  }
+function pausedText(inMs: number): string {
+  return `is not called: its server asked for a pause, ${nextTryText(inMs)}`;
+}
+
+/** @param nextTryInMs - of an open circuit. */
+function stateText(view: IntegrationView, nextTryInMs: number): string {
+  if (view.circuit === 'open')
+    return `is not called: its circuit is open${breakerRuleNote(view.breaker?.cause?.rule)}, ${nextTryText(nextTryInMs)}`;
   if (view.circuit === 'half-open') return 'is being tried again: its circuit is half-open';
   return view.circuit === 'isolated'
     ? 'is not called: somebody isolated it; its events say who and why, `unwedge restart` ends it'
     : crashedText(view);
-}
-
-function nextTryText(leftMs: number): string {
-  return leftMs > 0 ? `next try in ${formatDuration(leftMs)}` : 'the next call tries it';
 }
 
 /** How the servers of an integration come back, of several the one that takes longest; undefined where one of them does not by itself. */
@@ -346,19 +349,6 @@ function crashedText(view: IntegrationView): string {
   const inMs = comebackOf(view)?.inMs;
   if (inMs === undefined) return crashed;
   return `${crashed}; starts again by itself ${inMs === 0 ? 'now' : `in ${formatDuration(inMs)}`}`;
-}
-
-/** When a call of an open circuit is let through next, in whole seconds as ms; 0 when it is due. */
-export function probeInMs({ live, breaker }: IntegrationView, now: number): number {
-  // A wall clock that was set back must not show more than the circuit was ever opened for.
-  const kept = breaker === undefined ? 0 : Math.min(breaker.openUntil - now, breaker.lastOpenMs);
-  const leftMs = live.find((each) => each.circuit === 'open')?.probeInMs ?? kept;
-  return Math.max(0, inSeconds(leftMs));
-}
-
-/** In whole seconds, as ms. */
-function inSeconds(ms: number): number {
-  return Math.ceil(ms / 1000) * 1000;
 }
 
 function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, db: string): Matter {

@@ -3,7 +3,7 @@ import { formatDuration, formatLatency } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
-import { attentionText, bySeverity, type Matter, mattersOf, probeInMs } from './attention.ts';
+import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -15,6 +15,7 @@ import { runtimesElsewhere } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
 import { isCommand } from './nextLines.ts';
+import { nextTryOf } from './nextTry.ts';
 import { othersText } from './otherRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -250,12 +251,14 @@ function lastError({ lastError: last }: Pick<IntegrationView, 'lastError'>, now:
 function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
   const { circuit } = view;
   const tools = openToolsOf(view).length;
+  const { inMs, isAsked } = nextTryOf(view, now);
+  if (isAsked && circuit !== 'isolated' && circuit !== 'crashed')
+    return { text: `${circuit}, paused for ${formatDuration(inMs)}`, paint: style.yellow };
   if (circuit === 'closed' && tools > 0)
     return { text: `closed, ${counted(tools, 'tool')} refused`, paint: style.yellow };
   if (circuit === 'closed') return { text: circuit, paint: style.green };
   if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
-  const leftMs = probeInMs(view, now);
-  const text = leftMs > 0 ? `open, probe in ${formatDuration(leftMs)}` : 'open, probe due';
+  const text = inMs > 0 ? `open, probe in ${formatDuration(inMs)}` : 'open, probe due';
   return { text, paint: style.red };
 }
 

@@ -9,11 +9,12 @@ import { integrationOfRun } from '../runtime/diedRuns.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { raisedRecords, type Standing, standingOf, standingOfUnwatched, watchesOf } from './alertStanding.ts';
-import { type Matter, matterOfDead, mattersOf, probeInMs } from './attention.ts';
+import { type Matter, matterOfDead, mattersOf } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { withLastWords } from './lastWordsOfServers.ts';
+import { nextTryOf } from './nextTry.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
@@ -126,7 +127,9 @@ function circuitText(view: IntegrationView, now: number): string {
   const { circuit, live, breaker } = view;
   if (circuit === 'crashed') return 'its server is down';
   const was = live.length === 0 ? 'its circuit was last' : 'its circuit is';
-  const leftMs = probeInMs(view, now);
+  const { inMs, isAsked } = nextTryOf(view, now);
   const rule = circuit === 'open' || circuit === 'half-open' ? breakerRuleNote(breaker?.cause?.rule) : '';
-  return `${was} ${circuit}${rule}${circuit === 'open' && leftMs > 0 ? `, probe in ${formatDuration(leftMs)}` : ''}`;
+  const asked = isAsked ? `; its server asked not to be called for ${formatDuration(inMs)} more` : '';
+  const probe = circuit === 'open' && !isAsked && inMs > 0 ? `, probe in ${formatDuration(inMs)}` : '';
+  return `${was} ${circuit}${rule}${probe}${asked}`;
 }

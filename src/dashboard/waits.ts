@@ -58,7 +58,7 @@ function frozenWait({ key, name, problem = '' }: RuntimeLine, { frozenSince, pen
 }
 
 function circuitWait(
-  { key, circuit, cause, probeAt, openedAt, waiting, lastError }: IntegrationLine,
+  { key, circuit, cause, probeAt, pausedUntil = 0, openedAt, waiting, lastError }: IntegrationLine,
   at: number,
 ): Wait | undefined {
   const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
@@ -67,6 +67,15 @@ function circuitWait(
     error: error && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`,
   };
   const behind = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}.`;
+  const mayBeTried = circuit === 'open' || circuit === 'half-open';
+  // What opened it is over: its server has answered since.
+  if (mayBeTried && pausedUntil > Math.max(at, probeAt ?? 0)) {
+    return {
+      ...{ ...base, error: undefined, needsPerson: false, sign: 'open' },
+      text: `Its server asked not to be called: calls are refused.${behind}`,
+      ...{ rule: 'Next probe', endsAt: pausedUntil },
+    };
+  }
   switch (circuit) {
     case 'isolated':
       return {

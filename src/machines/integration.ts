@@ -213,6 +213,7 @@ export const integrationMachine = setup({
     },
     'half-open': {
       on: {
+        'probe.due': { actions: { type: 'beDue', params: ({ event }) => event } },
         'probe.requested': {
           guard: { type: 'hasFreeProbe', params: ({ event }) => event },
           actions: 'admitProbe',

@@ -39,7 +39,7 @@ export class RecentFailures {
   cause: BreakerCause | undefined;
   #recent: CountedFailure[] = [];
   #text = '';
-  #textOf: BreakerCause | undefined = undefined;
+  #textOf: OpenCause | undefined = undefined;
   #shown: number | 'tried' = Number.NaN;
 
   note(failure: CountedFailure): void {
@@ -66,27 +66,27 @@ export class RecentFailures {
   /**
    * What a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
    * @param nextTry - in so many ms, or `tried`: another call tries it now.
+   * @param cause - why it is not tried before. @defaultValue what opened it
    */
-  refusal(name: string, nextTry: number | 'tried'): string {
+  refusal(name: string, nextTry: number | 'tried', cause: OpenCause | undefined = this.cause): string {
     const shown = nextTry === 'tried' ? nextTry : Math.ceil(nextTry / 1000) * 1000;
-    if (shown !== this.#shown || this.cause !== this.#textOf || this.#text === '') {
+    if (shown !== this.#shown || cause !== this.#textOf || this.#text === '') {
       this.#shown = shown;
-      this.#textOf = this.cause;
-      this.#text = openText(name, this.cause, shown);
+      this.#textOf = cause;
+      this.#text = openText(name, cause, shown);
     }
     return this.#text;
   }
 }
 
+/** What is said of why a circuit is open. */
+type OpenCause = Pick<BreakerCause, 'message' | 'rule'>;
+
 /**
  * Says that a circuit is open, why, and when it will be tried.
  * @param nextTry - in so many ms, rounded up to whole seconds, or `tried`: another call tries it now.
  */
-export function openText(
-  name: string,
-  cause: Pick<BreakerCause, 'message' | 'rule'> | undefined,
-  nextTry: number | 'tried',
-): string {
+export function openText(name: string, cause: OpenCause | undefined, nextTry: number | 'tried'): string {
   const why = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`;
   // Failures in a row explain themselves; a ratio surprises a caller whose other calls went well.
   const rule = cause?.rule?.name === 'failure_ratio' ? breakerRuleNote(cause.rule) : '';

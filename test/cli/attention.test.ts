@@ -106,6 +106,31 @@ describe('a server that is down', () => {
   });
 });
 
+describe('a server that answers the probe of its open circuit by asking for a pause', () => {
+  const told = (lastError: IntegrationView['lastError']): unknown => {
+    const paused = { ...live, circuit: 'half-open', pausedForMs: 29_400 } as const;
+    const kb = view('kb', { circuit: 'half-open', lastError, live: [paused] });
+    return mattersOf({ ...nothing, integrations: [kb] }, now, undefined);
+  };
+
+  it('[L-5] [M-13] is told with the time of the next try, and not with what it failed of before', () => {
+    const matter = {
+      what: 'kb is not called: its server asked for a pause, next try in 30s',
+      next: 'unwedge events --integration kb',
+    };
+    expect(told({ at: now, kind: 'transient', error: 'connection refused' })).toEqual([matter]);
+    expect(told({ at: now, kind: 'rate_limit', error: 'HTTP 429' })).toEqual([
+      { ...matter, what: `${matter.what}: rate_limit: HTTP 429` },
+    ]);
+  });
+
+  it('[L-5] is told as tried again once that time is over', () => {
+    const kb = view('kb', { circuit: 'half-open', live: [{ ...live, circuit: 'half-open' }] });
+    const [matter] = mattersOf({ ...nothing, integrations: [kb] }, now, undefined);
+    expect(matter?.what).toBe('kb is being tried again: its circuit is half-open');
+  });
+});
+
 describe('the circuit of a tool', () => {
   const tools = [
     {

@@ -49,6 +49,8 @@ async function databaseWithBreaker(breaker: Partial<PersistedBreaker>): Promise<
     generation: 1,
   } as const;
   store.breakers.save('kb', { ...open, ...breaker });
+  const { pausedAt, pausedUntil } = breaker;
+  if (pausedAt !== undefined && pausedUntil !== undefined) store.breakers.pause('kb', pausedAt, pausedUntil);
   await store.flush();
   return path;
 }
@@ -371,6 +373,17 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(await circuitOf({ openUntil: now + 41_500 })).toBe('open, probe in 42s');
     expect(await circuitOf({ openUntil: now })).toBe('open, probe due');
     expect(await circuitOf({ state: 'closed', openUntil: now + 41_500 })).toBe('closed');
+  });
+
+  it('[L-5] [M-13] shows the pause that the server of an open circuit asked for, where that is longer, also as why tells it', async () => {
+    const paused = { pausedAt: now - 5000, pausedUntil: now + 25_000 };
+    expect(await circuitOf({ openUntil: now, ...paused })).toBe('open, paused for 25s');
+    expect(await circuitOf({ openUntil: now + 41_500, ...paused })).toBe('open, probe in 42s');
+    expect(await circuitOf({ openUntil: now, ...paused, pausedUntil: now })).toBe('open, probe due');
+    const db = await databaseWithBreaker({ openUntil: now, ...paused });
+    const { stdout } = await call(['why', 'kb', '--db', db]);
+    expect(stdout).toContain('! kb is not called: its server asked for a pause, next try in 25s\n');
+    expect(stdout).toContain('its circuit was last open; its server asked not to be called for 25s more; no running');
   });
 
   it('shows no more than the circuit was opened for after the wall clock was set back', async () => {

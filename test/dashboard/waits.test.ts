@@ -113,6 +113,17 @@ describe('what waits', () => {
     expect(found[0]?.endsAt).toBeUndefined();
   });
 
+  it('[O-13] [M-13] is the pause that a server asked for by its answer to a probe, not what opened the circuit before', () => {
+    const cause = { kind: 'transient', message: 'connection refused', failures: [] } as const;
+    const paused = integration({ circuit: 'half-open', cause, pausedUntil: at + 30_000 });
+    expect(waits({ integrations: [paused] })[0]).toMatchObject({
+      ...{ text: 'Its server asked not to be called: calls are refused.', error: undefined },
+      ...{ rule: 'Next probe', endsAt: at + 30_000 },
+    });
+    const later = integration({ circuit: 'open', probeAt: at + 41_000, pausedUntil: at + 30_000 });
+    expect(waits({ integrations: [later] })[0]).toMatchObject({ rule: 'Next probe', endsAt: at + 41_000 });
+  });
+
   it('[O-13] is a call that gives no sign of life for 10 s, and a turn that goes on without a call for a minute', () => {
     expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 10_000)] }] })).toHaveLength(1);
     const turn = { turn: 1, message: 'm-1', kind: 'user', delivery: 1, sinceMs: 59_999 };

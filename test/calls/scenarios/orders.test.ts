@@ -403,6 +403,22 @@ describe('a probe that is ordered', () => {
     expect(fire(started, first)).toEqual({ ok: false, text: 'kb is being tried already: one probe at a time.' });
   });
 
+  it('[O-13] [M-13] lets one call through where the server answered a probe by asking for a pause', async () => {
+    const started = startIntegration();
+    const { integration, clock, seen } = started;
+    await openCircuit(started);
+    await clock.advance(60_000);
+    const probe = integration.call('probe');
+    seen.at(-1)?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
+    await probe;
+    expect(integration.breaker.probe()).toMatchObject({ ok: true });
+    const made = [integration.call('tries it'), integration.call('refused')];
+    expect(await made[1]).toMatchObject({ failure: { kind: 'circuit_open' } });
+    seen.at(-1)?.resolve('answer');
+    expect(await made[0]).toMatchObject({ ok: true });
+    expect(integration.breaker.state).toBe('closed');
+  });
+
   it('[O-13] is forgotten when no call came for as long as a probe may take', async () => {
     const started = startIntegration({ limits: { attemptMs: 5000 }, breaker: { probeLeaseGraceMs: 1000 } });
     void started.integration.call('throttled', { maxAttempts: 1 });

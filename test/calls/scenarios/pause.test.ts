@@ -56,6 +56,18 @@ describe('an integration that is paused', () => {
     expect(seen).toHaveLength(7);
   });
 
+  it('[M-13] [O-9] by the answer to a probe says so in each refusal, not what opened the circuit before', async () => {
+    const started = startIntegration();
+    const { integration, clock, seen } = started;
+    await openCircuit(started);
+    await clock.advance(60_000);
+    const probe = integration.call('probe');
+    seen.at(-1)?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
+    const message = 'The circuit of kb is open: its server asked not to be called for now; next try in 20 s';
+    expect(await probe).toMatchObject({ failure: { kind: 'circuit_open', message, cause: { kind: 'rate_limit' } } });
+    expect(await integration.call('too early')).toMatchObject({ failure: { kind: 'circuit_open', message } });
+  });
+
   it('[M-13] says so once for a hint that adds nothing', async () => {
     const { integration, clock, facts, seen } = startIntegration(once);
     for (let index = 0; index < 10; index++) void integration.call('ask');
