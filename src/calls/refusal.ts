@@ -148,7 +148,6 @@ export function restarted(name: string): FailureFacts {
     reason: 'restarted',
     message: `${name} was restarted by an operator`,
     outcome: 'unknown',
-    shouldRetry: true,
   };
 }
 

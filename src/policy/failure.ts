@@ -110,7 +110,7 @@ export interface FailureFacts {
   readonly retryAfterMs?: number | undefined;
   /** When an open circuit may ask whether that still holds, in ms from now. @defaultValue `retryAfterMs` */
   readonly probeAfterMs?: number | undefined;
-  /** What the other side said about retrying (`x-should-retry`); wins over the table, but for `auth` and `permanent`. */
+  /** What the other side said about retrying (`x-should-retry`); wins over the table, but `true` does not for `auth`, `permanent` and `cancelled`. */
   readonly shouldRetry?: boolean | undefined;
   /** The next attempt goes on where this one ended instead of repeating it. */
   readonly resumable?: true | undefined;

@@ -40,12 +40,16 @@ export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: R
   return mayGetThrough(end) && mayRepeat(end, effect, repeatAfter);
 }
 
-type End = Pick<FailureFacts, 'kind' | 'outcome' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
+type End = Pick<FailureFacts, 'kind' | 'reason' | 'outcome' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
 
 /** Whether the same call may get through later, whatever that would do to the world. */
-export function mayGetThrough({ kind, outcome, shouldRetry, retryAfterMs = 0 }: End): boolean {
+export function mayGetThrough(end: End): boolean {
+  const { kind, outcome, retryAfterMs = 0 } = end;
   // What did not happen is still to be done, and who names a time expects it then.
-  return shouldRetry ?? (failureKinds[kind].retried || refused.has(kind) || outcome === 'not_done' || retryAfterMs > 0);
+  return (
+    saidOfRetrying(end) ??
+    (failureKinds[kind].retried || refused.has(kind) || outcome === 'not_done' || retryAfterMs > 0)
+  );
 }
 
 /** Kinds of failure that ended a call before it was sent. */
@@ -72,9 +76,14 @@ const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'proto
 /** What the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
 const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
 
-function kindAllows({ kind, reason, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
+function kindAllows(facts: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
+  const { kind } = facts;
+  return saidOfRetrying(facts) ?? (failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown));
+}
+
+/** What was said of retrying, as far as it counts. */
+function saidOfRetrying({ kind, reason, shouldRetry }: End): boolean | undefined {
   // A restart by hand is meant for the server, not for the call.
   if (kind === 'cancelled' && reason === 'restarted') return true;
-  if (shouldRetry !== undefined && !final.has(kind)) return shouldRetry;
-  return failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown);
+  return shouldRetry === true && final.has(kind) ? undefined : shouldRetry;
 }

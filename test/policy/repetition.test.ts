@@ -60,10 +60,11 @@ describe('whether a failed attempt may be repeated', () => {
   });
 
   it('[R-12] [L-5] repeats what ended with a restart by hand as after a crash, but nothing else that somebody ended', () => {
-    const restarted = { ...facts('cancelled', 'unknown', true), reason: 'restarted' } as const;
+    const restarted = { ...facts('cancelled', 'unknown'), reason: 'restarted' } as const;
     expect(mayRetry(restarted, 'readOnly', careful)).toBe(true);
     expect(mayRetry(restarted, 'mutating', bold)).toBe(false);
     expect(mayRetry({ ...restarted, reason: 'stopped' }, 'readOnly', bold)).toBe(false);
+    expect(isRetryable(restarted, 'readOnly', 'refused')).toBe(true);
   });
 
   it.each<[FailureKind, Effect | undefined]>([
@@ -73,5 +74,12 @@ describe('whether a failed attempt may be repeated', () => {
     ['transient', 'mutating'],
   ])('[R-3] is not talked into repeating %s of a %s call', (kind, effect) => {
     expect(mayRetry(facts(kind, 'unknown', true), effect, bold)).toBe(false);
+    expect(isRetryable(facts(kind, 'unknown', true), effect, 'lost')).toBe(false);
+  });
+
+  it('[R-3] [R-7] calls auth and permanent failures retryable where a time is named, and not where the other side says no', () => {
+    const later = { ...facts('auth', 'failed'), retryAfterMs: 30_000 };
+    expect(isRetryable(later, 'readOnly', 'refused')).toBe(true);
+    expect(isRetryable({ ...later, shouldRetry: false }, 'readOnly', 'refused')).toBe(false);
   });
 });
