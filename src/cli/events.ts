@@ -1,6 +1,7 @@
 import type { EventQuery } from '../store/events.ts';
 import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
+import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -47,11 +48,14 @@ export const events = defineCommand({
     limit: { kind: 'count', max: 100_000, defaultValue: 50, help: 'at most so many' },
   },
   async run(args, io) {
-    const { since, category, integration, failed, limit } = args;
+    const { since, category, failed, limit } = args;
+    const shown = createShownNames();
+    // Events hold names without their secrets.
+    const integration = args.integration === undefined ? undefined : shown(args.integration);
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
     if (args.follow) {
       const { followEvents } = await import('./followEvents.ts');
-      return followEvents(query, args, io, (reader) => guess(reader, category, integration, io));
+      return followEvents(query, args, io, (reader) => guess(reader, category, integration, io, shown));
     }
     const { rows, runtimes, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
@@ -62,7 +66,7 @@ export const events = defineCommand({
       const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
       const hint =
         rows.length === 0
-          ? (await cancelledOnes(reader, query)) || (await guess(reader, category, integration, io))
+          ? (await cancelledOnes(reader, query)) || (await guess(reader, category, integration, io, shown))
           : '';
       return { rows, runtimes, matching, isEmpty, hint };
     });
@@ -100,6 +104,7 @@ async function guess(
   category: string | undefined,
   integration: string | undefined,
   io: Io,
+  shown: ShownName,
 ): Promise<string | UsageError> {
   if (category === undefined && integration === undefined) return '';
   const sample = await reader.events({ limit: sampleSize });
@@ -107,7 +112,7 @@ async function guess(
   if (category !== undefined && !known.includes(category)) return unknown('category', category, known);
   if (integration === undefined || sample.some(({ metadata }) => isAbout(metadata, integration))) return '';
   const told = sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string');
-  const names = new Set([...told, ...(await knownIntegrations(reader, io))]);
+  const names = new Set([...told, ...(await knownIntegrations(reader, io, shown))]);
   if (names.has(integration)) return ` ${quoted(integration)} is known: see \`unwedge status\` and \`unwedge report\`.`;
   return ` ${noSuchIntegration(integration, names)}`;
 }

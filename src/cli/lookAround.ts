@@ -1,7 +1,7 @@
 import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
-import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
+import { type IntegrationView, shownViewOf } from '../runtime/integrationView.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
@@ -63,7 +63,7 @@ export async function lookAround(
     ...(await stuckSessions(answers, textOf)),
     ...records.map((each) => ({ session: each.session, what: recordedText(each, now) })),
   ];
-  const integrations = viewOf(found.integrations, answers, reportLines(figures));
+  const integrations = shownViewOf(found.integrations, answers, reportLines(figures), shown);
   const data = { ...found, integrations, stuck: waits, letters, runtimes: answers };
   // Last: names that are put together must still be the same on both sides.
   const { letters: shownLetters, runtimes, stuck, ...view } = withShownNames(data, shown);

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
+import { createShownNames } from '../store/shownNames.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
@@ -34,7 +35,11 @@ export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io:
   const { ok, text } = await give(order, db, io);
   if (!ok) throw new CommandError(sanitize(text));
   const { order: what, name, target } = order;
-  io.stdout.write(json ? toJson({ order: what, name, target, text }) : wrapLines([sanitize(text)], io.columns));
+  io.stdout.write(
+    json
+      ? toJson({ order: what, name: createShownNames()(name), target, text })
+      : wrapLines([sanitize(text)], io.columns),
+  );
   return 0;
 }
 

@@ -47,17 +47,17 @@ export const report = defineCommand({
     const sinceMs = args.since ?? dayMs;
     if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
     const { from } = reportSpan(until, sinceMs);
-    const { integration } = args;
+    const shown = createShownNames();
+    const integration = args.integration === undefined ? undefined : shown(args.integration);
     const { path, rows, openings, known } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),
       openings: await lastOpenings(reader, from),
-      known: integration === undefined || args.json ? new Set<string>() : await knownIntegrations(reader, io),
+      known: integration === undefined || args.json ? new Set<string>() : await knownIntegrations(reader, io, shown),
     }));
-    const shown = createShownNames();
     const reported = withShownNames(
       reportOf(rows, { from, until }).filter(
-        ({ integration: name }) => integration === undefined || name === integration || shown(name) === integration,
+        ({ integration: name }) => integration === undefined || shown(name) === integration,
       ),
       shown,
     );
@@ -75,10 +75,9 @@ export const report = defineCommand({
       io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}${openingLines(entries, until, io)}`);
     else if (integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
     else {
-      const names = new Set([...known].map(shown));
-      const none = names.has(integration)
+      const none = known.has(integration)
         ? `No call of ${sanitize(integration)} has ended in that time.`
-        : noSuchIntegration(integration, names);
+        : noSuchIntegration(integration, known);
       io.stdout.write(wrapLines([none], io.columns));
     }
     return 0;

@@ -2,6 +2,7 @@ import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import { nearest } from '../policy/nearest.ts';
 import type { JudgedRuntime } from '../store/runtimes.ts';
+import { createShownNames, nameAmong, type ShownName } from '../store/shownNames.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -31,7 +32,9 @@ export const restart = defineCommand({
   choices: 'integrations or sessions',
   async run(args, io) {
     const [given = ''] = args.operands;
-    const { name, runtimes } = await find(given, args.db, io);
+    const shown = createShownNames();
+    const { name, runtimes } = await find(given, args.db, io, shown);
+    const label = shown(name);
     const params = { name, ...noteOf(args.reason) };
     const asked = await Promise.all(
       runtimes.map(async (runtime) => ({
@@ -44,12 +47,12 @@ export const restart = defineCommand({
       answer.ok
         ? []
         : [
-            unansweredText(answer, { order: 'restart', name })?.replace(/\.$/, '') ??
-              `${runtimeText(runtime, io.now())} did not restart ${quoted(name)}: ${sanitize(answer.message)}`,
+            unansweredText(answer, { order: 'restart', name: label })?.replace(/\.$/, '') ??
+              `${runtimeText(runtime, io.now())} did not restart ${quoted(label)}: ${sanitize(answer.message.replaceAll(name, label))}`,
           ],
     );
-    if (args.json) io.stdout.write(toJson({ restarted: name, runtimes: done }));
-    else io.stdout.write(doneText(name, done, io));
+    if (args.json) io.stdout.write(toJson({ restarted: label, runtimes: done }));
+    else io.stdout.write(doneText(label, done, io));
     if (failures.length > 0) throw new CommandError(failures.join('; '));
     return 0;
   },
@@ -69,6 +72,7 @@ async function find(
   given: string,
   db: string | undefined,
   io: Io,
+  shown: ShownName,
 ): Promise<{ readonly name: string; readonly runtimes: readonly JudgedRuntime[] }> {
   const { path, rows } = await readDatabase(db, io, async (reader) => ({
     path: reader.path,
@@ -76,19 +80,21 @@ async function find(
   }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = asked.filter(({ answer }) => answer !== undefined);
+  const known = [...new Set(live.flatMap(({ answer }) => namesIn(answer)))];
+  const ownName = (name: string): string => nameAmong(known, name, shown) ?? name;
   const having = (name: string) =>
-    live.filter(({ answer }) => namesIn(answer).includes(name)).map(({ runtime }) => runtime);
+    live.filter(({ answer }) => namesIn(answer).includes(ownName(name))).map(({ runtime }) => runtime);
   const all = having(given);
   if (all.length > 0) {
     // It may have the name too, and goes on as it is.
     const unsure = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
     io.stderr.write(problemLines(unsure, io.now()));
-    return { name: given, runtimes: all };
+    return { name: ownName(given), runtimes: all };
   }
   const [, name = given, pid] = /^(.+)@(\d+)$/s.exec(given) ?? [];
   const named = pid === undefined ? [] : having(name);
   const one = named.filter((runtime) => runtime.pid === Number(pid));
-  if (one.length > 0) return { name, runtimes: one };
+  if (one.length > 0) return { name: ownName(name), runtimes: one };
 
   io.stderr.write(problemLines(asked, io.now()));
   if (live.length === 0)
@@ -96,13 +102,15 @@ async function find(
       `No gateway or proxy that runs on ${sanitize(path)} answers; nothing was restarted. A server starts with its gateway, or with its client.`,
     );
   if (named.length > 0) {
-    const there = named.map((runtime) => sanitize(instanceName(name, runtime.pid))).join(', ');
-    throw new CommandError(`No running gateway or proxy of pid ${pid} has ${quoted(name)}; known: ${there}`);
+    const there = named.map((runtime) => sanitize(instanceName(shown(name), runtime.pid))).join(', ');
+    throw new CommandError(`No running gateway or proxy of pid ${pid} has ${quoted(shown(name))}; known: ${there}`);
   }
-  const names = [...new Set(live.flatMap(({ answer }) => namesIn(answer)))];
-  const near = nearest(name, names);
-  const guess = near === undefined ? `known: ${names.map(sanitize).join(', ')}` : `did you mean ${quoted(near)}?`;
-  throw new CommandError(`No running gateway or proxy has ${quoted(given)}; ${guess}`);
+  const near = nearest(name, known);
+  const guess =
+    near === undefined
+      ? `known: ${known.map((each) => sanitize(shown(each))).join(', ')}`
+      : `did you mean ${quoted(shown(near))}?`;
+  throw new CommandError(`No running gateway or proxy has ${quoted(shown(given))}; ${guess}`);
 }
 
 function namesIn(answer: LiveStatus | undefined): readonly string[] {

@@ -7,6 +7,9 @@ import { CommandError, UsageError } from './errors.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createFactRedactor } from '../store/redactFact.ts';
+import { createShownNames, nameAmong } from '../store/shownNames.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
@@ -37,22 +40,31 @@ export const why = defineCommand({
   operands: ['[SESSION]'],
   choices: 'sessions',
   async run(args, io) {
-    const [session] = args.operands;
+    const [given] = args.operands;
     if (!args.fire && (args.rule ?? args.reason) !== undefined)
       throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
-    if (args.all && session !== undefined) throw new UsageError('--all goes without a SESSION');
-    if (session === undefined) {
+    if (args.all && given !== undefined) throw new UsageError('--all goes without a SESSION');
+    if (given === undefined) {
       if (args.fire) throw new UsageError('--fire needs a SESSION; `unwedge why` lists those that wait');
       return (await import('./whyAll.ts')).showAllWhy(args, io);
     }
-    const { path, rows, ids, records, policies } = await readDatabase(args.db, io, async (reader) => ({
-      path: reader.path,
-      rows: await runtimesOf(reader, io.now()),
-      ids: await reader.sessionIds(),
-      records: await reader.session(session),
-      policies: await reader.policies(),
-    }));
-    const asked = await askRuntimes(rows, io, 'why', readWhyAnswer, { session });
+    const secrets = new KnownSecrets(process.env);
+    const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
+    const shown = createShownNames(secrets);
+    const session = shown(given);
+    const { path, rows, ids, id, records, policies } = await readDatabase(args.db, io, async (reader) => {
+      const ids = await reader.sessionIds();
+      const id = nameAmong(ids, given, shown) ?? given;
+      const [records, policies] = [await reader.session(id), await reader.policies()];
+      return {
+        path: reader.path,
+        rows: await runtimesOf(reader, io.now()),
+        ...{ ids, id },
+        records: records && redact(records),
+        policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
+      };
+    });
+    const asked = redact(await askRuntimes(rows, io, 'why', readWhyAnswer, { session: id }));
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
     if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {
@@ -60,7 +72,7 @@ export const why = defineCommand({
       const owner = records?.owner;
       const where = owner === undefined ? '' : ownerText(session, owner, io.columns);
       // A server behind a proxy has the name that the connection of its client has.
-      const attention = await liveMatters(session, runtime, args.db, io);
+      const attention = await liveMatters(session, runtime, args.db, io, shown);
       io.stdout.write(
         args.json
           ? toJson({ live: true, runtime, ...answer, owner, ...(attention.length > 0 && { attention }) })
@@ -69,9 +81,9 @@ export const why = defineCommand({
       return 0;
     }
     if (records === undefined) {
-      const { found: integration, matters, names } = await integrationOf(session, args.db, rows, io);
-      const near = nearestId(session, ids) ?? nearest(session, names);
-      const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
+      const { found: integration, matters, names } = await integrationOf(session, args.db, rows, io, shown);
+      const near = nearestId(given, ids) ?? nearest(session, names);
+      const guess = near === undefined ? '' : ` Did you mean ${quoted(shown(near))}?`;
       if (integration !== undefined || matters.length > 0) {
         const known = integration === undefined ? '' : integrationWhy(integration, args.db, io);
         io.stdout.write(

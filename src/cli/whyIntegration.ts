@@ -6,8 +6,9 @@ import { reportLines } from '../policy/callReport.ts';
 import { optionWords } from '../policy/shownCommand.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { integrationOfRun } from '../runtime/diedRuns.ts';
-import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
+import { type IntegrationView, shownViewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
+import { type ShownName, withShownNames } from '../store/shownNames.ts';
 import { raisedRecords, type Standing, standingOf, standingOfUnwatched, watchesOf } from './alertStanding.ts';
 import { type Matter, matterOfDead, mattersOf } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';
@@ -29,13 +30,15 @@ export interface IntegrationWhy extends IntegrationView {
 
 /**
  * The integration of this name, as the records and the running gateways show it, undefined where there is none; what needs attention of it, and
- * the names of all.
+ * the names of all. All of it is under names without secrets.
+ * @param name - as it is shown.
  */
 export async function integrationOf(
   name: string,
   db: string | undefined,
   rows: readonly RuntimeRow[],
   io: Io,
+  shown: ShownName,
 ): Promise<{
   readonly found: IntegrationWhy | undefined;
   readonly matters: readonly Matter[];
@@ -45,11 +48,11 @@ export async function integrationOf(
   const { recorded, figures, alerts, raised } = await readDatabase(db, io, async (reader) => ({
     recorded: await withLastWords(reader, (await reader.status(now)).integrations),
     figures: await reader.statistics(now - dayMs, 'whole'),
-    alerts: await reader.alerts(now),
+    alerts: withShownNames(await reader.alerts(now), shown),
     raised: await raisedRecords(reader, (await reader.alerts(now)).open),
   }));
-  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  const views = viewOf(recorded, asked, reportLines(figures));
+  const asked = withShownNames(await askRuntimes(rows, io, 'status', readStatusAnswer), shown);
+  const views = shownViewOf(recorded, asked, reportLines(figures), shown);
   const view = views.find(({ integration }) => integration === name);
   const open = alerts.open.find(({ integration }) => integration === name);
   const unwatched = alerts.unwatched.find(({ integration }) => integration === name);
@@ -68,8 +71,9 @@ export async function liveMatters(
   row: RuntimeRow,
   db: string | undefined,
   io: Io,
+  shown: ShownName,
 ): Promise<readonly Matter[]> {
-  const views = viewOf([], await askRuntimes([row], io, 'status', readStatusAnswer));
+  const views = shownViewOf([], await askRuntimes([row], io, 'status', readStatusAnswer), [], shown);
   const view = views.find(({ integration }) => integration === name);
   return mattersOfView(view, io.now(), db);
 }

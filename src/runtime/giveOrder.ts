@@ -4,7 +4,7 @@ import type { Clock } from '../policy/clock.ts';
 import { nearest } from '../policy/nearest.ts';
 import { done, noteIn, notDone, type Order, type OrderName, type OrderResult, said } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { createShownNames, type ShownName } from '../store/shownNames.ts';
+import { createShownNames, nameAmong, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';
@@ -49,11 +49,18 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
     const isOfLetter = what === 'send_again' || what === 'drop';
     const give: Give = async ({ asked: { runtime }, name }) => {
       const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
-      if (answer.ok) return { isKnown: true, ...said(readOrderAnswer(answer.value), doneText(what, given)) };
+      const label = shown(given);
+      if (answer.ok) {
+        const { ok, text } = said(readOrderAnswer(answer.value), doneText(what, label));
+        return { isKnown: true, ok, text: text.replaceAll(name, shown(name)) };
+      }
       const found = isOfLetter ? await read((reader) => letterAfter(answer, { ...order, name }, reader)) : undefined;
       if (found !== undefined) return { isKnown: false, ...found };
-      const unknown = unansweredText(answer, { order: what, name: given });
-      return { isKnown: unknown === undefined, ...notDone(unknown ?? `${answer.message}.`) };
+      const unknown = unansweredText(answer, { order: what, name: label });
+      return {
+        isKnown: unknown === undefined,
+        ...notDone(unknown ?? `${answer.message.replaceAll(name, shown(name))}.`),
+      };
     };
     const result = forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
     return silent === '' ? result : { ...result, text: `${result.text} ${silent}` };
@@ -102,13 +109,15 @@ async function withoutRuntime(
     return result.ok || silent === '' ? result : notDone(`${result.text} ${silent}`);
   }
   const live = asked.flatMap(({ answer }) => answer ?? []);
+  const label = shown(name);
   if (live.length > 0) {
-    const isCalled = order !== 'probe' && live.some((answer) => namesOf('probe', answer).includes(name));
-    if (isCalled) return notDone(`${name} is an integration and no session: nothing was done.`);
+    const isCalled =
+      order !== 'probe' && live.some((answer) => nameAmong(namesOf('probe', answer), name, shown) !== undefined);
+    if (isCalled) return notDone(`${label} is an integration and no session: nothing was done.`);
     const known = [...new Set(live.flatMap((answer) => namesOf(order, answer)))].map(shown);
     const near = nearest(name, known);
     const guess = near === undefined ? `known: ${knownNames(known)}.` : `did you mean ${near}?`;
-    return notDone(`No live gateway has ${name}, and nothing was done; ${guess}${silent && ` ${silent}`}`);
+    return notDone(`No live gateway has ${label}, and nothing was done; ${guess}${silent && ` ${silent}`}`);
   }
   return notDone(silent === '' ? `No gateway runs on ${path}: nothing was done.` : `Nothing was done: ${silent}`);
 }
@@ -156,6 +165,5 @@ function namesOf(order: OrderName, { integrations, sessions, groups = [] }: Live
 
 /** The name that is given: as it is, as it was declared, or as it is shown. */
 function nameIn(names: readonly string[], given: string, shown: ShownName): string | undefined {
-  if (names.includes(given)) return given;
-  return names.find((name) => name === `hook:${given}` || shown(name) === given);
+  return nameAmong(names, given, shown) ?? names.find((name) => name === `hook:${given}`);
 }

@@ -1,6 +1,7 @@
 import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import type { ReportLine } from '../policy/callReport.ts';
+import { type ShownName, withShownNames } from '../store/shownNames.ts';
 import type { IntegrationStatus } from '../store/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 
@@ -55,6 +56,40 @@ export function instancesOf({ integration, live, runtimes }: IntegrationView): r
     const name = instanceName(integration, each.pid);
     return { ...figures, integration: name, circuit: each.circuit, live: [each], runtimes: [] };
   });
+}
+
+/** The same under names without secrets. Events hold no other: what is on record under the name itself and under that one is told as one. */
+export function shownViewOf(
+  recorded: readonly IntegrationStatus[],
+  asked: readonly AskedRuntime<LiveStatus>[],
+  reported: readonly ReportLine[],
+  shown: ShownName,
+): readonly IntegrationView[] {
+  const byName = new Map<string, IntegrationStatus>();
+  for (const each of withShownNames(recorded, shown)) {
+    const other = byName.get(each.integration);
+    byName.set(each.integration, other === undefined ? each : together(other, each));
+  }
+  return viewOf([...byName.values()], withShownNames(asked, shown), withShownNames(reported, shown));
+}
+
+function together(one: IntegrationStatus, other: IntegrationStatus): IntegrationStatus {
+  const [kept, told] = one.breaker === undefined ? [other, one] : [one, other];
+  const lastError = [one, other]
+    .flatMap((each) => each.lastError ?? [])
+    .reduce<IntegrationStatus['lastError']>(
+      (last, each) => (last === undefined || each.at > last.at ? each : last),
+      undefined,
+    );
+  return {
+    ...kept,
+    failures10m: kept.failures10m + told.failures10m,
+    failures24h: kept.failures24h + told.failures24h,
+    crashes10m: kept.crashes10m + told.crashes10m,
+    crashes24h: kept.crashes24h + told.crashes24h,
+    runtimes: [...kept.runtimes, ...told.runtimes],
+    ...(lastError !== undefined && { lastError }),
+  };
 }
 
 /** Every integration that is on record, was called or is known to a live runtime, by name. */

@@ -34,6 +34,11 @@ export function createShownNames(secrets: Hiding = new KnownSecrets(process.env)
   };
 }
 
+/** The name among these that is given: as it is, or as it is shown. */
+export function nameAmong(names: readonly string[], given: string, shown: ShownName): string | undefined {
+  return names.includes(given) ? given : names.find((name) => shown(name) === given);
+}
+
 /** Under these, data holds names; a list of texts under one of the last two holds names too. */
 const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
 

@@ -2,6 +2,7 @@ import { type Choices, type Command, commonOptions, type OptionSpec, type Option
 import { commandIndex } from '../commandIndex.ts';
 import { commands } from '../commands.ts';
 import { readDatabase } from '../database.ts';
+import { createShownNames } from '../../store/shownNames.ts';
 import { optionsOf } from '../help.ts';
 import type { Io } from '../io.ts';
 import { firstOperand } from '../parse.ts';
@@ -134,7 +135,7 @@ async function namesOf(choices: Choices, db: string | undefined, io: Io): Promis
       const called = isOfIntegrations ? await reader.statistics(now - dayMs, 'whole') : [];
       const integrations = [...recorded, ...called].map(({ integration }) => integration);
       const sessions = isOfSessions ? await reader.sessionIds() : [];
-      return [...new Set([...integrations, ...sessions])].sort();
+      return [...new Set([...integrations, ...sessions].map(createShownNames()))].sort();
     });
   } catch {
     return [];
