@@ -10,6 +10,7 @@ import type { ChildRecord } from '../../policy/childRecord.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
 import { storePlace } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
+import { dbWords } from '../../policy/dbWords.ts';
 import { isOfClient } from '../attention.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
@@ -42,7 +43,7 @@ export const checkProcesses: Check = async (world) => {
 async function runtimeFindings(
   rows: readonly RuntimeRow[],
   seen: ProcessWorld,
-  { now }: DoctorWorld,
+  { now, db }: DoctorWorld,
 ): Promise<readonly Finding[]> {
   const live = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness !== 'dead');
   const asked = await askRuntimes(live, { now: () => now }, 'status', readStatusAnswer);
@@ -66,6 +67,9 @@ async function runtimeFindings(
     if (runtime.socket === undefined)
       return { id: 'runtime', status: 'ok', summary: `${name} runs without a control socket` };
     const summary = `${name} runs and does not answer: ${problem}`;
+    // It may be busy: to end it is the second step, which the summary says. Looked at first, as `status` has it.
+    if (frozen === 'silent')
+      return { id: 'runtime.silent', status: 'fail', summary, next: `unwedge status --watch${dbWords(db)}` };
     const fix = frozen === undefined ? `kill ${runtime.pid}` : remedyOf(frozen, runtime.pid);
     return { id: 'runtime.silent', status: 'fail', summary, fix };
   });

@@ -23,7 +23,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
     await expect.poll(() => doctor().troubles).toEqual([]);
   });
 
-  it('[E-2] finds a gateway that lives and does not answer', async () => {
+  it('[E-2] finds a gateway that lives and does not answer: it may be busy, and is looked at before it is killed', async () => {
     const { home, database, doctor } = await startRecorded();
     const pid = startSleeper();
     const socket = join(home, 'mute.sock');
@@ -34,8 +34,9 @@ describe.skipIf(!hasSqlite)('unwedge doctor about processes and what they left',
       .run('run', pid, identifyNow(pid)?.start ?? '', Date.now(), Date.now(), 'gateway.mjs', socket);
     const { code, find } = doctor();
     expect(code).toBe(1);
-    expect(find('runtime.silent')).toMatchObject({ status: 'fail', fix: `kill -KILL ${pid}` });
+    expect(find('runtime.silent')).toMatchObject({ status: 'fail', fix: null, next: 'unwedge status --watch' });
     expect(find('runtime.silent')?.summary).toContain('gateway.mjs');
+    expect(find('runtime.silent')?.summary).toContain(`if it stays so, \`kill -KILL ${pid}\` ends it`);
   });
 
   it('[E-2] [L-5] finds a gateway that died, whatever else runs on its file, until another has its work', async () => {
