@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { examineStore, type StoreExamination } from '../../store/examineStore.ts';
 import { isPostgresUrl } from '../../policy/postgresUrl.ts';
@@ -62,7 +62,12 @@ function absent(path: string, world: DoctorWorld): Finding {
   let above = dirname(path);
   while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
   const isDirectory = statSync(above).isDirectory();
-  if (!isDirectory || !isAllowed(above, constants.W_OK | constants.X_OK)) {
+  const refused = refusalOf(above, constants.W_OK | constants.X_OK, world);
+  if (refused === readOnly) {
+    const summary = `no database can be made at ${path}: ${above} ${onReadOnly}; ${nameAnother}`;
+    return { id: 'store.unwritable', status: 'fail', summary };
+  }
+  if (!isDirectory || refused !== undefined) {
     const what = isDirectory ? 'is closed to this user' : 'is no directory';
     const summary = `no database can be made at ${path}: ${above} ${what}`;
     // Above a place that somebody named, or above the home of the user, is what belongs to the system.
@@ -85,15 +90,26 @@ function usability(path: string, owner: number, contents: Contents, world: Docto
     // Beside the file SQLite keeps its log.
     [directory, constants.W_OK | constants.X_OK],
   ] as const) {
-    if (isAllowed(where, what)) continue;
+    const refused = refusalOf(where, what, world);
+    if (refused === undefined) continue;
+    if (refused === readOnly) {
+      const summary = `${where} ${onReadOnly}: ${lost}; mount it for writing, or ${nameAnother}`;
+      return { id: 'store.unwritable', status: 'fail', summary };
+    }
     const whose = owner === world.uid ? '' : ` (it belongs to user ${owner})`;
-    const summary = `${where} cannot be written to by this user${whose}: nothing is recorded, and no circuit is kept`;
+    const summary = `${where} cannot be written to by this user${whose}: ${lost}`;
     const isKnown = where === path ? contents === 'sqlite' || !isNamed(world) : isBelow(where, world.home);
     if (!isKnown) return { id: 'store.unwritable', status: 'fail', summary: `${summary}; ${nameAnother}` };
     return { id: 'store.unwritable', status: 'fail', summary, fix: permitting(where, world) };
   }
   return undefined;
 }
+
+const lost = 'nothing is recorded, and no circuit is kept';
+
+/** Whoever may do what there: no command about its owner or its mode helps. */
+const readOnly = 'EROFS';
+const onReadOnly = 'is on a file system that is mounted read-only';
 
 function permitting(path: string, { uid }: DoctorWorld): string {
   const stat = statSync(path);
@@ -102,12 +118,13 @@ function permitting(path: string, { uid }: DoctorWorld): string {
   return stat.isDirectory() ? `chmod u+rwx ${word}` : `chmod u+rw ${word}`;
 }
 
-function isAllowed(path: string, what: number): boolean {
+/** Why this user may not do that; undefined where it may. */
+function refusalOf(path: string, what: number, world: DoctorWorld): string | undefined {
   try {
-    accessSync(path, what);
-    return true;
-  } catch {
-    return false;
+    world.access(path, what);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'refused';
   }
 }
 

@@ -1,3 +1,4 @@
+import { accessSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { messageOf } from '../../policy/thrown.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
@@ -82,6 +83,7 @@ function worldOf({ db, config, probe, all }: DoctorArgs, io: Io): DoctorWorld {
     probe,
     thorough: all,
     signal: io.signal,
+    access: accessSync,
   };
 }
 

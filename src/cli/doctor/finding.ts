@@ -52,4 +52,6 @@ export interface DoctorWorld {
   /** Whether what takes long on a large database is looked at too. */
   readonly thorough: boolean;
   readonly signal: AbortSignal;
+  /** Throws where this user may not do that with the path, as `accessSync` of Node does. */
+  readonly access: (path: string, mode: number) => void;
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { shellWord } from '../../policy/shellWord.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
@@ -19,9 +19,9 @@ function limitFinding(id: string, what: string, limit: number | undefined, least
   return { id, status: 'warning', summary: `only ${limit} ${what} are allowed: servers may fail to start`, fix };
 }
 
-function temporaryFinding({ tmp }: DoctorWorld): Finding {
+function temporaryFinding({ tmp, access }: DoctorWorld): Finding {
   try {
-    accessSync(tmp, constants.W_OK | constants.X_OK);
+    access(tmp, constants.W_OK | constants.X_OK);
     return { id: 'tmp', status: 'ok', summary: `temporary files go to ${tmp}` };
   } catch {
     const summary = `${tmp}, for temporary files, cannot be written to`;
