@@ -19,22 +19,29 @@ const purposes = {
 } as const;
 type Purpose = keyof typeof purposes;
 
+/** Names of the functions and classes that each file of the source declares, those at its top apart: read once, it is all of it. */
+const declarations = readdirSync(source, { encoding: 'utf8', recursive: true })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(`${source}/${path}`, 'utf8');
+    const namesIn = (pattern: RegExp): readonly string[] =>
+      [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []);
+    return {
+      path,
+      all: namesIn(/\b(?:function\*?|class) (\w+)/g),
+      top: namesIn(/^(?:export )?(?:async )?(?:function\*?|class) (\w+)/gm),
+    };
+  });
+
 /** Functions and classes that the files of a purpose declare, and no other file does: by them its code is known in a bundle. */
 function declaredFor(purpose: Purpose): readonly string[] {
-  const files = readdirSync(source, { encoding: 'utf8', recursive: true }).filter((path) => path.endsWith('.ts'));
-  const isOwn = (path: string): boolean => purposes[purpose].some((room) => path.startsWith(`${room}/`));
-  const namesIn = (paths: readonly string[], pattern: RegExp): string[] =>
-    paths.flatMap((path) =>
-      [...readFileSync(`${source}/${path}`, 'utf8').matchAll(pattern)].flatMap(([, name]) => name ?? []),
-    );
-  const others = new Set(
-    namesIn(
-      files.filter((path) => !isOwn(path)),
-      /\b(?:function\*?|class) (\w+)/g,
-    ),
-  );
-  const own = namesIn(files.filter(isOwn), /^(?:export )?(?:async )?(?:function\*?|class) (\w+)/gm);
-  return own.filter((name) => !others.has(name));
+  const isOwn = ({ path }: { readonly path: string }): boolean =>
+    purposes[purpose].some((room) => path.startsWith(`${room}/`));
+  const others = new Set(declarations.filter((each) => !isOwn(each)).flatMap(({ all }) => all));
+  return declarations
+    .filter(isOwn)
+    .flatMap(({ top }) => top)
+    .filter((name) => !others.has(name));
 }
 
 /** The purposes whose code is in what a program loads, each with the names that are there. */
