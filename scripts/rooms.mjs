@@ -110,7 +110,7 @@ export const floors = [
       room: 'runtime',
       purpose: 'What every host shares: clock, store, root supervisor, bus, supervised integrations.',
       begin: 'runtime.ts',
-      next: ['registry.ts', 'superviseIntegration.ts'],
+      next: ['registry.ts', 'superviseIntegration.ts', 'keptSessions.ts'],
     },
     {
       room: 'incident',
