@@ -60,14 +60,14 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     );
     await call(false);
     await isIn(page, 'open');
-    expect(await texts(page, '#state')).toEqual(['open']);
-    expect(await texts(page, '#chart .row.taken text')).toEqual(['attempt.failed [opensCircuit]']);
+    await expect.poll(() => texts(page, '#state')).toEqual(['open']);
+    await expect.poll(() => texts(page, '#chart .row.taken text')).toEqual(['attempt.failed [opensCircuit]']);
     expect(await page.locator('#chart path.taken').getAttribute('data-to')).toBe('open');
     await clock.advance(1000);
     await call(false);
     await page.locator('#events li', { hasText: 'open → half-open' }).waitFor();
     await isIn(page, 'open');
-    expect(await texts(page, '#last')).toEqual(['attempt.failedhalf-open → open']);
+    await expect.poll(() => texts(page, '#last')).toEqual(['attempt.failedhalf-open → open']);
     await clock.advance(1000);
     await call(true);
     await isIn(page, 'idle');
@@ -86,6 +86,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
       'calling → open',
     ]);
     await page.locator('#events li >> nth=0 >> css=summary').click();
+    await expect.poll(async () => (await texts(page, '#events pre'))[0] ?? '').not.toBe('');
     expect(JSON.parse((await texts(page, '#events pre'))[0] ?? '')).toMatchObject({ type: 'attempt.failed' });
   });
 
