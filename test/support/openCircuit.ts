@@ -13,3 +13,13 @@ export async function openCircuit({
   }
   await clock.settle();
 }
+
+/** Has the probe of an open circuit, due by now, answered by a wish not to be called for 20 s. @returns the call that was the probe. */
+export async function pauseByProbe(started: Pick<Started, 'integration' | 'clock' | 'seen'>) {
+  const { integration, clock, seen } = started;
+  await openCircuit(started);
+  await clock.advance(60_000);
+  const probe = integration.call('probe');
+  seen.at(-1)?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
+  return probe;
+}

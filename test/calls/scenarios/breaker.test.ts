@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../../support/deferred.ts';
+import { openCircuit } from '../../support/openCircuit.ts';
 import { fault, type Started, startIntegration } from '../../support/startIntegration.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 
 const once: PolicyInput = { retry: { maxAttempts: 1 } };
-
-/** Five failures in a row. */
-async function openCircuit({ integration, clock, seen }: Started): Promise<void> {
-  for (let index = 0; index < 5; index++) {
-    const outcome = integration.call('fails', { maxAttempts: 1 });
-    seen.at(-1)?.reject(fault('transient'));
-    await outcome;
-  }
-  await clock.settle();
-}
 
 describe('the circuit of an integration', () => {
   it('[M-4] opens on the fifth failure in a row, not on the fourth', async () => {

@@ -5,7 +5,7 @@ import type { CallSettings } from '../../../src/calls/callSettings.ts';
 import { whyOf } from '../../../src/calls/callWhy.ts';
 import type { Outcome } from '../../../src/policy/failure.ts';
 import type { OrderResult } from '../../../src/policy/operatorOrder.ts';
-import { openCircuit } from '../../support/openCircuit.ts';
+import { openCircuit, pauseByProbe } from '../../support/openCircuit.ts';
 import { startRated } from '../../support/rates.ts';
 import { fault, type Started, startIntegration } from '../../support/startIntegration.ts';
 
@@ -405,12 +405,8 @@ describe('a probe that is ordered', () => {
 
   it('[O-13] [M-13] lets one call through where the server answered a probe by asking for a pause', async () => {
     const started = startIntegration();
-    const { integration, clock, seen } = started;
-    await openCircuit(started);
-    await clock.advance(60_000);
-    const probe = integration.call('probe');
-    seen.at(-1)?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
-    await probe;
+    const { integration, seen } = started;
+    await pauseByProbe(started);
     expect(integration.breaker.probe()).toMatchObject({ ok: true });
     const made = [integration.call('tries it'), integration.call('refused')];
     expect(await made[1]).toMatchObject({ failure: { kind: 'circuit_open' } });

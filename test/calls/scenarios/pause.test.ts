@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { isSettled } from '../../support/deferred.ts';
-import { openCircuit } from '../../support/openCircuit.ts';
+import { openCircuit, pauseByProbe } from '../../support/openCircuit.ts';
 import { fault, startIntegration } from '../../support/startIntegration.ts';
 
 const once: PolicyInput = { retry: { maxAttempts: 1 } };
@@ -58,13 +58,10 @@ describe('an integration that is paused', () => {
 
   it('[M-13] [O-9] by the answer to a probe says so in each refusal, not what opened the circuit before', async () => {
     const started = startIntegration();
-    const { integration, clock, seen } = started;
-    await openCircuit(started);
-    await clock.advance(60_000);
-    const probe = integration.call('probe');
-    seen.at(-1)?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
+    const { integration } = started;
+    const probe = await pauseByProbe(started);
     const message = 'The circuit of kb is open: its server asked not to be called for now; next try in 20 s';
-    expect(await probe).toMatchObject({ failure: { kind: 'circuit_open', message, cause: { kind: 'rate_limit' } } });
+    expect(probe).toMatchObject({ failure: { kind: 'circuit_open', message, cause: { kind: 'rate_limit' } } });
     expect(await integration.call('too early')).toMatchObject({ failure: { kind: 'circuit_open', message } });
   });
 
