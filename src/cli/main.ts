@@ -10,4 +10,8 @@ const words = process.argv.slice(2);
 const at = commandIndex(words);
 // A hook runs before and after every tool call of an agent: its way loads nothing of the others'.
 if (words[at] === 'hook') await (await import('./hook/hookMain.ts')).hookMain(words.toSpliced(at, 1));
-else await (await import('./commandLine.ts')).main(words);
+else {
+  // A server takes as long to load as what stands before it: both at once.
+  if (words[at] === 'mcp') (await import('./mcp/startServerAhead.ts')).startServerAhead(words.toSpliced(at, 1));
+  await (await import('./commandLine.ts')).main(words);
+}

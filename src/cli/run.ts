@@ -5,7 +5,8 @@ import type { Command } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { ownVersion } from './ownVersion.ts';
-import { firstOperand, parseWords } from './parse.ts';
+import { parseWords } from './parse.ts';
+import { splitCommand, takesCommand } from './splitCommand.ts';
 import { wrapLines } from './wrap.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
@@ -48,16 +49,6 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   io.stdout.write(commandHelp(command, { json: parsed.json, columns: io.columns }));
   return 0;
 }
-
-/** The words of the command itself, and those of the command line that it takes. */
-function splitCommand(command: Command, words: readonly string[]): Record<'own' | 'rest', readonly string[]> {
-  const end = takesCommand(command) ? words.indexOf('--') : -1;
-  if (end >= 0) return { own: words.slice(0, end), rest: words.slice(end + 1) };
-  const begin = command.takesCommand === 'bare' ? firstOperand(command.options, words) : -1;
-  return begin < 0 ? { own: words, rest: [] } : { own: words.slice(0, begin), rest: words.slice(begin) };
-}
-
-const takesCommand = (command: Command): boolean => (command.takesCommand ?? false) !== false;
 
 /** Of `unwedge` without a command. */
 export const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;

@@ -2,7 +2,7 @@ import { processTarget } from '../actors/mcp/mcpProcess.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../actors/mcp/http/remoteOptions.ts';
 import { checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';
-import { safeEnvironment } from '../actors/process/safeEnvironment.ts';
+import { allowedEnvironment } from '../actors/mcp/serverEnvironment.ts';
 import type { Duration } from '../policy/duration.ts';
 import {
   boolean,
@@ -220,8 +220,7 @@ function targetOf(
       args,
       handshakeMs: handshakeMs ?? commandHandshakeMs,
       cwd,
-      envMode: envAllow === undefined ? 'extend' : 'safe',
-      env: envAllow === undefined ? env : { ...safeEnvironment(envAllow), ...env },
+      ...allowedEnvironment(envAllow, env),
     }),
   );
 }

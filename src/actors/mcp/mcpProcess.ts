@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../../policy/clock.ts';
+import { AttemptError } from '../../policy/failure.ts';
 import { handsOn } from './handsOn.ts';
 import { killAtExit } from '../process/liveProcesses.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
-import { type ServerChild, spawnServer } from './mcpSpawn.ts';
+import { type HeadStart, takeHeadStart } from './headStart.ts';
+import { neverStarted, spawnServer } from './mcpSpawn.ts';
+import type { ServerChild } from './serverSpawn.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
 import { killMarked, nextMark } from '../process/processMark.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
@@ -34,6 +37,8 @@ export class McpProcess implements ServerLink {
   readonly #settings: McpServerSettings;
   readonly #clock: Clock;
   readonly #listener: ServerLinkListener;
+  /** Its process, where that was started before this was loaded. */
+  readonly #ahead: HeadStart | undefined;
   #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
@@ -44,7 +49,8 @@ export class McpProcess implements ServerLink {
   #closing: Promise<void> | undefined = undefined;
 
   constructor(settings: McpServerSettings, clock: Clock, listener: ServerLinkListener) {
-    this.mark = nextMark(clock);
+    this.#ahead = takeHeadStart(settings);
+    this.mark = this.#ahead?.mark ?? nextMark(clock);
     this.#settings = settings;
     this.#clock = clock;
     this.#listener = listener;
@@ -68,8 +74,19 @@ export class McpProcess implements ServerLink {
   /** @throws AttemptError when there is nothing to start, the system refuses, or its end was asked for before it was started. */
   async start(): Promise<void> {
     const isWanted = (): boolean => this.#end === undefined && this.#closing === undefined;
-    const { child, pid } = await spawnServer(this.#settings, this.mark, isWanted);
-    this.#watch(child, pid);
+    const ahead = this.#ahead;
+    if (ahead === undefined) {
+      const { child, pid } = await spawnServer(this.#settings, this.mark, isWanted);
+      this.#watch(child, pid);
+      return;
+    }
+    await Promise.resolve();
+    if (!isWanted()) {
+      await ahead.end();
+      throw new AttemptError(neverStarted);
+    }
+    this.#watch(ahead.child, ahead.pid);
+    ahead.adopted();
   }
 
   /** Never blocks on a server that does not read. @returns whether the server can still be written to. */

@@ -1,7 +1,6 @@
 import type { Duration } from '../../policy/duration.ts';
 import { byName, choice, duration, integer, type KeysOf, list, text, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
-import { safeEnvironment } from '../process/safeEnvironment.ts';
 
 /** An MCP server that is run as a child process and spoken to over its stdin and stdout. */
 export interface McpServerOptions {
@@ -49,9 +48,4 @@ export interface McpServerSettings extends Omit<Values<typeof mcpServerKeys>, 'c
 /** @throws TypeError or RangeError that names the first option that is not as documented, and its value. */
 export function checkMcpServer(options: McpServerOptions): McpServerSettings {
   return readOptions('', options, mcpServerKeys);
-}
-
-/** The environment the server gets, as of now. */
-export function mcpEnvironment({ env, envMode }: Pick<McpServerSettings, 'env' | 'envMode'>): NodeJS.ProcessEnv {
-  return { ...(envMode === 'extend' ? process.env : safeEnvironment()), ...env };
 }

@@ -1,21 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
-import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
-import { startMarked } from '../process/limitMark.ts';
-import { limitFor, markName, markVariable } from '../process/processMark.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { markName, markVariable } from '../process/processMark.ts';
 import { spawnFailure } from '../process/spawnFailure.ts';
 import { spawnObstacle } from '../process/spawnObstacle.ts';
-
-/** A server's process, as far as it is used. */
-export interface ServerChild {
-  readonly pid?: number | undefined;
-  readonly exitCode: number | null;
-  readonly signalCode: string | null;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  once(event: 'exit', listener: () => void): unknown;
-}
+import { mcpEnvironment } from './serverEnvironment.ts';
+import { type ServerChild, startServer, type StartingServer } from './serverSpawn.ts';
 
 /** A process within an object: the process is itself a promise, and awaiting it would wait for its end. */
 export interface StartedServer {
@@ -35,18 +24,33 @@ export async function spawnServer(
   isWanted: () => boolean,
 ): Promise<StartedServer> {
   const { command, args, cwd } = settings;
-  const env = { ...mcpEnvironment(settings), [markName]: markVariable(mark) };
-  const obstacle = spawnObstacle({ command, args, cwd, env });
+  const env = mcpEnvironment(settings);
+  const obstacle = spawnObstacle({ command, args, cwd, env: { ...env, [markName]: markVariable(mark) } });
   if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
-  // Loaded now: it takes longer than all of our code, and a host without processes does not need it.
-  const { execa } = await import('execa').catch((error: unknown) => {
-    throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
-  });
+  const start = process.platform === 'win32' ? await loadExeca() : startServer;
+  // Not before whoever asked has what it is given.
+  await Promise.resolve();
   if (!isWanted()) throw new AttemptError(neverStarted);
-  const child = startMarked({ command, args, cwd, env }, limitFor(mark), (executable) =>
-    execa(executable.command, executable.args, {
+  let child: StartingServer;
+  try {
+    child = start({ command, args, cwd, env }, mark);
+  } catch (error) {
+    throw failed(error, settings);
+  }
+  const { pid } = child;
+  if (pid === undefined) throw failed(await new Promise((resolve) => child.once('error', resolve)), settings);
+  return { child, pid };
+}
+
+/** Starts commands that are scripts, as those of npm are on Windows. It takes longer to load than all of our code. */
+async function loadExeca(): Promise<typeof startServer> {
+  const { execa } = await import('execa').catch((error: unknown) => {
+    throw new AttemptError({ ...spawnFailure(error, { command: 'execa' }), reason: 'startup_failed' });
+  });
+  return ({ command, args, cwd, env }, mark) => {
+    const child = execa(command, args, {
       ...(cwd !== undefined && { cwd }),
-      env,
+      env: { ...env, [markName]: markVariable(mark) },
       extendEnv: false,
       stdin: 'pipe',
       stdout: 'pipe',
@@ -54,23 +58,20 @@ export async function spawnServer(
       buffer: false,
       encoding: 'buffer',
       reject: false,
-      // A group of its own, so that one signal reaches what it starts.
-      detached: process.platform !== 'win32',
       cleanup: false,
       windowsHide: true,
-    }),
-  );
-  if (child.pid === undefined) {
-    const { cause, originalMessage } = await child;
-    const error = cause ?? new Error(originalMessage ?? 'unknown');
-    throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
-  }
-  // It settles only when the pipes end; what matters is told by the events.
-  void child.then(noop, noop);
-  return { child, pid: child.pid };
+    });
+    // It settles only when the pipes end; what matters is told by the events, but for a start that the system refuses at once.
+    void child.then(({ cause }) => (child.pid === undefined ? child.emit('error', cause) : undefined), noop);
+    return child;
+  };
 }
 
-const neverStarted: FailureFacts = {
+function failed(error: unknown, { command, cwd }: McpServerSettings): AttemptError {
+  return new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
+}
+
+export const neverStarted: FailureFacts = {
   kind: 'crash',
   reason: 'stopped',
   message: 'The server was stopped before it was started',

@@ -1,3 +1,4 @@
+import { endHeadStart } from '../../actors/mcp/headStart.ts';
 import { defineCommand } from '../command.ts';
 import { mcpOptions } from './options.ts';
 
@@ -28,5 +29,11 @@ export const mcp = defineCommand({
   ownsNoOutput: true,
   errorCode: 2,
   options: mcpOptions,
-  run: async (args, io, rest) => (await import('./mcpCommand.ts')).mcpCommand(args, io, rest),
+  async run(args, io, rest) {
+    try {
+      return await (await import('./mcpCommand.ts')).mcpCommand(args, io, rest);
+    } finally {
+      await endHeadStart();
+    }
+  },
 });

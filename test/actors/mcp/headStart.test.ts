@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { endHeadStart, type ServerCommand, startAhead, takeHeadStart } from '../../../src/actors/mcp/headStart.ts';
+import { readProcessNow } from '../../../src/actors/process/processTable.ts';
+import { systemClock } from '../../../src/runtime/systemClock.ts';
+
+function program(script: string, more: Partial<ServerCommand> = {}): ServerCommand {
+  onTestFinished(() => endHeadStart());
+  return { command: process.execPath, args: ['-e', script], env: {}, envMode: 'extend', ...more };
+}
+
+const endless = 'setInterval(() => {}, 1000)';
+const isThere = (pid: number): boolean => readProcessNow(pid) !== undefined && readProcessNow(pid)?.zombie !== true;
+
+describe('a server that is started ahead', () => {
+  it('[P-3] is taken once, by who wants the same command with the same environment', () => {
+    const command = program(endless);
+    startAhead(command, systemClock);
+    expect(takeHeadStart({ ...command, args: ['-e', '0'] })).toBeUndefined();
+    expect(takeHeadStart({ ...command, env: { OTHER: '1' } })).toBeUndefined();
+    expect(takeHeadStart({ ...command, cwd: '/' })).toBeUndefined();
+    vi.stubEnv('CHANGED_MEANWHILE', '1');
+    expect(takeHeadStart(command)).toBeUndefined();
+    vi.unstubAllEnvs();
+    const taken = takeHeadStart(command);
+    onTestFinished(() => taken?.end());
+    expect(taken?.pid).toBeGreaterThan(0);
+    expect(takeHeadStart(command)).toBeUndefined();
+  });
+
+  it('[P-3] keeps what it has said for who comes later, though it has exited by then', async () => {
+    const command = program('process.stdout.write("out"); process.stderr.write("why"); process.exitCode = 3');
+    startAhead(command, systemClock);
+    const taken = takeHeadStart(command);
+    const { child } = taken ?? {};
+    await new Promise<void>((resolve) => child?.once('exit', resolve));
+    // Two turns: what an exit throws away of a stream that nobody reads is gone by then.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    const heard = new Promise<void>((resolve) => child?.once('exit', resolve));
+    expect(await Promise.all([child && text(child.stdout), child && text(child.stderr)])).toEqual(['out', 'why']);
+    await heard;
+    expect(child?.exitCode).toBe(3);
+  });
+
+  it('[P-3] [I-3] that nobody takes is ended, with what it has started', async () => {
+    const command = program(
+      `const { pid } = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(endless)}], { detached: true });
+       console.log(pid); process.on('SIGTERM', () => {}); ${endless}`,
+    );
+    startAhead(command, systemClock);
+    const taken = takeHeadStart(command);
+    const [line] = taken === undefined ? [] : ((await once(taken.child.stdout, 'data')) as [Buffer]);
+    await taken?.end();
+    expect(isThere(taken?.pid ?? 0)).toBe(false);
+    await expect.poll(() => isThere(Number(String(line)))).toBe(false);
+  });
+
+  it('[P-3] is none where the command cannot be started', () => {
+    const command = program('', { command: '/nowhere/server' });
+    startAhead(command, systemClock);
+    expect(takeHeadStart(command)).toBeUndefined();
+  });
+});
