@@ -1,11 +1,14 @@
 import type { RequestOptions } from '../actors/rpc/rpcPeerTypes.ts';
+import { say } from '../policy/logger.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import type { TurnName } from '../protocol/codex/begunCommands.ts';
 import { healthMs } from '../protocol/codex/requests.ts';
 import type { CodexConnection } from './codexConnection.ts';
 import { unreadable } from './codexLoss.ts';
 import type { Questions } from './codexQuestions.ts';
 import type { RunScope } from './codexRunScope.ts';
 import { ThreadState } from './codexThreadState.ts';
+import { commandsLeft, endCommands } from './codexTurnCommands.ts';
 import type { CodexServer } from './codexTypes.ts';
 
 /** A connection that can be used, until it is lost. */
@@ -43,13 +46,11 @@ export class LiveConnection {
 
   /** The state of a thread; made when it is new. */
   thread(id: string): ThreadState {
-    const { threads, codex } = this.#scope;
+    const { threads } = this.#scope;
     const known = threads.get(id);
     if (known !== undefined && !known.closed) return known;
     const made = new ThreadState(id, (turn) => {
-      const params = { threadId: id, turnId: turn };
-      const { interruptMs: limitMs } = codex.settings;
-      this.request('turn/interrupt', params, { limitMs, urgent: true }).catch(() => undefined);
+      this.hold(this.#interrupt({ thread: id, turn }).then(() => this.endCommands(id, turn)));
     });
     threads.set(id, made);
     return made;
@@ -86,6 +87,37 @@ export class LiveConnection {
     busy.add(work);
     const release = (): void => void busy.delete(work);
     work.then(release, release);
+  }
+
+  /**
+   * Ends the commands that a turn began, and the sub-agents it set to work with theirs. Never rejects.
+   * @returns the commands that could not be ended.
+   */
+  async endCommands(thread: string, turn: string): Promise<readonly string[]> {
+    const { begun, codex, telemetry } = this.#scope;
+    const { settings, runtime, logger, name } = codex;
+    await Promise.all(begun.of(thread, turn).turns.map((each) => this.#interrupt(each)));
+    if (this.lost !== undefined) return [];
+    const { ended, left } = await endCommands({
+      work: begun.of(thread, turn),
+      clock: runtime.clock,
+      pid: this.server.pid,
+      experimentalApi: settings.experimentalApi,
+      request: (method, params) => this.#request(method, params),
+    });
+    // With the app-server all its commands went.
+    if (this.lost !== undefined || (ended.length === 0 && left.length === 0)) return [];
+    telemetry.commandsEnded({ thread, turn }, { ended, left });
+    if (left.length > 0) say(logger, 'warn', `A turn of ${name} was given up; ${commandsLeft(left)}`, { thread, turn });
+    return left;
+  }
+
+  async #interrupt({ thread, turn }: TurnName): Promise<void> {
+    await this.#request('turn/interrupt', { threadId: thread, turnId: turn }).catch(() => undefined);
+  }
+
+  #request(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown> {
+    return this.request(method, params, { limitMs: this.#scope.codex.settings.interruptMs, urgent: true });
   }
 
   async #askForLife(): Promise<void> {

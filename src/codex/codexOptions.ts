@@ -71,7 +71,7 @@ export interface CodexOptions {
   readonly policy?: PolicyInput | undefined;
   /** What its turns may do to the world, where a turn does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
-  /** Whether to ask for what the protocol calls experimental. @defaultValue false */
+  /** Whether to ask for what the protocol calls experimental; where processes do not tell their environment (not Linux), the commands of a turn that is given up are ended by it. @defaultValue false */
   readonly experimentalApi?: boolean | undefined;
   /** Hears every line that is sent and received. What it throws is ignored. */
   readonly tap?: ((line: CodexWireLine) => void) | undefined;

@@ -7,6 +7,7 @@ import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { say } from '../policy/logger.ts';
 import { recordIn } from '../protocol/agentReport.ts';
+import { BegunCommands } from '../protocol/codex/begunCommands.ts';
 import { readNotice } from '../protocol/codex/notifications.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import type { CodexConnection, CodexConnectionHost, HowLost } from './codexConnection.ts';
@@ -62,7 +63,8 @@ export class CodexRun implements CodexConnectionHost {
     this.register = runtime.register;
     this.line = owner.line;
     const { approver, busy } = owner;
-    this.#scope = { codex, approver, telemetry: codexTelemetry(bus, name, number), threads: new Map(), busy };
+    const telemetry = codexTelemetry(bus, name, number);
+    this.#scope = { codex, approver, telemetry, threads: new Map(), begun: new BegunCommands(), busy };
     this.#owner = owner;
     this.#subscribers = subscribers;
     this.#startedAt = clock.now();
@@ -111,7 +113,7 @@ export class CodexRun implements CodexConnectionHost {
   }
 
   notified(method: string, given: unknown, bytes: number): void {
-    const { codex, threads, telemetry } = this.#scope;
+    const { codex, threads, begun, telemetry } = this.#scope;
     const { logger } = codex;
     const notice = readNotice(method, given);
     const params = recordIn(given) ?? {};
@@ -122,6 +124,7 @@ export class CodexRun implements CodexConnectionHost {
     }
     if (notice.kind === 'other' && !notice.known) say(logger, 'debug', `Codex said ${method.slice(0, 200)}`);
     if (notice.kind === 'requestResolved') this.#questions.resolved(notice.request);
+    begun.take(notice);
     if (notice.thread !== undefined) threads.get(notice.thread)?.take(method, notice, params, bytes);
     // Of a turn that is under way in it, the last word may still come.
     if (method === 'thread/closed' && threads.get(notice.thread ?? '')?.turn === undefined) {

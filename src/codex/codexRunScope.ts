@@ -1,4 +1,5 @@
 import type { Approver } from '../integrations/approvals/approvals.ts';
+import type { BegunCommands } from '../protocol/codex/begunCommands.ts';
 import type { CodexScope } from './codexScope.ts';
 import type { CodexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
@@ -9,6 +10,8 @@ export interface RunScope {
   readonly approver: Approver;
   readonly telemetry: CodexTelemetry;
   readonly threads: Map<string, ThreadState>;
+  /** What the turns of all threads began. */
+  readonly begun: BegunCommands;
   /** Work that an end in good order waits for. */
   readonly busy: Set<Promise<unknown>>;
 }

@@ -24,7 +24,7 @@ export function codexScope(
 ): CodexScope {
   const settings = checkCodexOptions(name, options, runtime.environment);
   const base = runtime.policies.policyOf(name, settings.policy, 'codex');
-  // Letting go of a turn takes up to its limit; only then is it one that would not end.
-  const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 2000) };
+  // Letting go of a turn takes up to its limit, ending its commands up to theirs; only then is it one that would not end.
+  const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 5000) };
   return { runtime, name, settings: { ...settings, maxInFlight: policy.maxInFlight }, policy, logger };
 }

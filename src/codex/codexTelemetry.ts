@@ -3,9 +3,11 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { RpcId } from '../protocol/jsonRpc.ts';
 import { recordIn } from '../protocol/agentReport.ts';
+import type { TurnName } from '../protocol/codex/begunCommands.ts';
 import type { CodexNotice } from '../protocol/codex/notifications.ts';
 import type { CodexQuestion } from '../protocol/codex/questions.ts';
 import { tellableParams } from '../protocol/codex/requests.ts';
+import type { EndedCommands } from './codexTurnCommands.ts';
 
 /** The facts of one connection. None of these throws. */
 export interface CodexTelemetry {
@@ -15,6 +17,7 @@ export interface CodexTelemetry {
   requested(request: number, method: string, params: unknown): void;
   requestEnded(end: RequestEnd): void;
   notified(method: string, notice: CodexNotice): void;
+  commandsEnded(turn: TurnName, commands: EndedCommands): void;
   asked(request: RpcId, question: CodexQuestion): void;
   answered(
     request: RpcId,
@@ -65,6 +68,8 @@ export function codexTelemetry(facts: Facts, integration: string, connection: nu
         facts.tell({ type: 'codex.app_server.notification.received', ...about, method, thread, turn });
       }
     },
+    commandsEnded: (turn, { ended, left }) =>
+      facts.tell({ type: 'codex.app_server.turn.commands_ended', ...about, ...turn, ended, left }),
     asked: (request, question) =>
       facts.tell({ type: 'codex.app_server.approval.requested', ...concerning(request, question) }),
     answered(request, question, decision, elapsedMs, timedOut) {

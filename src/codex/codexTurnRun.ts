@@ -11,6 +11,7 @@ import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
 import type { ThreadScope } from './codexThreadScope.ts';
 import type { ThreadState } from './codexThreadState.ts';
+import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
 
 /** One turn to be run. */
@@ -80,10 +81,27 @@ class TurnRun {
     });
     const begun = this.#begin();
     const first = await Promise.race([begun, turn.ended, aborted]);
-    if (first === 'aborted') return this.#letGo(begun);
+    if (first === 'aborted') return this.#giveUp(begun);
     if ('refused' in first) throw this.#refused(first.refused);
     const end = 'how' in first ? first : await Promise.race([turn.ended, aborted]);
-    return end === 'aborted' ? this.#letGo(begun) : this.#concluded(end);
+    if (end === 'aborted') return this.#giveUp(begun);
+    // Cut off by an answer to an approval, or by another client: nobody goes on with what it began.
+    const left = end.how === 'told' && end.status === 'interrupted' ? await this.#endCommands() : [];
+    return this.#concluded(end, left);
+  }
+
+  /** Ends the turn, and what it began: Codex ends no command with it. */
+  async #giveUp(begun: Promise<Begun>): Promise<CodexTurnResult> {
+    try {
+      return await this.#letGo(begun);
+    } finally {
+      await this.#endCommands();
+    }
+  }
+
+  async #endCommands(): Promise<readonly string[]> {
+    const { id } = this.#turn;
+    return id === undefined || this.#live.lost !== undefined ? [] : this.#live.endCommands(this.#thread.id, id);
   }
 
   /** Sends the input, once. Never rejects. */
@@ -114,7 +132,7 @@ class TurnRun {
     return error;
   }
 
-  #concluded(end: TurnEnd): CodexTurnResult {
+  #concluded(end: TurnEnd, left: readonly string[] = []): CodexTurnResult {
     const { effects, id: turn = '', text, tokens, items, retries } = this.#turn;
     if (end.how === 'lost') throw new AttemptError(this.#live.loss());
     if (end.how === 'silent') {
@@ -125,7 +143,7 @@ class TurnRun {
       case 'completed':
         return { thread: this.#thread.id, turn, text, tokens, items, effects, retries };
       case 'interrupted':
-        throw new AttemptError(turnInterrupted(effects));
+        throw new AttemptError(turnInterrupted(effects, left.length === 0 ? undefined : commandsLeft(left)));
       default:
         throw new AttemptError(turnFailure(end.error, effects, this.#clock.wallNow()));
     }

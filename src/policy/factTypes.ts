@@ -77,6 +77,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'codex.app_server.request.timeout': true,
   'codex.app_server.notification.received': true,
   'codex.app_server.notification.unknown': true,
+  'codex.app_server.turn.commands_ended': true,
   'codex.app_server.approval.requested': true,
   'codex.app_server.approval.completed': true,
   'codex.app_server.approval.timeout': true,

@@ -156,6 +156,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'codex.app_server.notification.received': null,
   'codex.app_server.notification.unknown': null,
   // Stored as approvals, with what was asked and why it failed.
+  'codex.app_server.turn.commands_ended': ['codex', 'commands_ended', asTold],
   'codex.app_server.approval.requested': null,
   'codex.app_server.approval.completed': null,
   'codex.app_server.approval.timeout': ['codex', 'approval_timeout', asTold],

@@ -5,7 +5,7 @@ import type { CodexTurnEvent } from '../../src/codex/index.ts';
 import { isAlive } from '../support/temporary.ts';
 import { hasCodex } from './codexEnv.ts';
 import { breaksAfter, neverAnswers, refuses, responds, runs } from './fakeOpenai.ts';
-import { processesIn, startRealCodex } from './startRealCodex.ts';
+import { commandLine, processesIn, startRealCodex } from './startRealCodex.ts';
 
 describe.skipIf(!hasCodex)('the real codex app-server', () => {
   it('[F-4] [F-20] answers a turn, piece by piece', async () => {
@@ -169,6 +169,50 @@ describe.skipIf(!hasCodex)('the real codex app-server', () => {
     process.kill(pid(), 'SIGKILL');
     expect(await turn.outcome).toMatchObject({ failure: { reason: 'connection_lost' } });
     await vi.waitUntil(() => processesIn(cwd).length === 0, { timeout: 20_000 });
+  });
+
+  it.each(['danger-full-access', 'workspace-write'] as const)(
+    '[F-28] ends with a turn that is given up the commands that it began, and no server of an earlier one (%s)',
+    async (sandbox) => {
+      const script = [
+        runs('echo $$ > server; exec sleep 1001', 300),
+        responds('it runs'),
+        runs(`echo $$ > mine; setsid sleep 1002 & nohup sleep 1003 & trap '' TERM; sleep 1004; sleep 1005`),
+        responds('next'),
+      ];
+      const { open, cwd, facts } = await startRealCodex(script, { approve: () => 'accept' });
+      const words = () => processesIn(cwd).flatMap((pid) => /sleep\0(\d+)/.exec(commandLine(pid))?.[1] ?? []);
+      const running = () => [...new Set(words())].sort();
+      const thread = await open({ sandbox });
+      expect(await thread.send('serve').outcome).toMatchObject({ ok: true });
+      expect(running()).toEqual(['1001']);
+      const turn = thread.send('work');
+      await vi.waitUntil(() => running().length === 4, { timeout: 60_000 });
+      await turn.interrupt();
+      expect(running()).toEqual(['1001']);
+      expect(facts).toContainEqual(
+        expect.objectContaining({
+          type: 'codex.app_server.turn.commands_ended',
+          ended: [expect.stringContaining('sleep 1004')],
+          left: [],
+        }),
+      );
+      expect(await thread.send('and on').outcome).toMatchObject({ ok: true });
+      expect(running()).toEqual(['1001']);
+    },
+  );
+
+  it('[F-28] ends those that it began alone also where it says itself what runs, of a turn whose limit passed', async () => {
+    const script = [runs('exec sleep 1001', 300), responds('it runs'), runs('exec sleep 1002')];
+    const { open, cwd } = await startRealCodex(script, { approve: () => 'accept', experimentalApi: true });
+    const running = () => processesIn(cwd).flatMap((pid) => /^sleep\0(\d+)/.exec(commandLine(pid))?.[1] ?? []);
+    const thread = await open({ sandbox: 'danger-full-access' });
+    expect(await thread.send('serve').outcome).toMatchObject({ ok: true });
+    const turn = thread.send('work', { idleMs: 5000 });
+    await vi.waitUntil(() => running().includes('1002'), { timeout: 60_000 });
+    expect(await turn.outcome).toMatchObject({ failure: { kind: 'timeout' } });
+    await vi.waitUntil(() => !running().includes('1002'), { timeout: 60_000 });
+    expect(running()).toEqual(['1001']);
   });
 
   it('[F-6] is not initialized twice, [F-8] and its own refusals are told as they are', async () => {

@@ -89,8 +89,9 @@ export const breaksAfter = (text: string): OpenaiReply =>
     { type: 'response.failed', response: { id: 'resp', error: { code: 'server_error', message: 'boom' } } },
   ]);
 
-/** An answer that runs a command. */
-export const runs = (cmd: string): OpenaiReply => callsFunction({ name: 'exec_command' }, { cmd });
+/** An answer that runs a command. @param yieldMs - after which Codex goes on while it runs, in ms. @defaultValue Codex's own, 10 s */
+export const runs = (cmd: string, yieldMs?: number): OpenaiReply =>
+  callsFunction({ name: 'exec_command' }, { cmd, ...(yieldMs !== undefined && { yield_time_ms: yieldMs }) });
 
 /** An answer that calls a tool of an MCP server. */
 export const callsServer = (server: string, name: string, input: object): OpenaiReply =>

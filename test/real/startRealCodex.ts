@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { codexKind } from '../../src/codex/codexKind.ts';
@@ -78,4 +78,13 @@ export function processesIn(directory: string): readonly string[] {
       return false;
     }
   });
+}
+
+/** The words that a process was started with, a NUL behind each; empty when it is gone. */
+export function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../policy/clock.ts';
 import { limitOf } from './limitMark.ts';
+import { variablesOf } from './processEnvironment.ts';
 import {
   listProcesses,
   listProcessesNow,
@@ -131,21 +131,7 @@ function marksOf(itsNonce: string): FindMark {
   };
 }
 
-function variableOf(pid: number): string | undefined {
-  const variable = readEnvironment(pid)
-    .split('\0')
-    .find((each) => each.startsWith(`${markName}=`));
-  return variable?.slice(markName.length + 1);
-}
-
-function readEnvironment(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
-    // It ended in the meantime, or is somebody else's.
-    return '';
-  }
-}
+const variableOf = (pid: number): string | undefined => variablesOf(pid)(markName);
 
 function kill(pid: number): void {
   try {

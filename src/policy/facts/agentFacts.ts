@@ -75,6 +75,13 @@ export interface AgentFacts {
   };
   /** It said something that is not of the protocol as it is known, or cannot be read. Told at debug level. */
   'codex.app_server.notification.unknown': CodexFact & { method: string };
+  /** A turn was given up: the commands that it began were ended (`ended`), or may still run (`left`). */
+  'codex.app_server.turn.commands_ended': CodexFact & {
+    thread: string;
+    turn: string;
+    ended: readonly string[];
+    left: readonly string[];
+  };
   /** Codex asks whether it may do something. */
   'codex.app_server.approval.requested': CodexApprovalFact;
   /** Codex was answered. */

@@ -52,11 +52,14 @@ export function turnFailure(
   };
 }
 
-/** A turn that was cut off on purpose, by us, by an answer to an approval or by another client. */
-export function turnInterrupted(effects: 'none' | 'possible'): FailureFacts {
+/**
+ * A turn that was cut off on purpose, by us, by an answer to an approval or by another client.
+ * @param left - what of it could not be ended, in words.
+ */
+export function turnInterrupted(effects: 'none' | 'possible', left?: string): FailureFacts {
   return {
     kind: 'cancelled',
-    message: 'The turn was interrupted',
+    message: left === undefined ? 'The turn was interrupted' : `The turn was interrupted; ${left}`,
     outcome: effects === 'possible' ? 'unknown' : 'cancelled',
   };
 }
