@@ -9,6 +9,8 @@ import { remoteServer } from '../../../src/runtime/remoteServer.ts';
 import { signInDirectory } from '../../../src/store/paths.ts';
 import type { FaultyMcpHttpServerOptions } from '../../../src/testing/faultyMcpHttpScript.ts';
 import { startFaultyMcpHttpServer } from '../../../src/testing/faultyMcpHttpServer.ts';
+import { startLosingFront } from '../../integrations/mcp/losingFront.ts';
+import { startSessions } from '../../integrations/mcp/officialServers.ts';
 import { browse } from '../../actors/mcp/http/auth/signedIn.ts';
 import { startAuthorizationServer } from '../../support/authorizationServer.ts';
 import type { SkippingClock } from '../../support/skippingClock.ts';
@@ -82,6 +84,31 @@ describe('a proxy of a remote server', () => {
     await server.until(() => server.requests('resources/subscribe') === 2);
     expect([server.requests('initialize'), server.requests('logging/setLevel')]).toEqual([2, 2]);
     expect(lines.filter((line) => line.includes('"error"'))).toEqual([]);
+  });
+
+  it.each([
+    ['refuses it for that', { status: 409, body: '{"error":"session closed"}' }, true],
+    [
+      'says so in an error',
+      { status: 200, body: '{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"Not connected"}}' },
+      false,
+    ],
+  ])('[P-4] [R-12] has a new session when the server %s; the client sees no disconnect', async (_, word, isRefused) => {
+    const server = await startSessions();
+    const front = await startLosingFront(server.url);
+    const { open, call, ask } = await startProxy({ command: undefined, args: undefined, remote: { url: front.url } });
+    await open();
+    await ask('ping');
+    expect(textIn(await call('find', { text: 'a' }))).toBe('a');
+    front.lose(word);
+    const answer = await call('find', { text: 'b' });
+    const unknown = { isError: true, _meta: { 'unwedge/failure': { outcome: 'unknown' } } };
+    expect(answer.result).toMatchObject(isRefused ? { content: [{ text: 'b' }] } : unknown);
+    expect(textIn(await call('find', { text: 'c' }))).toBe('c');
+    expect([server.ran(), front.asked('initialize')]).toEqual([isRefused ? 3 : 2, 2]);
+    const wrong = await call('find', { text: 1 });
+    expect(JSON.stringify(wrong)).toMatch(/expected string|invalid/i);
+    expect(front.asked('initialize')).toBe(2);
   });
 
   it.each([

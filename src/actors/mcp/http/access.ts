@@ -50,6 +50,11 @@ export class Access {
     return token;
   }
 
+  /** Whether a token that is refused may be renewed. */
+  get renews(): boolean {
+    return this.#auth !== undefined;
+  }
+
   /** Before a handshake. @throws {@link AttemptError} of kind `auth` while the server is to be left alone. */
   checkHeld(): void {
     if (this.#auth === undefined) this.#refuseHeld(undefined);

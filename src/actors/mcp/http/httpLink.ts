@@ -12,7 +12,17 @@ import { ModernHeaders } from './modernHeaders.ts';
 import { cancelledKey, type MessageSink, OpenRequests, type Outgoing, readOutgoing } from './openRequests.ts';
 import { type ExchangeHost, PostExchange } from './postExchange.ts';
 import { RemoteLink } from './remoteLink.ts';
-import { afterLoss, eraGone, isSessionRefusal, sessionGone } from './sessionLoss.ts';
+import { namesSession, plainError, type Refusal, SessionDoubt, signOf, wordsIn } from './sessionDoubt.ts';
+import {
+  afterLoss,
+  eraGone,
+  isOfGreeting,
+  isRefusedFor,
+  isSessionRefusal,
+  lostWithSession,
+  sessionGone,
+} from './sessionLoss.ts';
+import { askInSession, greetAnew, type QuestionHost } from './sessionQuestion.ts';
 import { StandingStream } from './standingStream.ts';
 import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
@@ -36,7 +46,19 @@ export class HttpLink extends RemoteLink {
     out: (line) => this.out(line),
     isOpenElsewhere: (key) => [...this.#exchanges].some(({ requests }) => requests.has(key)),
     answered: (request, { result }) => this.#answered(request, result),
+    failed: (id, facts) => this.requestFailed(id, facts),
+    doubt: (request, { error }, mark) => {
+      if (!this.#mayBeGone(request)) return undefined;
+      const text = JSON.stringify(error);
+      return this.#lostWith({ code: error?.['code'], text }, plainError(error), mark);
+    },
   };
+  readonly #doubt = new SessionDoubt({
+    clock: this.clock,
+    ask: () => askInSession(this.#question),
+    greet: () => greetAnew(this.#question),
+    lose: ({ status, text }) => this.#loseSession(status === undefined ? wordsIn(text) : `HTTP ${status}`, status),
+  });
   #session: string | undefined = undefined;
   #version: string | undefined = undefined;
   #capabilities: McpParams = {};
@@ -48,6 +70,10 @@ export class HttpLink extends RemoteLink {
   readonly #unheard = new Set<string>();
   #isLosing = false;
   #eventId: string | undefined = undefined;
+  /** The handshake of the session, once the server has answered it. */
+  #greeting: McpRequest | undefined = undefined;
+  /** Whether the session was of use: it did more than begin. */
+  #hasWorked = false;
   #probes = 0;
 
   protected override get takesRequests(): boolean {
@@ -114,11 +140,15 @@ export class HttpLink extends RemoteLink {
       clock,
       scope,
       flow,
-      sink: this.#sink,
+      sink: { ...this.#sink, mark: this.#doubt.mark },
       maxMessageBytes: this.context.settings.maxMessageBytes,
-      post: (outgoing, signal) => this.#post(outgoing, signal),
+      post: (outgoing, signal, mark) => this.#post(outgoing, signal, mark),
       resume: this.#era === 'modern' ? undefined : (lastEventId, signal) => this.#get(lastEventId, signal),
       refused: (outgoing, response, text, requests) => this.#refused(outgoing, response, text, requests),
+      doubt: async ({ requests: [first] }, text, status, mark) =>
+        first !== undefined && this.#mayBeGone(first)
+          ? this.#lostWith({ text, status }, status === undefined ? wordsIn(text) : `HTTP ${status}`, mark)
+          : undefined,
       failed: (id, facts) => this.requestFailed(id, facts),
       unreadable: ({ requests: [first] }, status, type) => {
         if (first?.method === 'initialize' && isNoServer(status, type))
@@ -127,21 +157,31 @@ export class HttpLink extends RemoteLink {
     };
   }
 
-  async #post(outgoing: Outgoing, signal: AbortSignal): Promise<Response> {
+  async #post(outgoing: Outgoing, signal: AbortSignal, mark = this.#doubt.mark): Promise<Response> {
     const [first] = outgoing.requests;
     const isInitialize = first?.method === 'initialize';
-    const headers = {
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      ...(isInitialize ? {} : this.#sessionHeaders()),
-      ...(first !== undefined && this.#modernHeaders.of(first)),
-    };
-    const response = await this.context.requester.send({ method: 'POST', headers, body: outgoing.text, signal });
+    const kept = isInitialize ? this.context.takeGreeting(first) : undefined;
+    const isOfSession = (text: string): Promise<boolean> =>
+      first !== undefined && this.#mayBeGone(first)
+        ? this.#doubt.isGone({ status: 401, text }, mark)
+        : Promise.resolve(false);
+    const headers = this.#headersOf(outgoing);
+    const request = { method: 'POST', headers, body: outgoing.text, signal, isOfSession } as const;
+    const response = kept ?? (await this.context.requester.send(request));
     if (isInitialize && response.ok) {
       this.#session = response.headers.get('mcp-session-id') ?? undefined;
       if (this.#session !== undefined) this.context.keepOut(this.#session);
     }
     return response;
+  }
+
+  #headersOf({ requests: [first] }: Outgoing): Readonly<Record<string, string>> {
+    return {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(first?.method === 'initialize' ? {} : this.#sessionHeaders()),
+      ...(first !== undefined && this.#modernHeaders.of(first)),
+    };
   }
 
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
@@ -167,36 +207,75 @@ export class HttpLink extends RemoteLink {
     }
   }
 
-  #answered({ method, params }: McpRequest, result: McpParams | undefined): void {
+  #answered(request: McpRequest, result: McpParams | undefined): void {
+    const { method, params } = request;
     if (result === undefined) return;
+    if (!isOfGreeting(method)) this.#hasWorked = true;
     if (method === 'tools/list' && isModern(params)) this.#modernHeaders.learn(result);
     if (changedMethod(method) !== undefined) this.#unheard.add(method);
     if (method !== 'initialize') return;
+    this.#greeting = request;
     this.#capabilities = fieldsOf(result['capabilities']);
     const { protocolVersion } = result;
     // The first version of the transport does not know the header.
     if (typeof protocolVersion === 'string' && protocolVersion > '2025-03-26') this.#version = protocolVersion;
   }
 
-  /** What a refusal means for the requests it answers; undefined where the session is gone, or the era. */
-  #refused(
+  /** Whether an answer to this request can say that the session is gone, or the version that was agreed on: not before either was. */
+  #mayBeGone({ method }: McpRequest): boolean {
+    if (!this.#hasWorked && !this.context.mayRenew) return false;
+    return method !== 'initialize' && (this.#greeting !== undefined || this.#era === 'modern');
+  }
+
+  /** What a refusal means where the session turns out to be gone. @param how - it was said. */
+  async #lostWith(refusal: Refusal, how: string, mark: number): Promise<FailureFacts | undefined> {
+    const isGone = this.#isLosing || (await this.#doubt.isGone(refusal, mark));
+    return isGone ? lostWithSession(this.context.hide(how), refusal.status) : undefined;
+  }
+
+  get #question(): QuestionHost {
+    return {
+      clock: this.clock,
+      context: this.context,
+      headers: (outgoing) => this.#headersOf(outgoing),
+      envelope: this.#era === 'modern' ? (this.#envelope ?? {}) : undefined,
+      hasSession: this.#session !== undefined,
+      greeting: this.#greeting,
+    };
+  }
+
+  #loseSession(how: string, status: number | undefined): void {
+    if (this.#isLosing) return;
+    if (this.#era === 'modern') this.context.era = undefined;
+    const isExpected = this.context.renews(this.#hasWorked);
+    this.#lose(sessionGone(this.context.hide(how), status, isExpected));
+  }
+
+  /** What a refusal means for the requests it answers; undefined where they were refused because the session is gone, or the era. */
+  async #refused(
     { requests: [first] }: Outgoing,
     response: Response,
     text: string,
     requests: OpenRequests,
-  ): FailureFacts | undefined {
-    const { status } = response;
+  ): Promise<FailureFacts | undefined> {
+    const { status, headers } = response;
     const facts = statusFacts(response, text, this.scope);
     if (first?.method !== 'initialize' && isSessionRefusal(status, text, this.#session)) {
-      this.#lose(sessionGone(status));
+      this.#loseSession(`HTTP ${status}`, status);
       return undefined;
+    }
+    const eraEnd = this.#era === 'modern' && first !== undefined ? eraGone(status, text, requests) : undefined;
+    if (first !== undefined && eraEnd === undefined && this.#mayBeGone(first)) {
+      const isBusy = headers.has('retry-after') || headers.has('retry-after-ms');
+      const refusal = { status, text, isBusy };
+      const gone = await this.#lostWith(refusal, facts.message, requests.mark);
+      if (gone !== undefined) return isRefusedFor(refusal) ? undefined : gone;
     }
     const isOfServer = status < 500 && status !== 401 && status !== 403 && status !== 408 && status !== 429;
     if (!isOfServer || first === undefined) return facts;
-    const gone = this.#era === 'modern' ? eraGone(status, text, requests) : undefined;
-    if (gone !== undefined) {
+    if (eraEnd !== undefined) {
       this.context.era = undefined;
-      this.#lose(gone);
+      this.#lose(eraEnd);
       return undefined;
     }
     if (requests.takeRefusal(text)) return facts;
@@ -241,8 +320,9 @@ export class HttpLink extends RemoteLink {
         out: (line) => this.out(line),
         refused: (response, text) => {
           const open = new OpenRequests(outgoing.requests, this.#sink);
-          const facts = this.#refused(outgoing, response, text, open);
-          if (open.size > 0 && facts !== undefined) this.requestFailed(id, facts);
+          void this.#refused(outgoing, response, text, open).then((facts) => {
+            if (open.size > 0 && facts !== undefined) this.requestFailed(id, facts);
+          });
         },
         opened: (again) => this.#tellChanged(again, (method) => wantsChanges(params, method), id),
       }),
@@ -277,7 +357,8 @@ export class HttpLink extends RemoteLink {
         const text = response.ok ? '' : await refusalText(response, this.clock, signal);
         dropBody(response);
         const { status } = response;
-        if (isSessionRefusal(status, text, this.#session)) this.#lose(sessionGone(status));
+        if (isSessionRefusal(status, text, this.#session)) this.#loseSession(`HTTP ${status}`, status);
+        else if (!response.ok && namesSession(text)) void this.#doubt.isGone({ status, text }, this.#doubt.mark);
         // Whoever answers with anything else has no stream; one that is too busy, or has yet to see that the last one ended, may have.
         return response.ok || (status < 500 && ![401, 403, 408, 409, 425, 429].includes(status));
       },
@@ -319,9 +400,9 @@ export class HttpLink extends RemoteLink {
     const answered = this.#post(asked, own.signal).then(
       async (response) => {
         const text = await refusalText(response, this.clock, own.signal);
-        if (!isSessionRefusal(response.status, text, this.#session)) return true;
-        this.#lose(sessionGone(response.status));
-        return false;
+        const isGone = this.#era !== 'modern' && signOf(response.status, text, this.#session !== undefined) === 'gone';
+        if (isGone) this.#loseSession(`HTTP ${response.status}`, response.status);
+        return !isGone;
       },
       () => false,
     );

@@ -1,5 +1,13 @@
+import type { FailureFacts } from '../../../policy/failure.ts';
 import { elementSpans } from '../../../protocol/mcp/jsonSpans.ts';
-import { idKey, type McpId, type McpMessage, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
+import {
+  idKey,
+  type McpAnswer,
+  type McpId,
+  type McpMessage,
+  type McpRequest,
+  readMessage,
+} from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/rewrite.ts';
 import { errorAnswer } from '../../../protocol/mcp/syntheticAnswer.ts';
 
@@ -24,18 +32,41 @@ export interface MessageSink {
   isOpenElsewhere(key: string): boolean;
   /** An answer came, as it was sent. */
   answered?(request: McpRequest, message: McpMessage & { kind: 'answer' }): void;
+  /** As of when a request is sent, for `doubt`. */
+  readonly mark?: number;
+  /**
+   * An error came that may mean that the session is gone. Resolves with what it means for its request when it does, with undefined when it is an
+   * answer; undefined where it cannot mean that. Never rejects.
+   */
+  doubt?(
+    request: McpRequest,
+    message: McpMessage & { kind: 'answer' },
+    mark: number,
+  ): Promise<FailureFacts | undefined> | undefined;
+  /** A request has no answer, and will get none. */
+  failed?(id: McpId, facts: FailureFacts): void;
 }
 
 /** The requests of one line until each has its answer, and what comes in answer to them. */
 export class OpenRequests {
   readonly #open = new Map<string, McpRequest>();
   readonly #sink: MessageSink;
+  /** As of when they were sent. */
+  readonly mark: number;
+  /** Requests whose errors are looked into. */
+  readonly #doubted = new Map<string, Promise<void>>();
   #flaw: string | undefined = undefined;
   static #misdirected = 0;
 
   constructor(requests: readonly McpRequest[], sink: MessageSink) {
     for (const request of requests) this.#open.set(request.key, request);
     this.#sink = sink;
+    this.mark = sink.mark ?? 0;
+  }
+
+  /** Resolves when no error is looked into any more; undefined when none is. */
+  get settled(): Promise<unknown> | undefined {
+    return this.#doubted.size === 0 ? undefined : Promise.all(this.#doubted.values());
   }
 
   get size(): number {
@@ -92,16 +123,37 @@ export class OpenRequests {
       this.#sink.out(`${text}\n`);
       return;
     }
-    const request = this.#open.get(message.key);
+    const request = this.#doubted.has(message.key) ? undefined : this.#open.get(message.key);
     if (request !== undefined) {
-      this.#open.delete(message.key);
-      this.#sink.answered?.(request, message);
-      this.#sink.out(`${text}\n`);
+      const doubt = message.error === undefined ? undefined : this.#sink.doubt?.(request, message, this.mark);
+      if (doubt === undefined) this.#close(request, message, text);
+      else this.#doubt(request, message, text, doubt);
       return;
     }
     // It would end a request that was sent elsewhere. Under an id that nobody uses it counts as one that came too late.
-    const isMisdirected = this.#sink.isOpenElsewhere(message.key);
+    const isMisdirected = this.#doubted.has(message.key) || this.#sink.isOpenElsewhere(message.key);
     this.#sink.out(`${isMisdirected ? withId(text, `misdirected ${++OpenRequests.#misdirected}`) : text}\n`);
+  }
+
+  #close(request: McpRequest, message: McpAnswer, text: string): void {
+    this.#open.delete(request.key);
+    this.#sink.answered?.(request, message);
+    this.#sink.out(`${text}\n`);
+  }
+
+  #doubt(request: McpRequest, message: McpAnswer, text: string, doubt: Promise<FailureFacts | undefined>): void {
+    const { key, id } = request;
+    const settled = doubt.then((facts) => {
+      this.#doubted.delete(key);
+      // Nobody waits for it any more.
+      if (!this.#open.has(key)) return;
+      if (facts === undefined) this.#close(request, message, text);
+      else {
+        this.#open.delete(key);
+        this.#sink.failed?.(id, facts);
+      }
+    });
+    this.#doubted.set(key, settled);
   }
 }
 

@@ -17,11 +17,18 @@ export interface ExchangeHost {
   /** Waited for before more is read of a stream. */
   readonly flow: () => Promise<void> | undefined;
   /** Sends a line. */
-  post(outgoing: Outgoing, signal: AbortSignal): Promise<Response>;
+  post(outgoing: Outgoing, signal: AbortSignal, mark: number): Promise<Response>;
   /** Opens a stream for what follows this event; undefined where there is no such thing. */
   readonly resume: ((lastEventId: string, signal: AbortSignal) => Promise<Response>) | undefined;
   /** What becomes of a refusal that is no answer: the facts of its requests, or undefined where they are told with the end of the link. */
-  refused(outgoing: Outgoing, response: Response, text: string, requests: OpenRequests): FailureFacts | undefined;
+  refused(
+    outgoing: Outgoing,
+    response: Response,
+    text: string,
+    requests: OpenRequests,
+  ): Promise<FailureFacts | undefined>;
+  /** What came in place of an answer may mean that the session is gone: what it means then, undefined when it does not. Never rejects. */
+  doubt(outgoing: Outgoing, text: string, status: number | undefined, mark: number): Promise<FailureFacts | undefined>;
   failed(id: McpId, facts: FailureFacts): void;
   /** What came is of a type that no answer has; may end the link. */
   unreadable(outgoing: Outgoing, status: number, contentType: string | null): void;
@@ -29,6 +36,8 @@ export interface ExchangeHost {
 
 /** How long a stream may stay open after its last answer, in ms: one that is read to its end leaves its connection to the next request. */
 const lingerMs = 1000;
+/** Characters of what is no answer that are looked at. */
+const longestWords = 2000;
 
 /** One line on its way to the server, until each of its requests has its answer. */
 export class PostExchange {
@@ -41,6 +50,8 @@ export class PostExchange {
   #lingering: Timer | undefined = undefined;
   #lastEventId: string | undefined = undefined;
   #retryMs: number | undefined = undefined;
+  /** What came on its stream that was no message of the protocol, the first of it. */
+  #strange: string | undefined = undefined;
 
   /** Resolves when it is known whether the server takes it, or nobody waits for it any more. */
   readonly headers: Promise<void>;
@@ -61,10 +72,11 @@ export class PostExchange {
   async run(): Promise<void> {
     const { signal } = this.#abort;
     try {
-      const response = await this.#host.post(this.outgoing, signal);
+      const response = await this.#host.post(this.outgoing, signal, this.requests.mark);
       if (response.ok) this.#heard();
       if (signal.aborted) dropBody(response);
       else await this.#read(response);
+      await this.requests.settled;
     } catch (error) {
       if (!signal.aborted) this.fail(brokenFacts(error, this.#host.scope));
     } finally {
@@ -100,15 +112,23 @@ export class PostExchange {
       dropBody(response);
       this.#host.unreadable(this.outgoing, status, headers.get('content-type'));
       const type = headers.get('content-type')?.slice(0, 100) ?? 'no content type';
-      this.fail(noAnswer(`HTTP ${status}: expected JSON or a stream of events, got ${type}`, status));
+      const facts = noAnswer(`HTTP ${status}: expected JSON or a stream of events, got ${type}`, status);
+      await this.#failDoubted(facts, facts.message, status);
     }
+  }
+
+  /** What came is no answer. Whether it says that the session is gone is found out before its requests are told. */
+  async #failDoubted(facts: FailureFacts, text: string, status?: number): Promise<void> {
+    if (this.requests.size === 0) return;
+    const gone = await this.#host.doubt(this.outgoing, text, status, this.requests.mark);
+    if (!this.#abort.signal.aborted) this.fail(gone ?? facts);
   }
 
   async #readRefusal(response: Response): Promise<void> {
     const text = await refusalText(response, this.#host.clock, this.#abort.signal);
     if (this.#abort.signal.aborted) return;
-    const facts = this.#host.refused(this.outgoing, response, text, this.requests);
-    if (this.requests.size === 0) return;
+    const facts = await this.#host.refused(this.outgoing, response, text, this.requests);
+    if (this.requests.size === 0 || this.#abort.signal.aborted) return;
     if (facts === undefined) this.#isHeld = true;
     else this.fail(facts);
   }
@@ -120,19 +140,28 @@ export class PostExchange {
     if (end === 'full') this.fail(tooLarge(maxBytes));
     else if (end === 'broken') this.fail(brokenFacts(error, scope));
     else {
-      this.requests.take(messageText(new TextDecoder().decode(bytes)));
+      const text = messageText(new TextDecoder().decode(bytes));
+      this.requests.take(text);
+      await this.requests.settled;
       const { flaw } = this.requests;
-      if (this.requests.size > 0) this.fail(noAnswer(`The answer is malformed: ${flaw ?? 'it is of another request'}`));
+      const facts = noAnswer(`The answer is malformed: ${flaw ?? 'it is of another request'}`);
+      await this.#failDoubted(facts, text.slice(0, longestWords));
     }
   }
 
   async #readEvents(response: Response): Promise<void> {
     const why = await this.#readStream(response);
+    await this.requests.settled;
     if (this.requests.size === 0 || this.#abort.signal.aborted) return;
     const { resume } = this.#host;
     const { flaw } = this.requests;
-    if (flaw !== undefined) this.fail(noAnswer(`The answer is malformed: ${flaw}`));
-    else if (resume === undefined || this.#lastEventId === undefined) this.fail(lostAnswer(why));
+    const said = this.#strange;
+    const gone =
+      said === undefined ? undefined : await this.#host.doubt(this.outgoing, said, undefined, this.requests.mark);
+    if (this.#abort.signal.aborted) return;
+    if (gone !== undefined) this.fail(gone);
+    else if (flaw !== undefined) this.fail(noAnswer(`The answer is malformed: ${flaw}`));
+    else if (resume === undefined || this.#lastEventId === undefined) await this.#failDoubted(lostAnswer(why), why);
     else {
       const lost = await resumeAnswer({
         clock: this.#host.clock,
@@ -142,7 +171,9 @@ export class PostExchange {
         place: () => ({ lastEventId: this.#lastEventId ?? '', retryMs: this.#retryMs }),
         isDone: () => this.requests.size === 0,
       });
-      if (lost !== undefined) this.fail(lostAnswer(`${why}, and ${lost}`));
+      await this.requests.settled;
+      const facts = lostAnswer(`${why}, and ${lost}`);
+      if (lost !== undefined) await this.#failDoubted(facts, facts.message);
     }
   }
 
@@ -163,9 +194,20 @@ export class PostExchange {
   #take({ event, data, id, retry }: ServerSentEvent): void {
     if (id !== undefined) this.#lastEventId = id;
     if (retry !== undefined) this.#retryMs = retry;
-    if (data === '' || (event !== undefined && event !== 'message') || this.#abort.signal.aborted) return;
-    this.requests.take(messageText(data));
-    if (this.requests.size > 0) return;
+    if (data === '' || this.#abort.signal.aborted) return;
+    const text = messageText(data);
+    const isMessage = event === undefined || event === 'message';
+    if (isMessage) this.requests.take(text);
+    // An error that is none of the protocol, which no answer follows.
+    if (event === 'error' || this.requests.flaw !== undefined) this.#strange ??= text.slice(0, longestWords);
+    if (!isMessage) return;
+    const { settled } = this.requests;
+    if (settled === undefined) this.#linger();
+    else void settled.then(() => this.#linger());
+  }
+
+  #linger(): void {
+    if (this.requests.size > 0 || this.#abort.signal.aborted) return;
     this.#lingering ??= this.#host.clock.setTimeout(() => this.#abort.abort(), lingerMs);
   }
 }

@@ -1,8 +1,9 @@
-import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
+import { AttemptError } from '../../../policy/failure.ts';
 import { withoutFetchLimits } from '../../../streams/fetchLimits.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { Access } from './access.ts';
 import { brokenFacts, type FailureScope, refusalText, statusFacts } from './httpFailure.ts';
+import { namesSession } from './sessionDoubt.ts';
 
 /** One HTTP request to a server. */
 export interface HttpRequest {
@@ -12,6 +13,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
+  /** Whether a 401 is meant for the session that the request is of, and not for its token; the session is gone then. Never rejects. */
+  readonly isOfSession?: ((text: string) => Promise<boolean>) | undefined;
 }
 
 /** Redirects that are followed in a row. */
@@ -36,7 +39,7 @@ export class Requester {
   }
 
   /**
-   * The answer with its headers, whatever its status but 401; its body is unread.
+   * The answer with its headers, whatever its status but a 401 that is meant for the token; its body is unread.
    * @throws {@link AttemptError} that says what is known; what the signal was aborted with.
    */
   async send(request: HttpRequest): Promise<Response> {
@@ -48,7 +51,12 @@ export class Requester {
         if (response.ok) this.#access.accepted(token);
         return response;
       }
-      const facts = await this.#refusal(response, signal);
+      const text = await refusalText(response, this.#scope.clock, signal);
+      const facts = statusFacts(response, text, this.#scope);
+      signal.throwIfAborted();
+      // A token that the server refuses is renewed without a question, unless it names the session; one that cannot be is asked about.
+      const mayBeSession = response.status === 401 && (namesSession(text) || !this.#access.renews);
+      if (mayBeSession && (await request.isOfSession?.(text)) === true) return repeated(response, text);
       signal.throwIfAborted();
       const wwwAuthenticate = response.headers.get('www-authenticate') ?? undefined;
       const { status } = response;
@@ -61,8 +69,9 @@ export class Requester {
     }
   }
 
-  async #refusal(response: Response, signal: AbortSignal): Promise<FailureFacts> {
-    return statusFacts(response, await refusalText(response, this.#scope.clock, signal), this.#scope);
+  /** The answer, whatever it is: nothing is made of it. @throws as `send` does. */
+  async ask(request: HttpRequest): Promise<Response> {
+    return this.#fetch(request, await this.#access.token(request.signal));
   }
 
   async #fetch(request: HttpRequest, token: string | undefined): Promise<Response> {
@@ -99,6 +108,11 @@ export class Requester {
     const message = `HTTP ${status}: the redirect was not followed: it leads ${where}`;
     throw new AttemptError({ kind: 'permanent', message, outcome: 'failed', status });
   }
+}
+
+/** A response whose body has been read. */
+function repeated({ status, headers }: Response, text: string): Response {
+  return new Response(text, { status, headers: { 'content-type': headers.get('content-type') ?? 'text/plain' } });
 }
 
 /** Whether the token is what it was refused for. */

@@ -5,32 +5,62 @@ import { rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { readMessage } from '../../../protocol/mcp/message.ts';
 import type { OpenRequests } from './openRequests.ts';
 import type { PostExchange } from './postExchange.ts';
+import { namesSession, type Refusal } from './sessionDoubt.ts';
 
 /** The server cannot go on with the versions it was connected to with. */
 const unsupportedVersion = -32_022;
 
-/** An end that is to be expected: servers forget sessions. What was refused for it was never begun. */
-export function sessionGone(status: number): FailureFacts {
+/**
+ * The end of a link whose session is gone. What was refused for it was never begun.
+ * @param isExpected - whether it counts as no failure: servers forget sessions.
+ */
+export function sessionGone(how: string, status: number | undefined, isExpected: boolean): FailureFacts {
   return {
     kind: 'crash',
     reason: 'connection_closed',
-    message: `The server does not know the session any more (HTTP ${status})`,
+    message: `The server does not know the session any more (${how})`,
     outcome: 'not_started',
     status,
-    breaker: 'ignored',
+    ...(isExpected && { breaker: 'ignored' as const }),
   };
 }
 
-/**
- * Whether the server refused a request because it does not know its session: 404, or 400 that names the session, where one was sent. A server
- * also answers 404 to methods that it does not know, and says so in the body.
- */
+/** What it means for a request that found out. It may have begun: what was said of it did not say that it was refused for its session. */
+export function lostWithSession(how: string, status: number | undefined): FailureFacts {
+  const message = `The server does not know the session any more: ${how}`;
+  return { kind: 'crash', reason: 'connection_lost', message, outcome: 'unknown', status, breaker: 'ignored' };
+}
+
+const greetings: ReadonlySet<string> = new Set([
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'logging/setLevel',
+]);
+
+/** Whether a request is one of those with which a session begins: a bridge answers them whose server is dead. */
+export function isOfGreeting(method: string): boolean {
+  return greetings.has(method);
+}
+
+/** Statuses of a request that was not carried out, where they are said of its session. */
+const refusing: ReadonlySet<number | undefined> = new Set([400, 401, 404, 409, 410, 422]);
+
+/** Whether a request of a session that is gone was refused for that: it was never begun. */
+export function isRefusedFor({ status, text }: Refusal): boolean {
+  return refusing.has(status) && (status === 404 || namesSession(text));
+}
+
+/** Whether the status alone says that the session is gone: 404, unless the body says that it is the method that is not known. */
 export function isSessionRefusal(status: number, text: string, session: string | undefined): boolean {
-  if (session === undefined || (status !== 404 && status !== 400)) return false;
+  if (session === undefined || status !== 404) return false;
   const message = readMessage(text);
   const isAnswer = message.kind === 'answer' && message.error !== undefined;
-  if (isAnswer && message.error?.['code'] === rpcErrors.methodNotFound) return false;
-  return status === 404 || /session/i.test(text);
+  return !(isAnswer && message.error?.['code'] === rpcErrors.methodNotFound);
 }
 
 /** What it means when a server of the stateless era refuses a request like one that is none any more; undefined when it does not. */

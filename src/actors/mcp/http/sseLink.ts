@@ -1,12 +1,16 @@
 import { formatDuration } from '../../../policy/duration.ts';
 import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
-import { type McpId, readMessage } from '../../../protocol/mcp/message.ts';
+import { inTime } from '../../../policy/inTime.ts';
+import { idKey, type McpAnswer, type McpId, readMessage } from '../../../protocol/mcp/message.ts';
+import { requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
-import { brokenFacts, lostAnswer, refusalText, statusFacts } from './httpFailure.ts';
+import { brokenFacts, refusalText, statusFacts } from './httpFailure.ts';
 import type { Outgoing } from './openRequests.ts';
 import { RemoteLink } from './remoteLink.ts';
+import { plainError, type SessionSign, SessionDoubt, signOf } from './sessionDoubt.ts';
+import { isOfGreeting, isRefusedFor, lostWithSession, sessionGone } from './sessionLoss.ts';
 import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
 /** How long a server may take to accept a message, in ms. */
@@ -19,12 +23,26 @@ const acceptMs = 30_000;
  */
 export class SseLink extends RemoteLink {
   readonly #abort = new AbortController();
-  readonly #open = new Map<string, McpId>();
+  /** Requests without an answer, and as of when each was sent. */
+  readonly #open = new Map<string, { readonly id: McpId; readonly method: string; readonly mark: number }>();
+  /** Those whose errors are looked into. */
+  readonly #doubted = new Set<string>();
   readonly #posts = new Set<AbortController>();
+  readonly #doubt = new SessionDoubt({
+    clock: this.clock,
+    ask: () => this.#ask(),
+    greet: () => this.#isReachable(),
+    lose: () => undefined,
+  });
   #endpoint: string | undefined = undefined;
+  /** A ping of ours that waits for its answer. */
+  #probe: { readonly key: string; readonly heard: (text: string) => void } | undefined = undefined;
+  #isGreeted = false;
+  #hasWorked = false;
+  #isLosing = false;
 
   protected override get takesRequests(): boolean {
-    return this.#endpoint !== undefined;
+    return this.#endpoint !== undefined && !this.#isLosing;
   }
 
   protected override get isBusy(): boolean {
@@ -43,20 +61,23 @@ export class SseLink extends RemoteLink {
   }
 
   protected override async send({ text, requests }: Outgoing): Promise<void> {
-    for (const { key, id } of requests) this.#open.set(key, id);
+    const { mark } = this.#doubt;
+    for (const { key, id, method } of requests) this.#open.set(key, { id, method, mark });
     const own = new AbortController();
     this.#posts.add(own);
     const limit = this.clock.setTimeout(() => own.abort(), acceptMs, { running: true });
+    const isOfSession = (said: string): Promise<boolean> =>
+      this.#mayBeGone(requests) ? this.#doubt.isGone({ status: 401, text: said }, mark) : Promise.resolve(false);
     try {
-      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-      const post = { method: 'POST', url: this.#endpoint, headers, body: text, signal: own.signal } as const;
-      const response = await this.context.requester.send(post);
+      const response = await this.#post(text, own.signal, isOfSession);
       if (response.ok) dropBody(response);
-      else
-        this.#refused(requests, statusFacts(response, await refusalText(response, this.clock, own.signal), this.scope));
+      else {
+        const said = await refusalText(response, this.clock, own.signal);
+        this.clock.clearTimeout(limit);
+        await this.#refused(requests, response, said, mark);
+      }
     } catch (error) {
-      const facts = own.signal.aborted ? notAccepted : brokenFacts(error, this.scope);
-      this.#refused(requests, facts);
+      this.#fail(requests, own.signal.aborted ? notAccepted : brokenFacts(error, this.scope));
     } finally {
       this.clock.clearTimeout(limit);
       this.#posts.delete(own);
@@ -73,24 +94,95 @@ export class SseLink extends RemoteLink {
   }
 
   protected override shookHands(): void {
-    // The stream stands since before the handshake.
+    // The stream stands since before it.
+    this.#isGreeted = true;
   }
 
-  #refused(requests: Outgoing['requests'], facts: FailureFacts): void {
-    if (this.end !== undefined) return;
+  #post(text: string, signal: AbortSignal, isOfSession?: (said: string) => Promise<boolean>): Promise<Response> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    return this.context.requester.send({
+      method: 'POST',
+      url: this.#endpoint,
+      headers,
+      body: text,
+      signal,
+      isOfSession,
+    });
+  }
+
+  #mayBeGone(requests: Outgoing['requests']): boolean {
+    return this.#isGreeted && requests.length > 0 && (this.#hasWorked || this.context.mayRenew);
+  }
+
+  async #refused(requests: Outgoing['requests'], response: Response, text: string, mark: number): Promise<void> {
+    const { status, headers } = response;
+    const facts = statusFacts(response, text, this.scope);
+    const isBusy = headers.has('retry-after') || headers.has('retry-after-ms');
+    const refusal = { status, text, isBusy };
     // It knows this session no more: the stream is one of a server that is gone.
-    if (facts.status === 404 || facts.status === 400) {
-      const gone = { kind: 'crash', reason: 'connection_closed', breaker: 'ignored', outcome: 'not_started' } as const;
-      const message = `The session is gone: ${facts.message}`;
-      // What was refused was not begun; of what it took before nobody knows.
-      const refused = new Set(requests.map(({ key }) => key));
-      for (const [key, id] of this.#open) {
-        if (!refused.has(key)) this.requestFailed(id, { ...lostAnswer(message), breaker: 'ignored' });
-      }
-      this.finish({ facts: { ...gone, status: facts.status, message } });
-      return;
-    }
+    const isKnown = status === 404;
+    const isGone = isKnown || (this.#mayBeGone(requests) && (await this.#doubt.isGone(refusal, mark)));
+    if (this.end !== undefined) return;
+    if (!isGone) this.#fail(requests, facts);
+    else if (isKnown || isRefusedFor(refusal)) this.#lose(facts.message, status, requests);
+    else this.#lose(facts.message, status, []);
+  }
+
+  #fail(requests: Outgoing['requests'], facts: FailureFacts): void {
+    if (this.end !== undefined) return;
     for (const { key, id } of requests) if (this.#open.delete(key)) this.requestFailed(id, facts);
+  }
+
+  /** The session is gone. What was refused for it was not begun; of what the server took before nobody knows. */
+  #lose(how: string, status: number | undefined, refused: Outgoing['requests']): void {
+    if (this.#isLosing || this.end !== undefined) return;
+    this.#isLosing = true;
+    const isExpected = this.context.renews(this.#hasWorked);
+    const keys = new Set(refused.map(({ key }) => key));
+    for (const [key, { id }] of this.#open) {
+      if (!keys.has(key)) this.requestFailed(id, lostWithSession(how, status));
+    }
+    // Those are ended one by one before the rest is, which was refused.
+    this.clock.nextTurn(() => this.finish({ facts: sessionGone(how, status, isExpected) }));
+  }
+
+  /** Asks for a sign of life in the session; its answer comes on the stream, or in the refusal of the message. */
+  async #ask(): Promise<SessionSign> {
+    const id = `unwedge-${++probes}`;
+    const own = new AbortController();
+    const answered = new Promise<SessionSign>((resolve) => {
+      const key = idKey(id) ?? '';
+      this.#probe = { key, heard: (text) => resolve(signOf(200, text, true)) };
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const body = requestLine(id, 'ping', undefined).trimEnd();
+      const request = { method: 'POST', url: this.#endpoint, headers, body, signal: own.signal } as const;
+      this.context.requester
+        .ask(request)
+        .then(async (response) => {
+          if (response.ok) dropBody(response);
+          else resolve(signOf(response.status, await refusalText(response, this.clock, own.signal), true));
+        })
+        .catch(() => resolve('silent'));
+    });
+    const { pingMs } = this.context.settings;
+    const sign = await inTime(answered, { clock: this.clock, limitMs: pingMs, running: true });
+    own.abort();
+    this.#probe = undefined;
+    return sign ?? 'silent';
+  }
+
+  /** Whether the server begins another stream: it is there, and lets us in. */
+  async #isReachable(): Promise<boolean> {
+    const own = new AbortController();
+    const request = { method: 'GET', headers: { accept: 'text/event-stream' }, signal: own.signal } as const;
+    const opened = this.context.requester.ask(request).then(
+      (response) => response.ok && isEventStream(response),
+      () => false,
+    );
+    const limitMs = this.context.settings.handshakeMs;
+    const isOpen = await inTime(opened, { clock: this.clock, limitMs, running: true });
+    own.abort();
+    return isOpen === true;
   }
 
   /** Resolves when the server has said where messages go. */
@@ -142,12 +234,44 @@ export class SseLink extends RemoteLink {
   #take(text: string): void {
     const message = readMessage(text);
     if (message.kind === 'garbage' || message.kind === 'foreign') return;
+    if (message.kind === 'answer' && this.#takeSingle(message, text)) return;
     const answers = message.kind === 'batch' ? message.items : [message];
-    for (const each of answers) if (each.kind === 'answer' && each.key !== undefined) this.#open.delete(each.key);
+    for (const each of answers) if (each.kind === 'answer' && each.key !== undefined) this.#close(each.key, each);
     this.out(`${text}\n`);
     this.checkIdle();
   }
+
+  /** Takes the answer to a question of ours, and an error that may mean that the session is gone. False where it is like any other. */
+  #takeSingle({ key = '', error }: McpAnswer, text: string): boolean {
+    if (key === this.#probe?.key) {
+      this.#probe.heard(text);
+      return true;
+    }
+    const asked = this.#open.get(key);
+    if (asked === undefined || error === undefined || this.#doubted.has(key)) return false;
+    if (!this.#isGreeted || (!this.#hasWorked && !this.context.mayRenew)) return false;
+    const refusal = { code: error['code'], text: JSON.stringify(error) };
+    this.#doubted.add(key);
+    void this.#doubt.isGone(refusal, asked.mark).then((isGone) => {
+      this.#doubted.delete(key);
+      if (this.end !== undefined) return;
+      if (isGone) this.#lose(this.context.hide(plainError(error)), undefined, []);
+      else if (this.#open.delete(key)) {
+        this.out(`${text}\n`);
+        this.checkIdle();
+      }
+    });
+    return true;
+  }
+
+  #close(key: string, { result }: McpAnswer): void {
+    const { method } = this.#open.get(key) ?? {};
+    this.#open.delete(key);
+    if (method !== undefined && result !== undefined && !isOfGreeting(method)) this.#hasWorked = true;
+  }
 }
+
+let probes = 0;
 
 const streamEnded: FailureFacts = {
   kind: 'crash',
