@@ -19,6 +19,7 @@ import { AllClear } from './allClear.ts';
 import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
 import { type LowRate, RateWindow } from './rateWindow.ts';
+import { type Outage, Outages } from './outages.ts';
 import type { Refusing } from './refusing.ts';
 
 /** What raises an alert. */
@@ -54,7 +55,7 @@ interface OpenWatched {
   readonly unrecorded?: boolean | undefined;
 }
 
-/** Watches final failures and crashes, and raises one alert for each episode of an integration. */
+/** Watches final failures, crashes, rates and open circuits, and raises one alert for each episode of an integration. */
 export class AlertWatch {
   readonly #clock: Clock;
   readonly #bus: AlertWatchOptions['bus'];
@@ -69,6 +70,7 @@ export class AlertWatch {
   #stopped = false;
   /** Alerts that are being put on record, to be told of then. */
   #raising = 0;
+  #outages: Outages | undefined = undefined;
   #settled: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
 
@@ -95,6 +97,14 @@ export class AlertWatch {
     for (const row of figures) this.#count(row, ownTime(this.#clock, row.minute));
     for (const alert of open) this.#goOnWith(alert);
     for (const incident of earlier) this.#remember(incident);
+    const [clock, refusing] = [this.#clock, this.#refusing];
+    this.#outages = new Outages({
+      clock,
+      bus: this.#bus,
+      refusing,
+      met: (outage) => this.#metOutage(outage),
+      over: (integration) => this.#outageOver(integration),
+    });
     const removers = [
       onIncident(
         this.#bus,
@@ -142,6 +152,7 @@ export class AlertWatch {
   stop(): void {
     this.#stopped = true;
     this.#unsubscribe();
+    this.#outages?.stop();
     this.#allClear.stop(this.#watched.values());
   }
 
@@ -224,6 +235,18 @@ export class AlertWatch {
     this.#judge(incident, found, rule);
   }
 
+  /** One alert an outage: where failures have raised one, the open circuit is the same matter. */
+  #metOutage(outage: Outage): void {
+    const rule = this.#ruleOf(outage.integration);
+    if (rule === undefined) return;
+    const found = this.#watch(outage.integration);
+    if (found.episode === undefined) this.#raise({ ...outage, cause: 'circuit' }, found, rule);
+  }
+
+  #outageOver(integration: string): void {
+    if (this.#watched.get(integration)?.episode?.because === 'circuit') this.#closed(integration);
+  }
+
   #judge(incident: Incident, found: Watched, rule: AlertRule): void {
     const { integration, cause, kind, message } = incident;
     const { episode } = found;
@@ -292,6 +315,7 @@ export class AlertWatch {
     }
     episode.id = open.id;
     const { because, integration, lastFailureAt, kind, message } = alert;
-    if (because !== 'rate') void this.#records?.extend(integration, because, lastFailureAt, { kind, message });
+    if (because === 'failures' || because === 'crashes')
+      void this.#records?.extend(integration, because, lastFailureAt, { kind, message });
   }
 }

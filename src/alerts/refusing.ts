@@ -14,6 +14,8 @@ interface Because {
   readonly now: string;
   /** What ends it, such as `its circuit has closed`. */
   readonly until: string;
+  /** Whether an operator holds the circuit open. @defaultValue false */
+  readonly isHeld?: boolean | undefined;
 }
 
 /** How far it refuses calls now; its own circuit is told before those of its tools. */
@@ -21,8 +23,16 @@ export function refusing({ link, openTools, stats }: Pick<RegisteredPath, 'link'
   const { refused } = stats;
   const circuit = circuitOf(link);
   if (circuit === 'crashed') return { refused, because: { now: 'it is down', until: 'it is back' } };
-  if (circuit !== 'closed')
-    return { refused, because: { now: 'its circuit is open', until: 'its circuit has closed' } };
+  if (circuit !== 'closed') {
+    return {
+      refused,
+      because: {
+        now: 'its circuit is open',
+        until: 'its circuit has closed',
+        ...(circuit === 'isolated' && { isHeld: true }),
+      },
+    };
+  }
   const [first, ...others] = openTools;
   if (first === undefined) return { refused };
   const one = `the circuit of its tool ${first.tool}`;

@@ -89,7 +89,7 @@ export function standingOf(
     return { ...known, clears: `once ${watched.once}, or ${quiet} after the last call that failed or was refused` };
   }
   if (because === 'rate' || watched?.isLow === true) return { ...known, clears: 'when enough of its calls succeed' };
-  const circuit = because === 'failures' ? 'when its circuit closes, or ' : '';
+  const circuit = because === 'failures' || because === 'circuit' ? 'when its circuit closes, or ' : '';
   // A gateway that was started anew may have another.
   const quietMs = watched?.quietMs ?? atRaise;
   if (quietMs === undefined) return { ...known, clears: `${circuit}after a time without a failure or crash` };

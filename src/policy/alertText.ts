@@ -40,7 +40,8 @@ function raisedText(news: FactOf<'alert.raised'>): string {
   const line = sanitize(message);
   const said = line.length > mostOfMessage ? `${line.slice(0, mostOfMessage)}…` : line;
   const what = because === 'crashes' ? `crashed ${times(crashes)}` : `failed ${times(failures)}`;
-  const trouble = because === 'rate' ? `: ${said}` : ` ${what} within ${formatDuration(windowMs)}; last: ${said}`;
+  const isSaid = because === 'rate' || because === 'circuit';
+  const trouble = isSaid ? `: ${said}` : ` ${what} within ${formatDuration(windowMs)}; last: ${said}`;
   return `Alert: ${integration}${trouble} (${placeText(news)})${next === undefined ? '' : `; next: ${next}`}`;
 }
 
@@ -64,7 +65,7 @@ export function troubleText(
   }: Pick<OpenAlert, 'because' | 'message' | 'crashes'> & { kind?: string | undefined },
   isOver = false,
 ): string {
-  if (because === 'rate') return message;
+  if (because === 'rate' || because === 'circuit') return message;
   const crash = isOver ? `crashed ${times(crashes)}` : 'keeps crashing';
   const trouble = because === 'crashes' ? crash : kind;
   return trouble === undefined ? message : `${trouble}: ${message}`;

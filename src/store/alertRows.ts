@@ -4,7 +4,7 @@ import { defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from './storeReader.ts';
 
-const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate'];
+const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate', 'circuit'];
 
 /** As a row holds it; a kind that this version does not know is `unknown`. */
 export function alertIn(row: Readonly<Record<string, unknown>>): OpenAlert {

@@ -3,9 +3,9 @@ import type { FailureKind } from '../failure.ts';
 
 /** What is told of alerts. */
 export interface AlertFacts {
-  /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, that somebody should look; once per episode. */
+  /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, or its circuit refused calls, that somebody should look; once per episode. */
   'alert.raised': LocatedAlertFact & {
-    /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. */
+    /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. `circuit`: its circuit refuses calls, or is open for longer than one reset time. */
     because: AlertCause;
     /** Final failures within `windowMs`. */
     failures: number;
@@ -14,9 +14,9 @@ export interface AlertFacts {
     windowMs: number;
     /** Time without a failure and without a crash after which it is cleared. */
     quietMs: number;
-    /** Of the last of them; with `rate`, of most. */
+    /** Of the last of them; with `rate`, of most; with `circuit`, of what opened it. */
     kind: FailureKind;
-    /** What the last of them said; with `rate`, what the rate is. */
+    /** What the last of them said; with `rate`, what the rate is; with `circuit`, how far it refuses calls, and why. */
     message: string;
     /** The command to type next, for a shell; absent where the store is in memory: no command can look into that. */
     next?: string | undefined;

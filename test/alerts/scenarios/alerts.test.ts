@@ -74,7 +74,7 @@ describe('an alert of a gateway', () => {
       kinds.push(ended.ok ? 'ok' : ended.failure.kind);
     }
     expect(kinds).toEqual(['transient', ...Array<string>(4).fill('circuit_open')]);
-    expect(raised).toEqual(['transient: down']);
+    expect(raised).toEqual(['transient: its circuit is open, for 1m10s now: down']);
   });
 
   it('[O-3] is told to subscribers at the fifth final failure, and cleared when the circuit closes', async () => {

@@ -1,0 +1,127 @@
+import type { OpenAlert } from '../policy/alertRecord.ts';
+import { countsForAlerts } from '../policy/alerts.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { FailureKind } from '../policy/failure.ts';
+import type { Bus } from '../telemetry/bus.ts';
+import type { Refusing } from './refusing.ts';
+
+/** A circuit that refuses calls, or that stays open: what an alert says of it. */
+export type Outage = Pick<OpenAlert, 'integration' | 'kind' | 'message'>;
+
+interface OutagesParts {
+  readonly clock: Clock;
+  readonly bus: Pick<Bus, 'on'>;
+  /** How far an integration refuses calls. */
+  readonly refusing: (integration: string) => Refusing | undefined;
+  /** Is told of an outage once. Must not throw. */
+  readonly met: (outage: Outage) => void;
+  /** Is told when no circuit of an integration is open any more. Must not throw. */
+  readonly over: (integration: string) => void;
+}
+
+/** An open circuit from its opening until it closes; a probe that fails opens it no second time. */
+interface OpenCircuit {
+  readonly integration: string;
+  kind: FailureKind;
+  cause: string | undefined;
+  readonly openedAt: number;
+  /** Time after which it is open for too long, in ms. */
+  readonly resetMs: number;
+  /** Calls that were refused before it opened. */
+  readonly refusedBefore: number;
+  timer: Timer | undefined;
+}
+
+/** Time between two looks at an open circuit, in ms: an outage is an alert within a minute. */
+const lookMs = 10_000;
+/** The usual reset timeout (M-2), in ms: a circuit that an upstream's hint keeps open for hours is an alert no later. */
+const usualResetMs = 60_000;
+
+/** Watches open circuits. One that has refused calls, or is open for longer than one reset time, is told of: few calls fail while it refuses the others. */
+export class Outages {
+  readonly #clock: Clock;
+  readonly #refusing: OutagesParts['refusing'];
+  readonly #met: OutagesParts['met'];
+  readonly #over: OutagesParts['over'];
+  readonly #open = new Map<string, OpenCircuit>();
+  readonly #removers: readonly (() => void)[];
+
+  constructor({ clock, bus, refusing, met, over }: OutagesParts) {
+    this.#clock = clock;
+    this.#refusing = refusing;
+    this.#met = met;
+    this.#over = over;
+    this.#removers = [
+      bus.on('breaker.opened', ({ integration, kind, cause, openForMs }) => {
+        // An operator knows of the one that is held open.
+        if (kind !== 'isolated') this.#opened(integration, kind, cause, openForMs);
+      }),
+      // The circuit was open before the watch began, or another process has opened it.
+      bus.on('call.refused', ({ integration, kind }) => {
+        if (kind === 'circuit_open' && !this.#open.has(integration)) this.#opened(integration, 'unknown');
+      }),
+      bus.on('breaker.closed', ({ integration }) => {
+        // Another of its circuits may be open.
+        if (this.#refusing(integration)?.because === undefined) this.#closed(integration);
+      }),
+    ];
+  }
+
+  stop(): void {
+    for (const remove of this.#removers) remove();
+    for (const { timer } of this.#open.values()) this.#clock.clearTimeout(timer);
+    this.#open.clear();
+  }
+
+  #opened(integration: string, kind: FailureKind, cause?: string, openForMs = usualResetMs): void {
+    if (!countsForAlerts(kind)) return;
+    const known = this.#open.get(integration);
+    if (known !== undefined) {
+      known.kind = kind;
+      known.cause = cause ?? known.cause;
+      return;
+    }
+    const circuit: OpenCircuit = {
+      integration,
+      kind,
+      cause,
+      openedAt: this.#clock.now(),
+      resetMs: Math.min(openForMs, usualResetMs),
+      refusedBefore: this.#refusing(integration)?.refused ?? 0,
+      timer: undefined,
+    };
+    this.#open.set(integration, circuit);
+    this.#lookLater(circuit);
+  }
+
+  #closed(integration: string): void {
+    const circuit = this.#open.get(integration);
+    if (circuit === undefined) return;
+    this.#clock.clearTimeout(circuit.timer);
+    this.#open.delete(integration);
+    this.#over(integration);
+  }
+
+  #lookLater(circuit: OpenCircuit): void {
+    circuit.timer = this.#clock.setTimeout(() => this.#look(circuit), lookMs, { ref: false });
+  }
+
+  #look(circuit: OpenCircuit): void {
+    const { integration, kind, cause, openedAt, resetMs, refusedBefore } = circuit;
+    const state = this.#refusing(integration);
+    if (state?.because === undefined || state.because.isHeld === true) {
+      this.#closed(integration);
+      return;
+    }
+    const openMs = this.#clock.now() - openedAt;
+    const refused = state.refused - refusedBefore;
+    if (refused === 0 && openMs <= resetMs) {
+      this.#lookLater(circuit);
+      return;
+    }
+    const calls = refused === 1 ? '1 call' : `${refused} calls`;
+    const words = `${state.because.now}${refused === 0 ? `, for ${formatDuration(openMs)} now` : ` and refused ${calls}`}`;
+    this.#met({ integration, kind, message: cause === undefined ? words : `${words}: ${cause}` });
+  }
+}
