@@ -1,12 +1,12 @@
-import { byApiCode, byCloseCode, byName } from './errorCodes.ts';
 import { errorChain, longestMessage, messageOf, textOf } from './errorChain.ts';
 import { textMeaning } from './errorTexts.ts';
-import { byExit } from './exitCodes.ts';
+import { evidenceOf } from './evidence.ts';
 import { AttemptError, type EffectOutcome, type FailureFacts, type FailureKind, IntegrationError } from './failure.ts';
 import type { Finding } from './finding.ts';
-import { type RetryHint, textHint } from './hints.ts';
-import { byStatus } from './httpStatus.ts';
-import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
+import type { RetryHint } from './hints.ts';
+import type { ErrorSource } from './rpcCodes.ts';
+import { sharpenedByWords } from './sharpened.ts';
+import { textHint } from './textHints.ts';
 
 /** What finds out whether a text is meant: a regular expression, or anything that answers like one. */
 export interface TextTest {
@@ -61,12 +61,12 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
     if (each instanceof AttemptError) return { ...each.facts, cause: each.facts.cause ?? each };
     if (each instanceof IntegrationError) return factsOf(each);
   }
-  const text = textOf(chain);
-  const found = judged(evidence(chain, context), text, context);
+  const evidence = evidenceOf(chain, context.wallNow, context.source);
+  const text = textOf(chain, evidence.texts);
+  const found = judged(evidence.found, text, context);
   const hint = { ...textHintFor(found, text, context), ...given(found.hint) };
-  const quota = found.kind === 'rate_limit' && (hint.retryAfterMs ?? 0) > (context.maxPauseMs ?? 60_000);
   return {
-    kind: quota ? 'quota' : found.kind,
+    kind: ofWindow(found, hint.retryAfterMs, context.maxPauseMs ?? 60_000),
     reason: found.reason,
     message: messageOf(chain) || lineFor(found).slice(0, longestMessage),
     outcome: outcomeIn(context, found.outcome),
@@ -77,6 +77,13 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
     ...(found.breaker !== undefined && { breaker: found.breaker }),
     cause: error,
   };
+}
+
+/** A limit is named by how long it holds. */
+function ofWindow({ kind, isAnyWindow }: Finding, retryAfterMs: number | undefined, maxPauseMs: number): FailureKind {
+  if (retryAfterMs === undefined) return kind;
+  if (kind === 'rate_limit' && retryAfterMs > maxPauseMs) return 'quota';
+  return kind === 'quota' && isAnyWindow === true && retryAfterMs <= maxPauseMs ? 'rate_limit' : kind;
 }
 
 /** The facts alone: attempts and name of the inner integration are not those of the call around it. */
@@ -101,31 +108,13 @@ function lineFor({ status, code }: Finding): string {
   return code === undefined ? nothingSaid : String(code);
 }
 
-/** The first error of the chain whose structure says something. */
-function evidence(chain: readonly unknown[], { wallNow, source }: ClassifyContext): Finding | undefined {
-  let vague: Finding | undefined;
-  for (const each of chain) {
-    const answer = byStatus(each, wallNow);
-    const body = byApiCode(each);
-    const found =
-      (answer === undefined ? body : sharpened(answer, body)) ??
-      byName(each) ??
-      byRpcCode(each, source) ??
-      byCloseCode(each) ??
-      byExit(each);
-    if (found !== undefined && found.kind !== 'unknown') return found;
-    vague ??= found;
-  }
-  return vague;
-}
-
 /** What neither a configured text nor a hint may turn into something that is tried again. */
 const firm: ReadonlySet<FailureKind> = new Set(['permanent', 'auth', 'quota', 'cancelled']);
 
 function judged(found: Finding | undefined, text: string, { patterns }: ClassifyContext): Finding {
   const said = found?.settled === true ? undefined : textMeaning(text);
   const own = patterns?.find(({ pattern }) => holds(text, pattern));
-  const known = found === undefined ? undefined : sharpened(found, said);
+  const known = found === undefined ? undefined : sharpenedByWords(found, said);
   if (known !== undefined && firm.has(known.kind)) return known;
   if (own?.kind === 'permanent') return { ...known, kind: 'permanent', outcome: 'failed', reason: undefined };
   if (known !== undefined && known.kind !== 'unknown') return known;
@@ -133,16 +122,6 @@ function judged(found: Finding | undefined, text: string, { patterns }: Classify
   if (own !== undefined) return { ...known, kind: own.kind, outcome: known?.outcome ?? outcomeOf(own.kind) };
   if (said !== undefined) return worded(said, known);
   return known ?? { kind: 'unknown', outcome: 'unknown' };
-}
-
-/** 400 hides an unpaired history and a full context, 429 an exhausted quota, 400 and 403 billing, 503 a model without room. */
-function sharpened(found: Finding, said: Finding | undefined): Finding {
-  if (said === undefined) return found;
-  const vague = found.kind === 'permanent' || found.kind === 'auth' || found.kind === 'rate_limit';
-  const telling = said.kind === 'quota' || (said.kind === 'permanent' && said.reason !== undefined);
-  const noRoom = found.status === 503 && said.kind === 'overloaded';
-  const code = found.code ?? said.code;
-  return (vague && telling) || noRoom ? { ...found, kind: said.kind, reason: said.reason, code } : { ...found, code };
 }
 
 function worded(said: Finding, found: Finding | undefined): Finding {

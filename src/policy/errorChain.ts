@@ -29,15 +29,33 @@ export function readInteger(value: unknown, key: string): number | undefined {
   return typeof found === 'number' && Number.isInteger(found) ? found : undefined;
 }
 
+/** Names under which errors keep the one that they are about. */
+const inner = [
+  'cause',
+  'original',
+  'originalError',
+  'parent',
+  'reason',
+  'lastError',
+  'error',
+  'innerError',
+  'detail',
+  'exception',
+];
+
 /** The error, its causes, and what its aggregates hold, nearest first. */
 export function errorChain(error: unknown): readonly unknown[] {
   const chain = new Set<unknown>();
   const visit = (each: unknown, depth: number): void => {
     if (each === undefined || each === null || depth > deepest || chain.size >= most || chain.has(each)) return;
     chain.add(each);
-    visit(read(each, 'cause'), depth + 1);
+    for (const key of inner) {
+      const found = read(each, key);
+      // A word under such a name is a code; as a cause it is thrown like any other value.
+      if (key === 'cause' || typeof found === 'object') visit(found, depth + 1);
+    }
     const errors = read(each, 'errors');
-    if (Array.isArray(errors)) for (const inner of errors.slice(0, deepest)) visit(inner, depth + 1);
+    if (Array.isArray(errors)) for (const one of errors.slice(0, deepest)) visit(one, depth + 1);
   };
   visit(error, 0);
   return [...chain];
@@ -54,13 +72,22 @@ export function messageOf(chain: readonly unknown[]): string {
   return message.slice(0, longestMessage);
 }
 
-/** All that the error channels of the chain say, each on lines of its own: messages and stderr, no other output. */
-export function textOf(chain: readonly unknown[]): string {
-  const texts = new Set<string>();
+/**
+ * All that the error channels of the chain say, each on lines of its own: messages and stderr, no other output.
+ * @param bodies - what the answers say that the errors carry.
+ */
+export function textOf(chain: readonly unknown[], bodies: readonly string[] = []): string {
+  const texts: string[] = [];
+  const add = (text: string): void => {
+    // A word that stands within a sentence is not said by itself.
+    if (text !== '' && !texts.some((known) => known.includes(text))) texts.push(bothEnds(text));
+  };
   for (const each of chain) {
-    for (const text of [ownText(each), readString(each, 'stderr') ?? '']) if (text !== '') texts.add(bothEnds(text));
+    add(ownText(each));
+    add(readString(each, 'stderr') ?? '');
   }
-  return bothEnds([...texts].join('\n'));
+  for (const text of bodies) add(text);
+  return bothEnds(texts.join('\n'));
 }
 
 function ownText(error: unknown): string {

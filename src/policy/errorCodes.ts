@@ -18,9 +18,10 @@ const errnos = new Map<string, Row>([
   ...all('UND_ERR_CLOSED', 'transient', 'not_started'),
   ...all('UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT ESOCKETTIMEDOUT', 'timeout', 'unknown'),
   ...all('ABORT_ERR ERR_CANCELED UND_ERR_ABORTED', 'cancelled', 'cancelled'),
-  ...all('ERR_TLS_CERT_ALTNAME_INVALID EPROTO', 'permanent', 'not_started'),
-  ...all('ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_UNSUPPORTED_PROTOCOL', 'permanent', 'not_started'),
-  ...all('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'permanent', 'not_started'),
+  // A handshake that was refused, by them or by us.
+  ...all('ERR_TLS_CERT_ALTNAME_INVALID EPROTO', 'protocol', 'not_started'),
+  ...all('ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_UNSUPPORTED_PROTOCOL', 'protocol', 'not_started'),
+  ...all('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'protocol', 'not_started'),
   ...all('ERR_INVALID_URL UND_ERR_INVALID_ARG UND_ERR_NOT_SUPPORTED', 'permanent', 'not_started'),
   ...all('UND_ERR_RES_EXCEEDED_MAX_SIZE', 'permanent', 'unknown', 'message_too_large'),
   ...all('UND_ERR_HEADERS_OVERFLOW Z_DATA_ERROR Z_BUF_ERROR', 'protocol', 'unknown'),
@@ -50,16 +51,15 @@ function isConnecting(error: unknown): boolean {
   return Array.isArray(tried) && tried.length > 0 && tried.every((each) => readString(each, 'syscall') === 'connect');
 }
 
-/** What a named error means: its errno, or that it was ended by a signal or a limit. */
+/** What a named error means: its errno, or that it was ended by a signal. */
 export function byName(error: unknown): Finding | undefined {
   const name = readString(error, 'name');
-  if (name === 'TimeoutError') return { kind: 'timeout', outcome: 'unknown' };
   if (name === 'AbortError') return { kind: 'cancelled', outcome: 'cancelled' };
   const code = readString(error, 'code');
   // That of the fetch of Node 24 has no code.
   if (name === 'HTTPParserError') return { kind: 'protocol', outcome: 'unknown', code };
   if (code === undefined) return undefined;
-  if (certificate.test(code)) return { kind: 'permanent', outcome: 'not_started', code };
+  if (certificate.test(code)) return { kind: 'protocol', outcome: 'not_started', code };
   if (malformed.test(code)) return { kind: 'protocol', outcome: 'unknown', code };
   const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
   if (spawning && shortages.has(code)) return shortage(error, code);
@@ -67,43 +67,6 @@ export function byName(error: unknown): Finding | undefined {
   // What never stood was not lost.
   const isRefused = found?.kind === 'transient' && isConnecting(error);
   return isRefused ? { ...found, outcome: 'not_started', reason: undefined } : found;
-}
-
-/** Error types and codes in the bodies of the Anthropic and OpenAI APIs and of Codex. */
-const apiCodes = new Map<string, Row>([
-  ...all('insufficient_quota billing_error credit_balance_exhausted', 'quota', 'failed'),
-  ...all('organization_spend_limit_exceeded project_spend_limit_exceeded', 'quota', 'failed'),
-  ...all('enforced_spend_limit_reached organization_usage_limit_exceeded', 'quota', 'failed'),
-  ...all('usage_limit_reached usageLimitExceeded', 'quota', 'failed'),
-  ...all('context_length_exceeded contextWindowExceeded', 'permanent', 'failed', 'context_length'),
-  ...all('request_too_large', 'permanent', 'failed', 'message_too_large'),
-  ...all('invalid_prompt', 'permanent', 'failed'),
-  ...all('not_found_error', 'permanent', 'failed', 'not_found'),
-  ...all('overloaded_error server_is_overloaded serverOverloaded', 'overloaded', 'failed'),
-  ...all('rate_limit_error rate_limit_exceeded rateLimitExceeded slow_down', 'rate_limit', 'failed'),
-  ...all('authentication_error permission_error invalid_api_key unauthorized', 'auth', 'failed'),
-  ...all('timeout_error', 'timeout', 'unknown'),
-  ...all('api_error server_error internalServerError', 'transient', 'unknown'),
-]);
-
-/** What the body of an answer means, wherever the clients keep it; the most telling of its codes. */
-export function byApiCode(error: unknown): Finding | undefined {
-  const bodies = [error, read(error, 'error'), read(read(error, 'error'), 'error'), read(error, 'body')];
-  bodies.push(read(read(error, 'body'), 'error'), read(read(read(error, 'response'), 'data'), 'error'));
-  const given = new Set(
-    bodies.flatMap((body) => [
-      readString(read(body, 'details'), 'error_code'),
-      readString(body, 'code'),
-      readString(body, 'type'),
-      readString(body, 'codexErrorInfo'),
-    ]),
-  );
-  // The map goes from the telling to the general, as quota and rate limit come together.
-  for (const [code, row] of apiCodes) if (given.has(code)) return finding(row, code);
-  // So general that a text beside it may know better.
-  return given.has('invalid_request_error')
-    ? { kind: 'permanent', outcome: 'failed', code: 'invalid_request_error' }
-    : undefined;
 }
 
 const closeCodes = new Map<number, Row>([

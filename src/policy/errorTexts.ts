@@ -1,188 +1,219 @@
-import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
-import { reasonPhrases, statusNumber, statusOfPhrase } from './httpPhrases.ts';
-
-/** A text of an error channel and what it means. */
-export interface ErrorText {
-  /** A group named `status` is the HTTP status, `phrase` its reason phrase, `code` the close code or errno name that the text tells. */
-  readonly pattern: RegExp;
-  readonly kind: FailureKind;
-  readonly outcome: EffectOutcome;
-  readonly reason?: FailureReason | undefined;
-}
-
-const row = (pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): ErrorText =>
-  Object.freeze({ pattern, kind, outcome, reason });
-
-/** These HTTP statuses, by number or by reason phrase. They mean what `byStatus` says of the number. */
-const http = (codes: string, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): readonly ErrorText[] =>
-  [statusNumber(codes), ...reasonPhrases(codes)].map((pattern) => row(pattern, kind, outcome, reason));
+import { nameMeaning } from './errorNames.ts';
+import { grpcText } from './grpcStatus.ts';
+import { statusInText } from './httpPhrases.ts';
+import { statusMeaning } from './httpStatus.ts';
+import { overloadTexts, quotaTexts, rateTexts } from './limitTexts.ts';
+import { brokenTexts, systemTexts, timeoutTexts, unreachedTexts } from './networkTexts.ts';
+import { sharpenedByWords } from './sharpened.ts';
+import { type ErrorText, row } from './textRow.ts';
 
 /** `gateway closed (1012)`, `websocket closed: 1006`, `close code 1001`. */
 const closed = (codes: string): RegExp =>
   new RegExp(`\\bclosed?(?: with)? ?(?:code:? ?|: ?|\\()(?<code>${codes})\\b`, 'i');
 
+const permanent = (pattern: RegExp, reason?: ErrorText['reason']): ErrorText =>
+  row(pattern, 'permanent', 'failed', reason);
+const auth = (pattern: RegExp): ErrorText => row(pattern, 'auth', 'failed');
+
 /**
- * What the services and command lines of this field say, most telling first: an unpaired history and a full context come as plain
- * 400s, an exhausted quota comes as 429 like a rate limit. To be matched against error channels only; the output of a model may
- * quote any of these.
+ * What services, SDKs and command lines say, most telling first: an unpaired history and a full context come as plain 400s, an exhausted quota comes
+ * as 429 like a rate limit. To be matched against error channels only; the output of a model may quote any of these.
  */
 const errorTexts: readonly ErrorText[] = Object.freeze([
-  row(/`?tool_use`? ids were found without `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
-  row(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
-  row(/message with '?tool_calls'? must be followed by tool messages/i, 'permanent', 'failed', 'history_unpaired'),
-  row(/no tool output found for function call/i, 'permanent', 'failed', 'history_unpaired'),
-  row(
-    /prompt is too long|conversation too long|exceeds? (?:the )?(?:model's )?(?:maximum )?context (?:limit|window|length)/i,
-    'permanent',
-    'failed',
+  permanent(/`?tool_use`? ids were found without `?tool_result`?/i, 'history_unpaired'),
+  permanent(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'history_unpaired'),
+  permanent(/message with '?tool_calls'? must be followed by tool messages/i, 'history_unpaired'),
+  permanent(/no tool output found for function call/i, 'history_unpaired'),
+  permanent(
+    /\b(?:prompt|input|conversation|chat history|transcript)(?: \w+){0,2} (?:is |are |was )?too long\b|\bcontext_length_exceeded\b|\bmaximum (?:context|prompt|model) (?:length|size|window)\b/i,
     'context_length',
   ),
-  row(
-    /context_length_exceeded|ran out of room in the model['’]s context window/i,
-    'permanent',
-    'failed',
+  permanent(
+    /\b(?:exceed\w*|larger|greater|longer|beyond|overflow\w*|ran out|too (?:long|large|big) for|fit|fill\w*)\b[^.\n]{0,80}?\bcontext (?:length|windows?|size|limit)\b/i,
     'context_length',
   ),
-  row(/request too large|image was too large|request_too_large/i, 'permanent', 'failed', 'message_too_large'),
-  row(/piped stdin input exceeds|exceeds the maximum length of/i, 'permanent', 'failed', 'message_too_large'),
-  row(/output token maximum|reason: max_output_tokens|safeguards flagged/i, 'permanent', 'failed'),
-
-  row(/insufficient_quota|credit balance is too low|credit_balance_exhausted|billing_error/i, 'quota', 'failed'),
-  row(/spend_limit_(?:exceeded|reached)|usage_?limit_?(?:exceeded|reached)|usage limit reached/i, 'quota', 'failed'),
-  row(
-    /you['’]ve hit your (?:\w+ )?limit|quota exceeded|out of credits|to use codex with your chatgpt plan/i,
-    'quota',
-    'failed',
+  permanent(
+    /\bcontext (?:length|window|size|limit)\b[^.\n]{0,60}?\b(?:exceeded|too small|full|overflow\w*|reached)\b|\bcontext (?:the )?overflow/i,
+    'context_length',
   ),
-  ...http('402', 'quota', 'failed'),
-
-  ...http('529', 'overloaded', 'failed'),
-  row(
-    /overloaded_error|server_?is_?overloaded|server_?overloaded|server overloaded|api error: overloaded/i,
-    'overloaded',
-    'failed',
+  permanent(
+    /\b(?:input|prompt)\b[^.\n]{0,60}?\bexceed\w*\b[^.\n]{0,40}?\btokens?\b|\btoo many input tokens\b|\breduce (?:the length of )?(?:the|your) (?:prompt|messages|input)\b/i,
+    'context_length',
   ),
+  permanent(
+    /\btokens(?! per)\b[^.\n]{0,40}?\bexceed\w*\b[^.\n]{0,20}?\blimit of \d|\bmust have (?:less|fewer) than \d+ tokens\b|\b`?inputs`? tokens \+ `?max_new_tokens`? must be\b|\bprompt\b[^.\n]{0,40}\blonger than the maximum\b|\bprompt (?:has|contains) \d+ tokens\b[^.\n]{0,60}\b(?:max|only|too)\b/i,
+    'context_length',
+  ),
+  permanent(
+    /request too large|image was too large|request_too_large|\b(?:payload|entity|message|body|file|image) (?:is |was )?too (?:large|big)\b/i,
+    'message_too_large',
+  ),
+  permanent(
+    /piped stdin input exceeds|exceeds the maximum (?:length of|size)|max_allowed_packet|message larger than max/i,
+    'message_too_large',
+  ),
+  permanent(
+    /output token maximum|reason: max_output_tokens|safeguards flagged|content[ _](?:filter|policy|management policy)/i,
+  ),
+
+  row(/^(?:mcp error -32000: )?connection closed$/im, 'crash', 'unknown', 'connection_lost'),
+  row(/^not connected$/im, 'crash', 'not_started', 'connection_lost'),
+
+  ...quotaTexts,
+  ...overloadTexts,
   row(/selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
-  row(/(?<!service )temporarily unavailable/i, 'overloaded', 'failed'),
+  ...rateTexts,
 
-  ...http('429', 'rate_limit', 'failed'),
-  row(/rate_limit_(?:error|exceeded)|\brate.?limit(?:s|ed|ing|exceeded)?\b|\bslow_down\b/i, 'rate_limit', 'failed'),
-  row(/request rejected \((?<status>429)\)|temporarily limiting requests/i, 'rate_limit', 'failed'),
+  auth(
+    /\bauth(?:entication|orization)?[_ ](?:error|failed|failure|required|denied)\b(?! over)|\bnot logged in\b|\bbad credentials\b|\b(?:NOAUTH|WRONGPASS|NOPERM)\b/i,
+  ),
+  auth(
+    /(?:\binvalid|incorrect|missing|\bno|\bwrong|\bexpired)[_ ](?:\w+ )?(?:x-)?(?:api[-_ ]|subscription )?(?:key|token|credentials?|password)\b(?= ?(?:provided|found|·|[.!:;,]|$|["'])| or )|(?:\binvalid|incorrect|missing|\bno)[_ ](?:x-)?api[-_ ]key/i,
+  ),
+  auth(
+    /\b(?:api[-_ ]key|token|credentials?|session|password)\b(?: \w+){0,4} (?:is |was |has |have |are |been )*(?:not valid|invalid|missing|required|expired|revoked|incorrect|rejected|disabled)\b/i,
+  ),
+  auth(
+    /oauth token (?:revoked|has expired)|permission_error|organization has been disabled|missing environment variable|(?:unable to locate|could not load|no) (?:\w+ )?credentials\b/i,
+  ),
+  auth(
+    /failed to authenticate|\bauthentication (?:credentials|token)\b[^.\n]{0,30}\b(?:invalid|missing|not provided)|could not authenticate|could not read (?:username|password)|login (?:failed|incorrect|required)/i,
+  ),
+  auth(
+    /\b(?:is |are )?not authori[sz]ed\b|\bunauthenticated\b|(?<!EACCES: )\b(?:access|permission) (?:is |was )?denied (?:for user|to user|due to|\(publickey|on resource)|\bpassword authentication failed\b|^access denied\b/im,
+  ),
+  auth(
+    /\b(?:does not|doesn['’]t|do not|don['’]t) have (?:the )?(?:\w+ )?permissions?\b|\bPERMISSION_DENIED\b|\brequires authentication\b/i,
+  ),
+  auth(closed('1008')),
 
-  ...http('401|403|407|511', 'auth', 'failed'),
-  row(
-    /\bauth(?:entication|orization)?[_ ](?:error|failed|failure|required|denied)\b(?! over)|not logged in|\bbad credentials\b/i,
-    'auth',
-    'failed',
-  ),
-  row(
-    /(?:\binvalid|incorrect|missing|\bno)[_ ](?:x-)?api[-_ ]key|\bapi[-_ ]key (?:is |was )?(?:not valid|invalid|missing|required)/i,
-    'auth',
-    'failed',
-  ),
-  row(
-    /oauth token (?:revoked|has expired)|permission_error|organization has been disabled|missing environment variable/i,
-    'auth',
-    'failed',
-  ),
-  row(/failed to authenticate/i, 'auth', 'failed'),
-  row(closed('1008'), 'auth', 'failed'),
-
-  row(
+  permanent(
     /no session found with label|no (?:conversation|thread) (?:found )?with|no rollout found|thread not found/i,
-    'permanent',
-    'failed',
     'not_found',
   ),
-  row(
+  permanent(
     /session id \S+ is already in use|input must be provided either|no prompt provided|cannot be used with root/i,
-    'permanent',
-    'failed',
   ),
-  row(
+  permanent(
     /^error: unknown option|settings file not found|invalid mcp configuration|not inside a trusted directory/im,
-    'permanent',
-    'failed',
   ),
-  row(/not_found_error|issue with the selected model/i, 'permanent', 'failed', 'not_found'),
-  row(
-    /certificate verification failed|self[- ]signed certificate|unable to verify the first certificate|\bbad port\b|^unknown scheme$/im,
-    'permanent',
-    'not_started',
+  permanent(
+    /not_found_error|issue with the selected model|\bmodel\b[^.\n]{0,60}\b(?:not found|does not exist)\b|\bmodel_not_found\b/i,
+    'not_found',
   ),
-  row(/invalid_request_error|^unexpected redirect$|^redirect count exceeded$/im, 'permanent', 'failed'),
-  ...http('404|410', 'permanent', 'failed', 'not_found'),
-  ...http('413', 'permanent', 'failed', 'message_too_large'),
-  ...http('4(?!08|09|25)\\d\\d|501|505', 'permanent', 'failed'),
+  permanent(/\bbad port\b|^unknown scheme$/im),
+  permanent(
+    /invalid_request_error|^unexpected redirect$|^redirect count exceeded$|\bINVALID_ARGUMENT\b|\binvalid argument\b(?=.*\brequest|$)/im,
+  ),
+  permanent(
+    /\bsyntax error at or near\b|\berror in your sql syntax\b|\bviolates \S+(?: \S+)? constraint\b|\bduplicate (?:key|entry)\b|\b(?:relation|column|table|database) \S+ (?:of \S+ )?does not exist\b|\bno such (?:table|column)\b|\bunknown column\b/i,
+  ),
   row(closed('1009'), 'permanent', 'failed', 'message_too_large'),
 
   row(/\bspawn\b.{0,200}?\b(?<code>EAGAIN|EMFILE|ENFILE|ENOMEM)\b/i, 'transient', 'not_started'),
   row(/\bspawn\b.{0,200}?\b(?<code>ENOENT|EACCES|E2BIG|ENOEXEC|ENOTDIR)\b/i, 'spawn', 'not_started'),
   row(
-    /no such tool available|empty or malformed response|json parse error|(?:server|client) not initialized/i,
+    /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized/i,
     'protocol',
     'failed',
   ),
   row(closed('1002|1003|1007'), 'protocol', 'unknown'),
 
-  row(/agent loop died unexpectedly/i, 'crash', 'unknown'),
-  row(/^(?:mcp error -32000: )?connection closed$/im, 'crash', 'unknown', 'connection_lost'),
-  row(/^not connected$/im, 'crash', 'not_started', 'connection_lost'),
+  row(/agent loop died unexpectedly|\bsegmentation fault\b|\bcore dumped\b|\bOOMKilled\b/i, 'crash', 'unknown'),
+  row(
+    /\b(?:terminated|killed|ended|exited|died)\b[^.\n]{0,20}?\b(?<code>SIG(?:KILL|TERM|SEGV|ABRT|BUS|HUP|QUIT))\b/,
+    'crash',
+    'unknown',
+  ),
   row(closed('1000|1005'), 'crash', 'unknown', 'connection_closed'),
   row(closed('1006'), 'transient', 'unknown', 'connection_lost'),
   row(closed('1001|1011|1012|1013|1014'), 'transient', 'unknown'),
-  row(/abnormal closure/i, 'transient', 'unknown', 'connection_lost'),
   row(/service restart/i, 'transient', 'unknown'),
 
-  ...http('408|409|425|503', 'transient', 'failed'),
-  row(/service temporarily unavailable/i, 'transient', 'failed'),
-  ...http('5\\d\\d', 'transient', 'unknown'),
   row(
-    /\b(?<code>ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT)\b/,
+    /\bservice (?:is )?(?:currently |temporarily )?unavailable\b|\bcurrently unavailable\b|\b(?:server|service|system|model) is (?:too |currently |very )*busy\b/i,
     'transient',
+    'failed',
+  ),
+  row(
+    /certificate (?:verif\w+ failed|has expired|is not trusted|signed by unknown authority)|invalid (?:peer )?certificate|self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate|CERTIFICATE_VERIFY_FAILED|SSL certificate problem|\bx509: |\bcertification path\b|\b(?:ssl|tls) (?:handshake|alert|routines)\b|\bSSLHandshakeException\b|\bwrong version number\b/i,
+    'protocol',
     'not_started',
   ),
-  row(/connection refused|can['’]t reach the api/i, 'transient', 'not_started'),
-  row(/\b(?<code>ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_SOCKET)\b/, 'transient', 'unknown', 'connection_lost'),
+  ...unreachedTexts,
+  ...systemTexts,
+  ...timeoutTexts,
+  ...brokenTexts,
   row(
-    /stream disconnected before completion|connection (?:to the api )?(?:was )?(?:dropped|lost|reset)/i,
+    /\binternal (?:server )?error (?:has )?(?:encountered|occurred)|\bserver had an error\b|\binternal server error\b|\bupstream (?:connect )?error\b/i,
     'transient',
     'unknown',
-    'connection_lost',
   ),
-  row(/connection failed|waiting for network/i, 'transient', 'unknown'),
   row(
-    /socket hang up|other side closed|error while reading the server response|stream ended without/i,
+    /connection (?:failed|error)\b|waiting for network|\bfetch failed\b|\bfailed to fetch\b|^terminated$|\bunable to connect\b|\berror sending request\b/im,
     'transient',
     'unknown',
-    'connection_lost',
   ),
-  row(/^(?:fetch failed|terminated|connection error\.?)$|unable to connect to api/im, 'transient', 'unknown'),
-
+  row(/\bdeadlock (?:detected|found)\b|\bcould not serialize access\b/i, 'transient', 'failed'),
   row(
-    /request timed out|\brequest timeout\b|idle timeout|timed out after|timeout_error|timeout waiting for|maximum total timeout/i,
-    'timeout',
-    'unknown',
-  ),
-  row(
-    /\bturn aborted\b|operation (?:was )?aborted|request was aborted|user cancelled mcp tool call/i,
+    /\bturn aborted\b|operation (?:was )?aborted|request was aborted|user cancelled mcp tool call|\bcontext cancell?ed\b/i,
     'cancelled',
     'cancelled',
   ),
 ]);
 
-/** The first text of the catalogue that `text` holds. */
-export function textMeaning(text: string): (ErrorText & { status?: number; code?: string | number }) | undefined {
-  for (const known of errorTexts) {
-    const groups = known.pattern.exec(text);
+/** What a text means, with the HTTP status and the code that it tells. */
+export type TextMeaning = Omit<ErrorText, 'pattern'> & {
+  status?: number | undefined;
+  code?: string | number | undefined;
+};
+
+/** What a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it. */
+export function textMeaning(text: string): TextMeaning | undefined {
+  const told = unwell(text);
+  const said = wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
+  const status = statusInText(told);
+  return status === undefined ? said : sharpenedByWords({ ...statusMeaning(status), status }, said);
+}
+
+function wordsMeaning(text: string): TextMeaning | undefined {
+  for (const { pattern, ...meaning } of errorTexts) {
+    const groups = pattern.exec(text);
     if (groups === null) continue;
-    const { status: told, phrase, code } = groups.groups ?? {};
-    const status = told === undefined ? statusOfPhrase(phrase ?? '') : Number(told);
-    return {
-      ...known,
-      ...(status !== undefined && { status }),
-      ...(code !== undefined && { code: /^\d+$/.test(code) ? Number(code) : code }),
-    };
+    const code = groups.groups?.['code'];
+    return { ...meaning, ...(code !== undefined && { code: /^\d+$/.test(code) ? Number(code) : code }) };
   }
   return undefined;
+}
+
+/** Lines of a log that tell of no failure, or of one that is over. */
+const well =
+  /^\W*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? ?)?\W{0,3}(?:info|debug|trace|notice|verbose)\b|"level": ?"?(?:info|debug|trace|[123]0)\b|\blevel=(?:info|debug|trace)\b|\b(?<!not |un|never )(?:recovered|succeeded|successful(?:ly)?|passed|healthy)\b/i;
+
+/** Errors of the program that was run, in whose words any name may occur. */
+const program =
+  /\berror TS\d{3,5}:|\bcannot find (?:name|module|package)\b|\bcannot import name\b|\bno module named\b|^\W*(?:ImportError|ModuleNotFoundError|NameError|AttributeError|SyntaxError|ReferenceError|TypeError: (?!fetch failed|terminated|failed to fetch|networkerror))/i;
+
+/** The lines of a text that may tell of a failure. */
+function unwell(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !well.test(line) && !program.test(line))
+    .join('\n');
+}
+
+/** Names of errors as logs and SDKs write them: `ThrottlingException`, `(ExpiredToken)`, `"type":"rate_limit_error"`. */
+const written = [
+  /\b((?:[A-Za-z]\w*\.)*[A-Z]\w+(?:Exception|Error|Fault|Timeout|Exhausted|Unavailable|Argument|Denied|Unauthenticated|Throttled|NotFound))\b/g,
+  /\(([A-Z]\w{3,60})\) when calling/g,
+  /["'](?:type|code|status|reason|error|error_code|errorCode|__type|Code)["']? ?[:=] ?["']([\w.#-]{3,80})["']/g,
+  /\b(?:status|code|reason): ([A-Z]{3,}(?:_[A-Z]+)*)\b/g,
+];
+const mostNames = 20;
+
+function namedIn(text: string): TextMeaning | undefined {
+  const names = written.flatMap((pattern) =>
+    [...text.matchAll(pattern)].slice(0, mostNames).map(([, name = '']) => name),
+  );
+  return nameMeaning(...names);
 }

@@ -12,6 +12,10 @@ export interface Finding {
   readonly code?: string | number | undefined;
   /** What it means to the breaker where that is not what its kind means. */
   readonly breaker?: 'ignored' | undefined;
+  /** A quota of any window: with a short hint it is a rate limit. */
+  readonly isAnyWindow?: true | undefined;
+  /** Nothing but the name of the error says so. */
+  readonly isNameAlone?: true | undefined;
   readonly hint?: RetryHint | undefined;
   /** The structure is known and its text would mislead: text says nothing more about it. */
   readonly settled?: true | undefined;

@@ -74,79 +74,23 @@ export function clampHint(ms: number): number {
   return Math.min(Math.max(0, ms), longestHintMs);
 }
 
-const unit = '(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)';
-const duration = `(?:\\d+(?:\\.\\d+)? ?${unit}(?![a-z]))`;
-const durations = new RegExp(
-  `\\b(?:try again|retry|retrying|resets?) (?:in|after) (${duration}(?:,? ?(?:and )?${duration})*)`,
-  'i',
-);
-const part = new RegExp(`(\\d+(?:\\.\\d+)?) ?(${unit})`, 'gi');
-
-/** Fields of bodies: seconds to wait, or the second of the epoch at which a limit resets. */
-const seconds = /\b(?:resets?_(?:after|in)_seconds|retry_after)"? ?[:=] ?(\d{1,9}(?:\.\d+)?)\b/i;
-const epoch = /(?:\b(?:resets?_at|resetsAt)"? ?[:=] ?|\blimit reached\|)(\d{10})\b/i;
-
-const at = '\\b(?:resets?(?: at)?|try again at) ';
-const isoTime = new RegExp(`${at}(\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d(?::\\d\\d)?(?:Z|[+-]\\d\\d:?\\d\\d)?)`, 'i');
-const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
-const weekday = '(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat)';
-const timeOfDay = new RegExp(
-  `${at}(?:(${weekday})[a-z]*,? (?:at )?|(${month} \\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4}))?(?:,| at)? )?` +
-    '(1[0-2]|0?[1-9])(?::([0-5]\\d))? ?(am|pm)\\b',
-  'i',
-);
-
 /**
- * The hint in the text of an error: `try again in 1.2s`, `6m0s` or `20ms`, `retry after 5 seconds`, `reset at 2026-11-21 10:00:00`,
- * `try again at 3:45 PM`, `resets 3pm`, `resets Nov 24, 1pm`, `resets Mon 9:00 AM`, `"resets_at": 1795255550`. Never throws.
- * @param wallNow - wall time in ms. A time without a zone is local time.
+ * When a limit that is used up is full again, by the header that says so (`x-ratelimit-reset`, `ratelimit-reset`, `x-ratelimit-reset-after`): the second of the
+ * epoch, its ms, or seconds from now. Undefined where some is left, or that time has passed.
  */
-export function textHint(text: string, wallNow: number): RetryHint {
-  const retryAfterMs = waitIn(text) ?? momentIn(text, wallNow);
-  return retryAfterMs === undefined || Number.isNaN(retryAfterMs) ? {} : { retryAfterMs: clampHint(retryAfterMs) };
+export function resetHint(headers: HeaderSource, wallNow: number): number | undefined {
+  const left = header(headers, 'x-ratelimit-remaining') ?? header(headers, 'ratelimit-remaining');
+  if (left !== undefined && Number(left) > 0) return undefined;
+  const after = decimal(header(headers, 'x-ratelimit-reset-after'), 1000);
+  if (after !== undefined) return after;
+  const reset = header(headers, 'x-ratelimit-reset') ?? header(headers, 'ratelimit-reset') ?? '';
+  const now = dateOf(header(headers, 'date')) ?? wallNow;
+  const ms = dateOf(reset) ?? (/^\d{1,16}(?:\.\d+)?$/.test(reset) ? epochOrWait(Number(reset), now) : undefined);
+  return ms === undefined || ms <= now ? undefined : clampHint(ms - now);
 }
 
-function waitIn(text: string): number | undefined {
-  const wait = durations.exec(text)?.[1];
-  if (wait !== undefined) {
-    let ms = 0;
-    for (const [, count, name = ''] of wait.matchAll(part)) ms += Number(count) * unitMs(name);
-    return ms;
-  }
-  const field = seconds.exec(text)?.[1];
-  return field === undefined ? undefined : Number(field) * 1000;
+/** The moment that a number of seconds from now, a second of the epoch or a millisecond of it stands for, in ms. */
+function epochOrWait(value: number, now: number): number {
+  if (value > 1e12) return value;
+  return value > 1e9 ? value * 1000 : now + value * 1000;
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-function unitMs(name: string): number {
-  if (/^(?:ms|milli)/i.test(name)) return 1;
-  const first = name.charAt(0).toLowerCase();
-  if (first === 'd') return dayMs;
-  return first === 's' ? 1000 : first === 'm' ? 60_000 : hourMs;
-}
-
-function momentIn(text: string, wallNow: number): number | undefined {
-  const second = epoch.exec(text)?.[1];
-  if (second !== undefined) return Number(second) * 1000 - wallNow;
-  const iso = isoTime.exec(text)?.[1];
-  if (iso !== undefined) return Date.parse(iso.replace(' ', 'T')) - wallNow;
-  const clock = timeOfDay.exec(text);
-  return clock === null ? undefined : onTheClock(clock, wallNow) - wallNow;
-}
-
-function onTheClock([, weekday, day, year, hour, minute, half]: RegExpExecArray, wallNow: number): number {
-  const date = new Date(wallNow);
-  if (day !== undefined) date.setTime(new Date(`${day} ${year ?? date.getFullYear()}`).getTime());
-  date.setHours((Number(hour) % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0), Number(minute ?? 0), 0, 0);
-  if (weekday !== undefined)
-    date.setDate(date.getDate() + ((weekdays.indexOf(weekday.toLowerCase()) - date.getDay() + 7) % 7));
-  // A time that passed less than an hour ago is over; one that passed earlier is the next of its kind.
-  if (year !== undefined || date.getTime() > wallNow - hourMs) return date.getTime();
-  if (day !== undefined) date.setFullYear(date.getFullYear() + 1);
-  else date.setDate(date.getDate() + (weekday === undefined ? 1 : 7));
-  return date.getTime();
-}
-
-const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];

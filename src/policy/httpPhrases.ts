@@ -56,33 +56,38 @@ const statuses = new Map(all.flatMap(([status, ...phrases]) => phrases.map((each
 const spoken = [...statuses.keys(), ...besideNumber].join('|');
 
 /** `HTTP 503`, `API Error: 503`, `status code 503`, `"statusCode":503`, `Error code: 401`, `responded with 404`. */
-const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|error(?:[ _-]code)?|responded with)["']?[:=]? ?["'(]?`;
+const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|error(?:[ _-]code)?|responded with|unexpected server response|returned error)["']?[:=]? ?["'(]?`;
 /** `403 Forbidden`, `401 (Unauthorized)`, `404: not found`, `503 status code (no body)`, `401 {"type":"error"`. */
 const suffix = String.raw`\)?[:,]? ?[-–—]? ?["'(]?(?:${spoken})\b| status code\b| \{"`;
 
-/**
- * Finds one of these HTTP statuses, named `status`; a bare number proves nothing.
- * @param codes - a regular expression of three digits.
- */
-export function statusNumber(codes: string): RegExp {
-  return new RegExp(String.raw`(?<![\w.])(?<status>${codes})\b(?:(?<=${prefix}\d{3})|(?=${suffix}))`, 'i');
-}
+/** `403 Key limit exceeded`, `ServiceUnavailable: 503 busy`: an SDK's message, or an error of a class, begins with it. `500 Files copied` is none. */
+const first = String.raw`(?:^|[a-z]\w*[A-Z]\w*: |\[)`;
+const sentence = String.raw`(?: (?=["'{]|[A-Z]|(?<=\w: \d{3} )[a-z])(?!\w+s (?:\w+ed|found|ok|done|sent|read)\b))`;
+const number = '[45]\\d\\d';
 
-/** Finds the reason phrases of these statuses, named `phrase`. */
-export function reasonPhrases(codes: string): readonly RegExp[] {
-  const wanted = new RegExp(`^(?:${codes})$`);
-  const among = (rows: typeof telling): string => {
-    const phrases = rows.flatMap(([status, ...each]) => (wanted.test(String(status)) ? each : []));
-    return `(?<phrase>${phrases.join('|') || '(?!)'})`;
-  };
-  return [
-    new RegExp(String.raw`\b${among(telling)}\b`, 'i'),
-    new RegExp(`^(?:error: )?${among(everyday)}[.!]?$`, 'im'),
-    new RegExp(`(?:^|: )${among(everyday)}(?=[.:!)]|$)`, 'm'),
-  ];
-}
+/** Numbers that prove themselves to be a status by what stands beside them; a bare number proves nothing. */
+const numbers = [
+  new RegExp(String.raw`(?<![\w.])(?<status>${number})\b(?:(?<=${prefix}\d{3})|(?=${suffix}))`, 'i'),
+  new RegExp(String.raw`${first}(?<status>4[0-3]\d|451|50\d|51[01]|52\d|530)\b${sentence}`, 'm'),
+  /\brequest rejected \((?<status>429)\)/i,
+];
 
-/** The status that a reason phrase stands for. */
-export function statusOfPhrase(phrase: string): number | undefined {
-  return statuses.get(phrase.toLowerCase());
+const among = (rows: typeof telling): string => `(?<phrase>${rows.flatMap(([, ...phrases]) => phrases).join('|')})`;
+const phrases = [
+  new RegExp(String.raw`\b${among(telling)}\b`, 'i'),
+  new RegExp(`^(?:error: )?${among(everyday)}[.!]?$`, 'im'),
+  new RegExp(`(?:^|: )${among(everyday)}(?=[.:!)]|$)`, 'm'),
+];
+
+/** The HTTP status of a failure that a text tells, by its number or by its reason phrase; undefined where it tells none. */
+export function statusInText(text: string): number | undefined {
+  for (const pattern of numbers) {
+    const status = pattern.exec(text)?.groups?.['status'];
+    if (status !== undefined) return Number(status);
+  }
+  for (const pattern of phrases) {
+    const phrase = pattern.exec(text)?.groups?.['phrase'];
+    if (phrase !== undefined) return statuses.get(phrase.toLowerCase());
+  }
+  return undefined;
 }

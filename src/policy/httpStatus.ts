@@ -1,21 +1,46 @@
-import { read, readInteger } from './errorChain.ts';
+import { read, readString } from './errorChain.ts';
 import type { Finding } from './finding.ts';
-import { type HeaderSource, headerHint } from './hints.ts';
+import { type HeaderSource, header, headerHint, resetHint } from './hints.ts';
 
 /**
- * What an HTTP answer means: its status in `status`, `statusCode`, `response.status` or a numeric `code`, and its headers.
+ * What an HTTP answer means: its status, wherever the clients keep it (`status`, `statusCode`, `response.status`, `$metadata.httpStatusCode`, a
+ * numeric `code`; also as text), and its headers.
  * @param wallNow - wall time in ms, for hints that are dates.
  */
 export function byStatus(error: unknown, wallNow: number): Finding | undefined {
-  const response = read(error, 'response');
+  const response = read(error, 'response') ?? read(error, '$response');
+  const places = [error, response, read(error, 'output')];
+  const told = places.flatMap((each) => statusKeys.map((key) => statusIn(each, key)));
+  told.push(statusIn(read(error, '$metadata'), 'httpStatusCode'));
   // A redirect that nobody followed is no answer either.
-  const told = [error, response].flatMap((each) => [readInteger(each, 'status'), readInteger(each, 'statusCode')]);
   const status = told.find((each) => isFailure(each, 300)) ?? codeOf(error);
-  if (status === undefined) return undefined;
-  const headers = read(error, 'headers') ?? read(response, 'headers');
-  const hint =
-    typeof headers === 'object' && headers !== null ? headerHint(headers as HeaderSource, wallNow) : undefined;
-  return { ...statusMeaning(status), status, hint };
+  return status === undefined ? undefined : answerMeaning(status, error, response, wallNow);
+}
+
+const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'httpStatusCode'] as const;
+
+/** What a status means that stands in a body or in a text, with the headers of the error around it. */
+export function answerMeaning(status: number, error: unknown, response: unknown, wallNow: number): Finding {
+  const given = read(error, 'headers') ?? read(response, 'headers');
+  const headers = typeof given === 'object' && given !== null ? (given as HeaderSource) : undefined;
+  if (headers === undefined) return { ...statusMeaning(status), status };
+  const hint = headerHint(headers, wallNow);
+  const limited = status === 403 && isLimit(headers);
+  const retryAfterMs =
+    hint.retryAfterMs ?? (limited || status === 429 || status === 503 ? resetHint(headers, wallNow) : undefined);
+  const meaning: Finding = limited ? { kind: 'rate_limit', outcome: 'failed' } : statusMeaning(status);
+  return { ...meaning, status, hint: { ...hint, retryAfterMs } };
+}
+
+/** GitHub says 403 of both of its limits: none is left, or when to come again. */
+function isLimit(headers: HeaderSource): boolean {
+  return header(headers, 'retry-after') !== undefined || header(headers, 'x-ratelimit-remaining') === '0';
+}
+
+function statusIn(value: unknown, key: string): number | undefined {
+  const found = read(value, key);
+  if (typeof found === 'number') return Number.isInteger(found) ? found : undefined;
+  return typeof found === 'string' && /^[1-5]\d\d$/.test(found) ? Number(found) : undefined;
 }
 
 function isFailure(status: number | undefined, from: number): boolean {
@@ -23,11 +48,14 @@ function isFailure(status: number | undefined, from: number): boolean {
 }
 
 function codeOf(error: unknown): number | undefined {
-  const code = readInteger(error, 'code');
-  return isFailure(code, 400) ? code : undefined;
+  const code = statusIn(error, 'code');
+  // PostgreSQL's and others' own numbers are longer, an exit code has a command beside it.
+  const isExit = readString(error, 'cmd') !== undefined;
+  return !isExit && isFailure(code, 400) ? code : undefined;
 }
 
-function statusMeaning(status: number): Finding {
+/** What a status means by itself. */
+export function statusMeaning(status: number): Finding {
   switch (status) {
     case 401:
     case 403:
@@ -45,9 +73,8 @@ function statusMeaning(status: number): Finding {
       return { kind: 'rate_limit', outcome: 'failed' };
     case 529:
       return { kind: 'overloaded', outcome: 'failed' };
-    // Refused before they were carried out: too slow to arrive, in conflict with another one, too early, no room.
+    // Refused before they were carried out: too slow to arrive, too early, no room.
     case 408:
-    case 409:
     case 425:
     case 503:
       return { kind: 'transient', outcome: 'failed' };

@@ -125,7 +125,7 @@ describe('an error of the network', () => {
     ['UND_ERR_HEADERS_OVERFLOW', 'protocol', 'unknown'],
     ['HPE_INVALID_CONSTANT', 'protocol', 'unknown'],
     ['Z_DATA_ERROR', 'protocol', 'unknown'],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', 'permanent', 'not_started'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'protocol', 'not_started'],
     ['ERR_INVALID_URL', 'permanent', 'not_started'],
   ])('[R-5] that fetch tells of: %s is %s, its effect %s', (code, kind, outcome) => {
     expect(facts(new TypeError('fetch failed', { cause: coded(code) }))).toMatchObject({ kind, outcome, code });
@@ -152,8 +152,8 @@ describe('an error of the network', () => {
     );
   });
 
-  it('[R-5] of a certificate is permanent', () => {
-    expect(kindOf(coded('CERT_HAS_EXPIRED'))).toBe('permanent');
+  it('[R-5] of a certificate is a handshake that was refused', () => {
+    expect(kindOf(coded('CERT_HAS_EXPIRED'))).toBe('protocol');
   });
 });
 

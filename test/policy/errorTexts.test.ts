@@ -71,7 +71,6 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
       'HTTP 422',
       'unexpected status 404 Not Found',
       'gateway closed (1009)',
-      'SSL certificate verification failed',
       'fetch failed: bad port',
       "API Error: Claude's response exceeded the 128000 output token maximum.",
       'Incomplete response returned, reason: max_output_tokens',
@@ -97,7 +96,11 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
   ],
   [
     'protocol',
-    ['No such tool available: mcp__kb__query', 'API Error: API returned an empty or malformed response (HTTP 200)'],
+    [
+      'SSL certificate verification failed',
+      'No such tool available: mcp__kb__query',
+      'API Error: API returned an empty or malformed response (HTTP 200)',
+    ],
   ],
   ['spawn', ['spawn foo ENOENT', 'spawn /bin/x EACCES']],
   ['crash', ['internal error; agent loop died unexpectedly', 'MCP error -32000: Connection closed', 'Not connected']],

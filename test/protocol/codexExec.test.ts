@@ -40,7 +40,7 @@ describe('the output of codex exec --json', () => {
       { kind: 'permanent', reason: 'context_length' },
     ],
     ['stream disconnected before completion: stream closed before response.completed', { kind: 'transient' }],
-    ['stream disconnected before completion: idle timeout waiting for SSE', { kind: 'transient' }],
+    ['stream disconnected before completion: idle timeout waiting for SSE', { kind: 'timeout' }],
     ['Incomplete response returned, reason: max_output_tokens', { kind: 'permanent' }],
     ['{"error":{"type":"invalid_request_error","message":"bad"}}', { kind: 'permanent' }],
     ['something new', { kind: 'unknown' }],

@@ -35,7 +35,16 @@ const responseKey = test<Response>(
 );
 
 /** Headers of an answer that say when to come again, and how to ask its makers about it. */
-const keptHeaders = ['retry-after-ms', 'retry-after', 'x-should-retry', 'date', 'request-id', 'x-request-id'] as const;
+const keptHeaders = [
+  ...['retry-after-ms', 'retry-after', 'x-should-retry', 'date', 'request-id', 'x-request-id'],
+  ...[
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+    'x-ratelimit-reset-after',
+    'ratelimit-remaining',
+    'ratelimit-reset',
+  ],
+] as const;
 
 /**
  * An HTTP answer that is a failure. `classify` knows what it means: by its status, the hints in its headers, and what its body says

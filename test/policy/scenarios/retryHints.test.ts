@@ -1,6 +1,7 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { type HeaderSource, headerHint, textHint } from '../../../src/policy/hints.ts';
+import { type HeaderSource, headerHint } from '../../../src/policy/hints.ts';
+import { textHint } from '../../../src/policy/textHints.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 const local = new Date(2026, 10, 21, 15, 0, 30).getTime();
@@ -53,8 +54,10 @@ describe('a time in a text', () => {
     expect(textHint(text, now).retryAfterMs).toBe(expected);
   });
 
-  it('[R-3] that passed less than an hour ago means now, not tomorrow', () => {
-    expect(textHint('resets 3pm', local).retryAfterMs).toBe(0);
+  it('[R-3] that has just passed is asked again in a minute: neither at once nor tomorrow', () => {
+    expect(textHint('resets 3pm', local).retryAfterMs).toBe(60_000);
+    expect(textHint('resets 3pm', local + 9 * 60_000).retryAfterMs).toBe(60_000);
+    expect(textHint('resets 3pm', local + 10 * 60_000).retryAfterMs).toBe(24 * 3_600_000 - 10.5 * 60_000);
   });
 
   it('[R-3] may name its day', () => {

@@ -50,7 +50,7 @@ describe('a turn that failed', () => {
     [http('responseStreamDisconnected', null), 'stream disconnected before completion: boom', { kind: 'transient' }],
     ['rateLimitExceeded', 'rate limit exceeded: Please try again in 1.5s', { kind: 'rate_limit', retryAfterMs: 1500 }],
     ['other', 'Incomplete response returned, reason: max_output_tokens', { kind: 'permanent' }],
-    ['other', 'stream disconnected before completion: idle timeout waiting for SSE', { kind: 'transient' }],
+    ['other', 'stream disconnected before completion: idle timeout waiting for SSE', { kind: 'timeout' }],
     ['other', 'Missing environment variable: `FAKE_KEY`.', { kind: 'auth' }],
     ['unauthorized', 'x', { kind: 'auth' }],
     ['modelNotFound', 'x', { kind: 'permanent', reason: 'not_found' }],

@@ -1,0 +1,84 @@
+import { byClientLimit } from './clientLimits.ts';
+import { type ErrorBody, errorBody } from './errorBody.ts';
+import { read, readString } from './errorChain.ts';
+import { byCloseCode, byName } from './errorCodes.ts';
+import { nameMeaning } from './errorNames.ts';
+import { byExit } from './exitCodes.ts';
+import type { Finding } from './finding.ts';
+import { byGrpc } from './grpcStatus.ts';
+import { byRedis } from './redisReply.ts';
+import { answerMeaning, byStatus } from './httpStatus.ts';
+import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
+import { sharpenedByName } from './sharpened.ts';
+import { byDatabase } from './sqlState.ts';
+import { fieldHint } from './textHints.ts';
+
+/** What the structure of a chain of errors says. */
+export interface Evidence {
+  /** The first error of the chain whose structure says something; undefined where none does. */
+  readonly found: Finding | undefined;
+  /** What the bodies of the answers say for people. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * Looks for the structure of errors that says what happened: the answer of a server with its body, the limit of a client, an errno, a status of
+ * gRPC, a SQLSTATE, a code of JSON-RPC or of a WebSocket, an exit.
+ */
+export function evidenceOf(chain: readonly unknown[], wallNow: number, source: ErrorSource | undefined): Evidence {
+  const texts: string[] = [];
+  let vague: Finding | undefined;
+  for (const [place, each] of chain.entries()) {
+    const body = errorBody(each);
+    texts.push(...body.texts);
+    const found = ofOne(each, body, wallNow, source);
+    if (found === undefined) continue;
+    // A client that got no answer at all may make up a status.
+    if (found.status !== undefined && isMadeUp(each)) {
+      const below = chain.slice(place + 1).flatMap((inner) => byClientLimit(inner) ?? byName(inner) ?? []);
+      if (below[0] !== undefined) return { found: below[0], texts };
+    }
+    // A connection that failed by its name alone: what is below may know whether it stood.
+    const isVague = found.kind === 'unknown' || (found.kind === 'transient' && found.isNameAlone === true);
+    if (!isVague) return { found: hinted(found, body, wallNow), texts };
+    if (vague === undefined || vague.kind === 'unknown') vague = found;
+  }
+  return { found: vague, texts };
+}
+
+function ofOne(error: unknown, body: ErrorBody, wallNow: number, source: ErrorSource | undefined): Finding | undefined {
+  const named = nameMeaning(...body.names, readString(error, 'name') ?? '', className(error));
+  const number = body.numbers.find((each) => each >= 400 && each <= 599);
+  const answer =
+    byStatus(error, wallNow) ??
+    (number === undefined ? undefined : answerMeaning(number, error, read(error, 'response'), wallNow));
+  if (answer !== undefined) return sharpenedByName(answer, named);
+  return (
+    byClientLimit(error) ??
+    byName(error) ??
+    byGrpc(error) ??
+    byDatabase(error) ??
+    byRedis(error) ??
+    byRpcCode(error, source) ??
+    byCloseCode(error) ??
+    byExit(error) ??
+    (named === undefined ? undefined : { ...named, isNameAlone: true })
+  );
+}
+
+/** The class of an error whose name is the general one. */
+function className(error: unknown): string {
+  return error instanceof Error ? (readString(read(error, 'constructor'), 'name') ?? '') : '';
+}
+
+function isMadeUp(error: unknown): boolean {
+  const kept = ['response', '$response', 'headers', 'body', 'data', '$metadata'];
+  return kept.every((key) => read(error, key) === undefined);
+}
+
+/** With what the body says of calling again, where no header does. */
+function hinted(found: Finding, { fields }: ErrorBody, wallNow: number): Finding {
+  if (found.hint?.retryAfterMs !== undefined) return found;
+  const { retryAfterMs } = fieldHint(fields, wallNow);
+  return retryAfterMs === undefined ? found : { ...found, hint: { ...found.hint, retryAfterMs } };
+}

@@ -1,0 +1,77 @@
+import { read, readInteger, readString } from './errorChain.ts';
+import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
+import type { Finding } from './finding.ts';
+
+type Row = readonly [name: string, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason];
+
+/** The statuses of gRPC by number; Google's APIs have the same names in the bodies of HTTP. */
+const statuses: readonly Row[] = [
+  ['OK', 'unknown', 'unknown'],
+  ['CANCELLED', 'cancelled', 'cancelled'],
+  ['UNKNOWN', 'unknown', 'unknown'],
+  ['INVALID_ARGUMENT', 'permanent', 'failed'],
+  ['DEADLINE_EXCEEDED', 'timeout', 'unknown'],
+  ['NOT_FOUND', 'permanent', 'failed', 'not_found'],
+  ['ALREADY_EXISTS', 'permanent', 'failed'],
+  ['PERMISSION_DENIED', 'auth', 'failed'],
+  ['RESOURCE_EXHAUSTED', 'rate_limit', 'failed'],
+  ['FAILED_PRECONDITION', 'permanent', 'failed'],
+  ['ABORTED', 'transient', 'failed'],
+  ['OUT_OF_RANGE', 'permanent', 'failed'],
+  ['UNIMPLEMENTED', 'permanent', 'failed'],
+  ['INTERNAL', 'transient', 'unknown'],
+  // Of a connection that broke on the way too: nothing says that the request was not carried out.
+  ['UNAVAILABLE', 'transient', 'unknown'],
+  ['DATA_LOSS', 'unknown', 'unknown'],
+  ['UNAUTHENTICATED', 'auth', 'failed'],
+];
+
+/** Says of UNAVAILABLE that nothing was sent. */
+const unsent =
+  /no connection established|failed to connect|connection refused|ECONNREFUSED|name resolution|dns resolution/i;
+
+/** What a status of gRPC means. @param words - what was said with it. */
+export function grpcMeaning(status: number | string, words = ''): Finding | undefined {
+  const row = typeof status === 'number' ? statuses[status] : statuses.find(([name]) => name === plain(status));
+  if (row === undefined || row[0] === 'OK') return undefined;
+  const [code, kind, outcome, reason] = row;
+  if (code === 'RESOURCE_EXHAUSTED' && /message larger than max/i.test(words)) {
+    return { kind: 'permanent', outcome: 'failed', reason: 'message_too_large', code };
+  }
+  if (code === 'UNAVAILABLE' && unsent.test(words)) return { kind, outcome: 'not_started', code };
+  return { kind, outcome, reason, code };
+}
+
+/** Go and Python write `ResourceExhausted`, and some `CANCELED`. */
+function plain(name: string): string {
+  const upper = /^[A-Z_]+$/.test(name) ? name : name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+  return upper === 'CANCELED' ? 'CANCELLED' : upper;
+}
+
+/** `14 UNAVAILABLE: …` of grpc-js, `rpc error: code = Unavailable desc = …` of Go, `StatusCode.UNAVAILABLE`of Python. */
+const written = [
+  /(?:^|: )(?:\d{1,2} )?(?<name>[A-Z][A-Z_]+):/m,
+  /\brpc error: code = (?<name>[A-Za-z]+)\b/,
+  /\bStatusCode\.(?<name>[A-Z_]+)\b/,
+];
+
+/** What a text says of a call by gRPC. */
+export function grpcText(text: string): Finding | undefined {
+  for (const pattern of written) {
+    const name = pattern.exec(text)?.groups?.['name'];
+    const found = name === undefined ? undefined : grpcMeaning(name, text);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What an error of a gRPC client means: its small number in `code` stands beside `details` and `metadata`. */
+export function byGrpc(error: unknown): Finding | undefined {
+  const code = readInteger(error, 'code');
+  if (code === undefined || code < 1 || code > 16) return undefined;
+  const message = readString(error, 'message') ?? '';
+  const looks =
+    (readString(error, 'details') !== undefined && typeof read(error, 'metadata') === 'object') ||
+    grpcText(message) !== undefined;
+  return looks ? grpcMeaning(code, `${message} ${readString(error, 'details') ?? ''}`) : undefined;
+}

@@ -1,0 +1,76 @@
+import { type ErrorText, row } from './textRow.ts';
+
+const over = String.raw`(?:reach(?:ed|ing|es)?|exceed(?:ed|s|ing)?|exhaust(?:ed|ing)?|hit(?:ting)?|used up|depleted|consumed|ran out|run out|surpassed|over)`;
+const window = String.raw`(?:daily|weekly|monthly|yearly|annual|session|\d+[- ]hour|\d+[- ]day)`;
+const limit = '(?:limit|quota|cap|budget|allowance|allocation|allotment)s?';
+const money = '(?:spend|spending|billing|usage|cost|credit|budget|payment|free[ -]tier|free usage|plan|token plan)';
+/** Words in between, within a sentence. */
+const some = String.raw`\b[^.!?;\n]{0,60}?\b`;
+const few = String.raw`\b[^.!?;\n]{0,30}?\b`;
+
+const text = (pattern: string): RegExp => new RegExp(pattern, 'i');
+const quota = (pattern: RegExp): ErrorText => row(pattern, 'quota', 'failed');
+const rate = (pattern: RegExp): ErrorText => row(pattern, 'rate_limit', 'failed');
+
+/** Money, and limits of a day and more; then those of any window, most of which are short. */
+export const quotaTexts: readonly ErrorText[] = [
+  quota(
+    /(?:insufficient[ _]quota|credit[ _]balance|billing_error|spend_limit|usage_?limit)_?(?:is too low|exhausted|exceeded|reached)?(?= ?["'|]|[_ ](?:exceeded|reached|is too low))|insufficient_quota|billing_error|credit_balance_exhausted/i,
+  ),
+  quota(text(String.raw`\b${window}${few}${limit}${some}${over}\b`)),
+  quota(text(String.raw`\b${over}${some}${window}${few}${limit}\b`)),
+  quota(text(String.raw`\b${limit} ${over} \(${window}`)),
+  quota(text(String.raw`\b${money}(?: hard| soft)? (?:limit|cap|quota|budget)s?${some}${over}\b`)),
+  quota(text(String.raw`\b${over}${some}${money}(?: hard| soft)? (?:limit|cap|quota|budget)s?\b`)),
+  quota(
+    /\b(?:insufficient|not enough|out of|no(?: more| remaining)?|ran out of|run out of|exhausted|depleted|used (?:up )?all)\b(?: \w+){0,4} (?:credits?|funds|balance)\b/i,
+  ),
+  quota(
+    /\b(?:credits?|balance|funds|(?<!retry |error |time |token |thinking )budget)\b[^.!?;\n]{0,40}?\b(?:too low|insufficient|exhausted|depleted|used up|exceeded|ran out|run out|negative|consumed)\b/i,
+  ),
+  quota(
+    /\brequires? (?:more|additional) credits\b|\b(?:insufficient|low) (?:account )?balance\b|\binsufficient (?:funds|credits?)\b/i,
+  ),
+  quota(
+    /\bpayment (?:is )?required\b|\bbilling (?:account )?(?:is |has been |was )?(?:not active|inactive|disabled|suspended|not enabled)\b/i,
+  ),
+  quota(
+    /\b(?:account|subscription|trial|plan) (?:has |is |was |has been )?(?:expired|past due|overdue|not active|in arrears)\b/i,
+  ),
+  quota(
+    /you['’]?(?:ve| have) (?:hit|reached|used (?:up )?all(?: of)?) your (?:(?!rate)\S+ ){0,4}limits?\b|out of call volume quota|\bkey limit (?:exceeded|reached)\b|\blimited to \d[\d,]*[^.\n]{0,30}(?:per|\/|a|each) ?(?:day|week|month)\b|to use codex with your chatgpt plan/i,
+  ),
+  quota(
+    /\b(?:limit|quota|exceed\w*|exhaust\w*|too many)\b[^!?;\n]{0,120}?\bper[ _-]?(?:day|week|month)\b|\b(?:requests|tokens)[ _-]per[ _-]day\b|\b[RT]PD\b/i,
+  ),
+  quota(/\bquota will (?:be )?(?:reset|replenish\w*)\b[^.\n]{0,20}\b(?:\d+h|\d+ hours?|\d+ days?|\d\d:\d\d:\d\d)\b/i),
+
+  rate(
+    /\b(?:quota|limit)\b[^!?;\n]{0,100}?\bper[ _-]?(?:second|minute|hour)\b|\bper[ _-]?(?:second|minute)\b[^!?;\n]{0,60}\b(?:quota|limit)\b[^.\n]{0,20}\b(?:reached|exceeded|hit)\b/i,
+  ),
+  ...[
+    /\bquota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b|\b(?:exceeded|exhausted|reached)\b[^.!?;\n]{0,40}\bquota\b/i,
+    /\bquota will (?:be )?(?:reset|replenish\w*)\b|\bexhausted your capacity\b|\bout of (?:\w+ ){0,3}quota\b|\bno quota (?:left|remaining)\b/i,
+  ].map((pattern): ErrorText => ({ ...quota(pattern), isAnyWindow: true })),
+];
+
+/** No room for the moment. */
+export const overloadTexts: readonly ErrorText[] = [
+  /overloaded_error|server_?is_?overloaded|server_?overloaded|\boverloaded[.!]?$|^overloaded\b/im,
+  /\b(?:is|are|was|were|be|been|currently|temporarily|model|server|service|system|api|engine|backend|cluster|error:) overloaded\b/i,
+  /\b(?:at|over|no|insufficient|out of|not enough)(?: \w+)? capacity\b|\bcapacity (?:is )?(?:exceeded|constraints?|unavailable)/i,
+  /\b(?:high|heavy|excessive)(?: \w+)? (?:demand|load|traffic)\b/i,
+  /(?<!service |resource |file |currently |is |be )temporarily unavailable/i,
+].map((pattern) => row(pattern, 'overloaded', 'failed'));
+
+/** Too many in a short time. */
+export const rateTexts: readonly ErrorText[] = [
+  /rate_limit(?:_error|_exceeded|ed)|\brate.?limited\b|\brate.?limit.?(?:error|exceeded|reached|hit|violation|exception)\b|^(?:error: )?rate.?limit(?:s|ing)?[.!]?$/im,
+  /\brate[- ]?limits?\b(?: \w+){0,4} (?:been |was |is )?(?:exceeded|reached|hit|triggered)\b/i,
+  /\b(?:exceed\w*|hit|reach\w*|over|due to|because of|caused by|triggered|violat\w+)\b[^.!?;\n]{0,80}?\brate[- ]?limit(?:s|ing)?\b/i,
+  /\b(?:exceed\w*|hit)\b[^.!?;\n]{0,60}?\b(?:call|request|token|api|query) rates?\b|\b(?:request )?rate (?:is )?(?:exceeded|too (?:high|large))\b|\brequest rate is large\b/i,
+  /\b(?:request|call|you|client|api|operation)s?\b[^.!?;\n]{0,30}?\b(?:was|were|is|are|been|being) (?:throttled|rate.?limited)\b|\bthrottl(?:ing|ed)(?:error|exception)?:|\brequest rate limit/i,
+  /\btoo many (?:requests|tokens|calls|api calls|concurrent|attempts|messages)\b|\b(?:concurrency|concurrent \w+) limit\b[^.\n]{0,20}\b(?:exceeded|reached|hit)\b/i,
+  /\bslow_down\b|\bplease slow down\b|\breduce your request rate\b|\bresources? (?:has been |have been )?exhausted\b|\bRESOURCE_EXHAUSTED\b|\bFLOOD_?WAIT/i,
+  /temporarily limiting requests/i,
+].map(rate);
