@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClaude } from '../../src/claude/index.ts';
+import { goOnPrompt } from '../../src/protocol/agentTrail.ts';
 import { isAlive } from '../support/temporary.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { callsTool, fails, hangs, says } from './fakeAnthropic.ts';
@@ -80,7 +81,7 @@ describe.skipIf(!hasClaude)('the real claude', () => {
     expect(await outcome).toMatchObject({ ok: true, value: { agent: { text: 'went on' } } });
     const asked = JSON.stringify(upstream.requests.at(-1)?.body.messages);
     expect(asked).toContain('echo done >> effects');
-    expect(asked).toContain('Go on with the request');
+    expect(asked).toContain(goOnPrompt);
     expect(readFileSync(join(cwd, 'effects'), 'utf8')).toBe('done\n');
     // Ended behind the answer.
     await vi.waitUntil(() => !isAlive(Number(readFileSync(join(cwd, 'shell'), 'utf8'))), { timeout: 20_000 });
@@ -91,7 +92,7 @@ describe.skipIf(!hasClaude)('the real claude', () => {
     const args = ['-p', 'do it', '--output-format', 'stream-json', '--verbose', '--allowedTools', 'Bash'];
     const { claude, upstream } = await startRealClaude(script, { args });
     expect(await claude.call({})).toMatchObject({ ok: true });
-    expect(JSON.stringify(upstream.requests.at(-1)?.body.messages)).toContain('Go on with the request');
+    expect(JSON.stringify(upstream.requests.at(-1)?.body.messages)).toContain(goOnPrompt);
   });
 
   it('[S-10] whose prompt a hook declines has failed, without saying the prompt', async () => {

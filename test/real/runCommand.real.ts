@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { goOnPrompt } from '../../src/protocol/agentTrail.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { codexPath, hasCodex } from './codexEnv.ts';
 import { callsTool, fails, says } from './fakeAnthropic.ts';
@@ -46,14 +47,14 @@ describe.skipIf(!hasClaude)('unwedge run over the real claude', () => {
     const { code, upstream, cwd } = await runOverClaude(script, [...attempts(3), '--', ...claude, ...stream]);
     expect({ code, requests: upstream.requests.length }).toEqual({ code: 0, requests: 6 });
     expect(readFileSync(join(cwd, 'effect'), 'utf8')).toBe('x\n');
-    expect(JSON.stringify(upstream.requests.at(-1)?.body.messages)).toContain('Go on with the request');
+    expect(JSON.stringify(upstream.requests.at(-1)?.body.messages)).toContain(goOnPrompt);
   });
 
   it('[R-12] [L-4] as text is tried once', async () => {
     const env = { CLAUDE_CODE_MAX_RETRIES: '0' };
     const words = [...attempts(3), '--', ...claude];
     const { code, stderr, upstream } = await runOverClaude([crowded], words, env);
-    expect({ code, requests: upstream.requests.length }).toEqual({ code: 1, requests: 1 });
+    expect({ code, requests: upstream.requests.length }).toEqual({ code: 75, requests: 1 });
     expect(stderr).toContain('unwedge: not tried again: this output of Claude does not tell what it has done');
   });
 });
