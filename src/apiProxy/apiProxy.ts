@@ -4,12 +4,13 @@ import type { DrainOrder } from '../calls/draining.ts';
 import { inboundTrace } from '../calls/inboundTrace.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { Part, Runtime } from '../runtime/runtime.ts';
+import { clientOf } from './clients.ts';
 import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
 import { type Asked, Exchange } from './exchange.ts';
 import { credentialOf } from './passedHeaders.ts';
 import { repeatKeys, Repeats } from './repeats.ts';
 import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
-import { clientOf, routeOf } from './route.ts';
+import { modelOf, routeOf } from './route.ts';
 import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { Upstream } from './upstream.ts';
 
@@ -101,6 +102,7 @@ export class ApiProxy {
     const releaseBody = (): void => this.#bodies.release(body);
     const asked: Asked = {
       ...askedModel(body),
+      ...(route.dialect === 'gemini' && { streams: true, model: modelOf(url) }),
       request,
       response,
       body,

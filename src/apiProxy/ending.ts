@@ -1,6 +1,7 @@
-import type { Failure } from '../policy/failure.ts';
+import type { Failure, FailureKind } from '../policy/failure.ts';
 import { failureKinds } from '../policy/failure.ts';
 import { mayRepeat } from '../policy/repetition.ts';
+import { clients } from './clients.ts';
 import type { Asked, Exchange } from './exchange.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import { ownAnswer } from './ownAnswer.ts';
@@ -9,17 +10,31 @@ import type { Bucket } from './upstream.ts';
 
 /** Told to Codex where a 429 says nothing: without it a turn of Codex ends at once, in seconds. */
 const codexWaitS = 30;
+/** A longer wait Codex is not told, in seconds: it would wait without a word. */
+const longestCodexWaitS = 60;
+/** A connection is reset so long after its last bytes, in ms: Node takes a reset that comes with unread bytes for an end. */
+const resetAfterMs = 1000;
 
 /** Ends an answer that broke, in the way its client can go on from. */
 export function breakOff({ response, route, client }: Asked, exchange: Exchange, failure: Failure): void {
-  if (exchange.isOver && failure.reason !== 'reader_left') {
-    response.end();
+  if (failure.reason === 'reader_left') {
+    response.destroy();
     return;
   }
-  const words = exchange.isBetweenEvents ? lastWords(route.dialect, client, `unwedge: ${failure.message}`) : undefined;
-  if (words === undefined || failure.reason === 'reader_left') response.destroy();
+  if (exchange.isOver) {
+    response.end(exchange.last);
+    return;
+  }
+  const { hasCall, isBetweenEvents } = exchange;
+  const how = failure.kind === 'timeout' ? 'silent' : 'cut';
+  const { does } = clients[client].cells[hasCall ? (`${how} after a call` as const) : (`${how} in its text` as const)];
+  const words = isBetweenEvents ? lastWords(route.dialect, does, `unwedge: ${failure.message}`) : undefined;
   // On a line of its own: of the event before, the name alone may have been sent.
-  else response.end(`\n\n${words}`);
+  if (words !== undefined) response.end(`\n\n${words}`);
+  // Asked again from the beginning it would run a tool twice: in the middle of an event it is better closed.
+  else if (does === 'reset' && !hasCall)
+    exchange.clock.setTimeout(() => response.socket?.resetAndDestroy(), resetAfterMs);
+  else response.destroy();
 }
 
 /** Answers a request that got nothing: with the last answer of the upstream as it came, else with one of ours. */
@@ -30,14 +45,14 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
   const last = exchange?.lastAnswer;
   const isLimit = failure.kind === 'quota' || failure.kind === 'rate_limit';
   if (last !== undefined) {
-    if (isLimit) bucket.lastRefusal = last;
+    if (isLimit) bucket.lastRefusal = { ...last, kind: failure.kind };
     pass(asked, last, failure, now - last.at);
     return;
   }
   // The bucket is closed: whoever asks now learns what the one before was told.
   const kept = bucket.lastRefusal;
   if (kept !== undefined && failure.attempts === 0 && (isLimit || failure.kind === 'circuit_open')) {
-    pass(asked, kept, failure, now - kept.at);
+    pass(asked, kept, { ...failure, kind: kept.kind }, now - kept.at);
     return;
   }
   // Told to another process, or an earlier one: what it said is not known here.
@@ -45,6 +60,7 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
     failure,
     route.dialect,
     isLimit || bucket.path.openedBy?.kind === 'quota',
+    asked.client,
   );
   const isLast = failure.reason === 'stopped' ? { connection: 'close' } : {};
   response.writeHead(status, { ...headers, ...isLast, 'content-length': Buffer.byteLength(body) });
@@ -55,19 +71,36 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
 function pass(
   { response, request, client }: Asked,
   answer: FailedAnswer,
-  { retryAfterMs }: Failure,
+  { kind, retryAfterMs }: Failure,
   ageMs: number,
 ): void {
   const { status, statusMessage, headers, body } = answer;
-  const passed = ageMs > 0 ? aged(headers, ageMs) : [...headers];
+  const as = ageMs > 0 ? aged(headers, ageMs) : headers;
+  const isFollowed = clients[client].cells['refused for an hour'].does === 'drops hint';
+  const passed = isFollowed ? hintedForCodex(as, status, kind, retryAfterMs) : [...as];
   const names = new Set(headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
-  if (client === 'codex' && status === 429 && !names.has('retry-after')) {
-    const waitS = Math.ceil((retryAfterMs ?? codexWaitS * 1000) / 1000);
-    passed.push('retry-after', String(Math.min(60, Math.max(1, waitS))));
-  }
   if (!names.has('content-length') && request.method !== 'HEAD') passed.push('content-length', String(body.length));
   response.writeHead(status, statusMessage, passed);
   response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/**
+ * The headers of a refusal for Codex. It follows whatever `retry-after` says in seconds, without a word, and knows no date; after a 429 without one its turn ends at once.
+ */
+function hintedForCodex(
+  headers: readonly string[],
+  status: number,
+  kind: FailureKind,
+  retryAfterMs: number | undefined,
+): string[] {
+  const value = headers.find((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'retry-after');
+  const isSeconds = value !== undefined && /^\d+$/.test(value.trim());
+  const hintS = kind === 'quota' ? Number.POSITIVE_INFINITY : Math.ceil((retryAfterMs ?? codexWaitS * 1000) / 1000);
+  const waitS = isSeconds ? Number(value) : hintS;
+  const isAsItShouldBe = isSeconds ? waitS <= longestCodexWaitS : status !== 429;
+  if (isAsItShouldBe) return [...headers];
+  const others = headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== 'retry-after');
+  return waitS > longestCodexWaitS ? others : [...others, 'retry-after', String(Math.max(1, waitS))];
 }
 
 /** The headers of an answer that is given later: what they say to wait has become less. A date is as true as it was. */

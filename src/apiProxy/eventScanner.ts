@@ -1,8 +1,9 @@
+import { CallScan } from './callScan.ts';
 import type { Dialect } from './route.ts';
 
 /**
  * What an event means. `sign`: the other side lives. `content`: something came of the answer. `last`: it is complete. `error`: it says that it
- * failed.
+ * failed. The reason of the end (`finish_reason`) is content, after which only figures follow.
  */
 export type EventMeaning = 'sign' | 'content' | 'last' | 'error';
 
@@ -30,8 +31,18 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 const letterD = 0x64;
 const letterE = 0x65;
+const brace = 0x7b;
+/** An error in place of an event, whose data has no type. */
+const errorHead = /^\s*\{\s*"error"\s*:\s*(?!null)\S/;
+/** The reason for which an answer ends, in the JSON of an event: within a text its quotes would be escaped. */
+const finishes: Readonly<Record<Dialect, RegExp | undefined>> = {
+  messages: /"stop_reason"\s*:\s*"/,
+  responses: undefined,
+  chat: /"finish_reason"\s*:\s*"(?!error")/,
+  gemini: /"finishReason"\s*:\s*"(?!FINISH_REASON_UNSPECIFIED)/,
+};
 /** So much of a line is looked at where its event has no name, in bytes. */
-const lineHead = 128;
+const lineHead = 256;
 /** So much is kept of a line that is cut by a chunk, and of what an error says, in bytes. */
 const mostKept = 64 * 1024;
 const fewKept = 256;
@@ -48,8 +59,11 @@ export class EventScanner {
   /** An event has come that says that the answer failed. */
   hasFailed = false;
   readonly #dialect: Dialect;
+  readonly #calls: CallScan;
   /** What the event says that failed the answer: its data, as far as it is kept. */
   errorData = '';
+  /** The name of that event. */
+  errorName = '';
   #name: string | undefined = undefined;
   #dataHead: string | undefined = undefined;
   #hasData = false;
@@ -59,13 +73,21 @@ export class EventScanner {
   #isFirst = true;
   /** The last byte was a CR: an LF after it belongs to the same end of a line. */
   #wasReturn = false;
-  /** Of chat completions: the event is an error. */
+  /** Where events have no names: this one is an error. */
   #isError = false;
-  /** Of chat completions: a choice has ended, which some servers let be the last word. */
-  #hasFinish = false;
+  /** Choices that have not been given the reason of their end. */
+  #unfinished: number;
 
-  constructor(dialect: Dialect) {
+  /** @param choices - how many answers to one request the stream holds. */
+  constructor(dialect: Dialect, choices = 1) {
     this.#dialect = dialect;
+    this.#calls = new CallScan(dialect);
+    this.#unfinished = choices;
+  }
+
+  /** Whether the reason of its end has come: all of the answer is there, also where a last event is to follow. */
+  get isFinished(): boolean {
+    return this.#unfinished <= 0;
   }
 
   /** Whether the last event has come, well or not. */
@@ -73,9 +95,14 @@ export class EventScanner {
     return this.isComplete || this.hasFailed;
   }
 
+  /** Whether the call of a tool has come whole. */
+  get hasCall(): boolean {
+    return this.#calls.hasWhole;
+  }
+
   /** Whether the end of the body is the end of an answer, and not of a connection. */
   get mayEnd(): boolean {
-    return this.isOver || this.#hasFinish;
+    return this.isOver || this.isFinished;
   }
 
   /** Whether an event of ours can follow: no data of an event has begun that would be taken for whole. */
@@ -142,20 +169,32 @@ export class EventScanner {
       if (line.startsWith('event:')) this.#name = line.slice(line[6] === ' ' ? 7 : 6);
     } else if (first === letterD && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
-      if (this.#dialect === 'chat') this.#chatData(bytes, start + 5, end);
-      else if (this.#name === undefined)
+      if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
+      else {
         this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));
+        if (this.#eventName === 'message_delta') this.#finish(bytes.subarray(start, end));
+      }
       if (!this.hasFailed && this.errorData.length < mostKept && this.#meaning() === 'error')
         this.errorData += `${bytes.toString('utf8', start + 5, Math.min(end, start + mostKept))}\n`;
+    } else if (this.#dialect === 'gemini' && (first === brace || this.hasFailed)) {
+      // An error stands there as it is, in place of events.
+      this.hasFailed = true;
+      if (this.errorData.length < mostKept) this.errorData += `${bytes.toString('utf8', start, end)}\n`;
     }
   }
 
-  #chatData(bytes: Buffer, start: number, end: number): void {
-    this.#dataHead ??= bytes.toString('latin1', start, Math.min(end, start + 16)).trimStart();
+  /** Of events without names. */
+  #plainData(bytes: Buffer, start: number, end: number): void {
+    this.#dataHead ??= bytes.toString('latin1', start, Math.min(end, start + lineHead)).trimStart();
     const data = bytes.subarray(start, end);
     // A key of the JSON: within a text its quotes would be escaped.
     this.#isError ||= data.includes('"error":{') || data.includes('"error": {');
-    this.#hasFinish ||= data.includes('"finish_reason":"') || data.includes('"finish_reason": "');
+    if (data.includes('"finish')) this.#finish(data);
+    this.#calls.data(data);
+  }
+
+  #finish(data: Buffer): void {
+    if (finishes[this.#dialect]?.test(data.toString('latin1')) === true) this.#unfinished--;
   }
 
   #event(): void {
@@ -164,23 +203,29 @@ export class EventScanner {
         return;
       case 'content':
         this.content++;
+        this.#calls.event(this.#eventName, this.#dataHead ?? '');
         return;
       case 'last':
         this.isComplete = true;
         return;
       case 'error':
         this.hasFailed = true;
+        this.errorName = this.#eventName;
     }
   }
 
   #meaning(): EventMeaning {
     const head = this.#dataHead ?? '';
-    if (this.#dialect === 'chat') {
+    if (this.#dialect === 'chat' || this.#dialect === 'gemini') {
       if (head.startsWith('[DONE]')) return 'last';
-      return this.#isError || head.startsWith('{"error"') ? 'error' : 'content';
+      return this.#isError || errorHead.test(head) ? 'error' : 'content';
     }
-    const name = this.#name ?? /"type"\s*:\s*"([\w.]+)"/.exec(head)?.[1] ?? '';
-    return meanings[this.#dialect].get(name) ?? 'content';
+    if (this.#name === undefined && errorHead.test(head)) return 'error';
+    return meanings[this.#dialect].get(this.#eventName) ?? 'content';
+  }
+
+  get #eventName(): string {
+    return this.#name ?? /"type"\s*:\s*"([\w.]+)"/.exec(this.#dataHead ?? '')?.[1] ?? '';
   }
 }
 

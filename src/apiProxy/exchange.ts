@@ -8,12 +8,13 @@ import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../
 import { mayRepeat } from '../policy/repetition.ts';
 import type { StreamReader } from '../calls/callSettings.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import type { ClientKind } from './clients.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import { type ForwardedAnswer, type ForwardedRequest, Forwarding } from './forwarding.ts';
 import { gone, type Passage } from './passage.ts';
 import type { AskedModel, RequestBody } from './requestBody.ts';
-import type { ClientKind, Route } from './route.ts';
+import type { Route } from './route.ts';
 import type { ApiProxySettings } from './settings.ts';
 import type { Bucket, Upstream } from './upstream.ts';
 
@@ -37,6 +38,8 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: Route;
+  readonly client: ClientKind;
+  readonly choices: number;
   readonly model: string | undefined;
   readonly upstream: Upstream;
   readonly limits: ApiProxySettings;
@@ -73,11 +76,13 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     clock: Clock,
     isLast: boolean,
   ) {
-    const { request, response, body, route, model, streams, arrivedAt } = asked;
+    const { request, response, body, route, client, model, streams, choices, arrivedAt } = asked;
     this.request = request;
     this.response = response;
     this.body = body;
     this.route = route;
+    this.client = client;
+    this.choices = choices;
     this.model = model;
     this.upstream = upstream;
     this.limits = limits;
@@ -123,9 +128,19 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.#forwarding?.isBetweenEvents ?? false;
   }
 
-  /** Whether the last event of a stream has reached the client: what becomes of its body says nothing of the answer. */
+  /** Whether the call of a tool has reached the client whole. */
+  get hasCall(): boolean {
+    return this.#forwarding?.hasCall ?? false;
+  }
+
+  /** Whether all of a stream has reached the client: what becomes of its body says nothing of the answer. */
   get isOver(): boolean {
     return this.#forwarding?.isOver ?? false;
+  }
+
+  /** What the client is still to read of a stream that is over. */
+  get last(): string {
+    return this.#forwarding?.lastOf(true) ?? '';
   }
 
   // What the call path asks for.
@@ -184,6 +199,10 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   }
 
   // What an attempt asks for.
+
+  get bytesMs(): number {
+    return this.limits.bytesMs;
+  }
 
   get contentMs(): number {
     return this.limits.contentMs;

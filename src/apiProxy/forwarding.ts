@@ -11,17 +11,21 @@ import { ContentWatch } from './contentWatch.ts';
 import { EncodedBody } from './encodedBody.ts';
 import { EventScanner } from './eventScanner.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
-import { type FailedAnswer, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
+import type { ClientKind } from './clients.ts';
+import { codexErrorOf, type FailedAnswer, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
 import { answerHeaders, requestHeaders, requestUrl } from './passedHeaders.ts';
 import type { Passage } from './passage.ts';
 import type { RequestBody } from './requestBody.ts';
 import type { Route } from './route.ts';
+import { failedResponse, lastEvents } from './streamEnd.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
 const mostRefused = 256 * 1024;
 /** A body that is open for so long after the last event is ended, in ms: some clients wait for its end. */
 const openAfterLastMs = 2000;
+/** The same after the reason of its end: figures and the last event may follow. */
+const openAfterFinishMs = 10_000;
 
 /** What an attempt asks of the request that it is for. */
 export interface ForwardedRequest {
@@ -29,9 +33,13 @@ export interface ForwardedRequest {
   readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly route: Route;
+  readonly client: ClientKind;
+  /** Answers in one stream. */
+  readonly choices: number;
   readonly upstream: Pick<Upstream, 'host' | 'key' | 'request' | 'reached'>;
   readonly clock: Clock;
   readonly settings: Pick<ExchangeSettings, 'stage'>;
+  readonly bytesMs: number;
   readonly contentMs: number;
   readonly maxPauseMs: number;
   /** The way through the circuit of the upstream that the attempt has. */
@@ -107,9 +115,29 @@ export class Forwarding {
     return this.#scanner?.isBetweenEvents ?? false;
   }
 
-  /** Whether the last event of its stream has reached the client. */
+  /** Whether the call of a tool has reached the client whole. */
+  get hasCall(): boolean {
+    return this.#scanner?.hasCall ?? false;
+  }
+
+  /** Whether all of the answer has reached the client, the end of its body apart. */
   get isOver(): boolean {
-    return this.#scanner?.isOver ?? false;
+    return this.#scanner?.mayEnd ?? false;
+  }
+
+  /** What the client is still to read of an answer that is over; `isBroken`: its connection broke, or fell silent. */
+  lastOf(isBroken: boolean): string {
+    const scanner = this.#scanner;
+    const { client, route } = this.#exchange;
+    if (scanner === undefined || !scanner.isBetweenEvents || route.dialect === undefined) return '';
+    if (scanner.hasFailed) {
+      if (client !== 'codex' || scanner.errorName === 'response.failed' || route.dialect !== 'responses') return '';
+      const { code, message } = codexErrorOf(scanner.errorData, this.#failure ?? this.#saidBy(scanner, ''));
+      return `\n\n${failedResponse(code, message)}`;
+    }
+    // Of a clean end it is for the API to say what belongs to it, but clients of messages read it as half an answer.
+    const isMissing = scanner.isFinished && !scanner.isOver && (isBroken || route.dialect === 'messages');
+    return isMissing ? `\n\n${lastEvents[route.dialect]}` : '';
   }
 
   /** Whether its end is decided here. */
@@ -154,8 +182,8 @@ export class Forwarding {
     this.#touch();
     this.#exchange.upstream.reached();
     this.#answer = answer;
-    // After the last event a connection that breaks takes nothing with it.
-    answer.on('error', (error) => (this.#scanner?.isOver === true ? this.#complete() : this.#failWith(error)));
+    // After all of the answer a connection that breaks takes nothing with it.
+    answer.on('error', (error) => (this.isOver ? this.#complete(true) : this.#failWith(error)));
     const { statusCode = 502 } = answer;
     const exchange = this.#exchange;
     this.#learn(answer.headers);
@@ -168,7 +196,7 @@ export class Forwarding {
     const isStream = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
     exchange.settings.stage = isStream ? 'events' : 'body';
     const encoding = answer.headers['content-encoding'];
-    const scanner = isStream && dialect !== undefined ? new EventScanner(dialect) : undefined;
+    const scanner = isStream && dialect !== undefined ? new EventScanner(dialect, exchange.choices) : undefined;
     if (encoding === undefined) this.#scanner = scanner;
     else if (scanner !== undefined || endsWithConnection(answer))
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
@@ -178,13 +206,13 @@ export class Forwarding {
     answer.on('data', this.#took);
     const encoded = this.#encoded;
     answer.once('end', () => {
-      if (encoded === undefined) this.#complete();
+      if (encoded === undefined) this.#complete(false);
       else void encoded.end().then((isWhole) => this.#endEncoded(isWhole && scanner?.mayEnd !== false));
     });
   }
 
   #endEncoded(isWhole: boolean): void {
-    if (isWhole) this.#complete();
+    if (isWhole) this.#complete(false);
     else this.#fail(lost('The answer ended before all of it was there'));
   }
 
@@ -197,11 +225,12 @@ export class Forwarding {
     const exchange = this.#exchange;
     const scanner = this.#scanner;
     if (scanner !== undefined) {
-      const wasOver = scanner.isOver;
+      const { isOver: wasOver, isFinished: wasFinished } = scanner;
       scanner.push(chunk);
       if (!exchange.isCommitted && !this.#mayPass(scanner, chunk)) return;
       if (this.#isWithoutContent(scanner)) return;
-      if (scanner.isOver && !wasOver) this.#awaitEnd();
+      if (scanner.isOver && !wasOver) this.#awaitEnd(openAfterLastMs);
+      else if (scanner.isFinished && !wasFinished) this.#awaitEnd(openAfterFinishMs);
     }
     if (exchange.isCommitted || this.#commit()) this.#writer.pass(chunk);
   };
@@ -264,15 +293,23 @@ export class Forwarding {
     });
   }
 
-  /** The last event has come: the body ends soon, or is ended. */
-  #awaitEnd(): void {
-    this.#lastTimer = this.#exchange.clock.setTimeout(() => {
-      this.#request?.destroy();
-      this.#complete();
-    }, openAfterLastMs);
+  /** All of the answer has come: its body ends soon, or is ended. */
+  #awaitEnd(limitMs: number): void {
+    const { clock, settings, bytesMs } = this.#exchange;
+    // Its silence is no failure any more.
+    settings.stage = 'body';
+    clock.clearTimeout(this.#lastTimer);
+    this.#lastTimer = clock.setTimeout(
+      () => {
+        this.#request?.destroy();
+        this.#complete(true);
+      },
+      Math.min(limitMs, bytesMs),
+    );
   }
 
-  #complete(): void {
+  /** @param isBroken - in place of an end of the body. */
+  #complete(isBroken: boolean): void {
     if (this.#isOver) return;
     const exchange = this.#exchange;
     if (this.#scanner !== undefined && !this.#scanner.mayEnd) {
@@ -283,7 +320,7 @@ export class Forwarding {
     this.#over();
     this.#writer.flush();
     exchange.isDone = true;
-    exchange.response.end();
+    exchange.response.end(this.lastOf(isBroken));
     if (this.#scanner?.hasFailed === true) {
       const failure = this.#failure ?? {
         ...this.#saidBy(this.#scanner, 'The stream broke with an error of the upstream'),
@@ -317,7 +354,7 @@ export class Forwarding {
     });
     answer.once('end', () => {
       if (exchange.isCommitted || this.#isOver) {
-        this.#complete();
+        this.#complete(false);
         return;
       }
       const { headers, rawHeaders, statusMessage = '' } = answer;
@@ -338,8 +375,8 @@ export class Forwarding {
     // The upstream closed a connection that was kept, while the request was on its way: nobody read it.
     const mayResend = this.#answer === undefined && body.kind === 'whole' && route.effect !== 'mutating';
     if (wasClosed && mayResend) this.send(true);
-    // After the last event it takes nothing with it.
-    else if (this.isOver) this.#complete();
+    // After all of the answer it takes nothing with it.
+    else if (this.isOver) this.#complete(true);
     else this.#failWith(error);
   }
 

@@ -1,4 +1,5 @@
 import type { Failure } from '../policy/failure.ts';
+import { type ClientKind, clients } from './clients.ts';
 import type { Dialect } from './route.ts';
 
 /** An answer of the proxy's own. */
@@ -16,11 +17,18 @@ const longestWaitS = 60;
  * Code would have enough after three.
  * @param isLimit - because of a limit of the upstream.
  */
-export function ownAnswer(failure: Failure, dialect: Dialect | undefined, isLimit: boolean): OwnAnswer {
+export function ownAnswer(
+  failure: Failure,
+  dialect: Dialect | undefined,
+  isLimit: boolean,
+  client: ClientKind,
+): OwnAnswer {
   const mayComeAgain = failure.retryable || failure.reason === 'stopped' || isLimit;
   const waitS = Math.min(longestWaitS, Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000)));
+  // Codex would wait for it again and again without a word.
+  const isSilent = isLimit && isLong(failure) && clients[client].cells['refused for an hour'].does === 'drops hint';
   const hints: Readonly<Record<string, string>> = mayComeAgain
-    ? { 'retry-after': String(waitS), 'x-should-retry': 'true' }
+    ? { ...(!isSilent && { 'retry-after': String(waitS) }), 'x-should-retry': 'true' }
     : { 'x-should-retry': 'false' };
   return {
     status: isLimit ? 429 : mayComeAgain ? 503 : 502,
@@ -29,8 +37,16 @@ export function ownAnswer(failure: Failure, dialect: Dialect | undefined, isLimi
   };
 }
 
+function isLong({ kind, retryAfterMs = 0 }: Failure): boolean {
+  return kind === 'quota' || retryAfterMs > longestWaitS * 1000;
+}
+
 /** An error in the words of a provider. */
 function errorBody(dialect: Dialect | undefined, message: string, isLimit: boolean): string {
+  if (dialect === 'gemini') {
+    const [code, status] = isLimit ? [429, 'RESOURCE_EXHAUSTED'] : [503, 'UNAVAILABLE'];
+    return JSON.stringify({ error: { code, message, status } });
+  }
   if (dialect === 'messages')
     return JSON.stringify({ type: 'error', error: { type: isLimit ? 'rate_limit_error' : 'api_error', message } });
   const code = isLimit ? 'rate_limit_exceeded' : 'upstream_unavailable';

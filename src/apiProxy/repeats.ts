@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../policy/clock.ts';
+import { clients } from './clients.ts';
 
 /** Failures in the middle of an answer, in a row. */
 interface Broken {
@@ -65,7 +66,7 @@ function delayAfter(count: number): number {
 }
 
 /** By which headers the requests of one conversation know each other. */
-const conversations = ['x-claude-code-session-id', 'session-id', 'session_id', 'thread-id'] as const;
+const conversations: readonly string[] = Object.values(clients).flatMap((client) => client.conversations);
 
 /**
  * What a request has in common with the next try of it: its body, or its conversation, as one that goes on from half an answer has another

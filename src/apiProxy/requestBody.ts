@@ -80,6 +80,8 @@ export interface AskedModel {
   readonly model: string | undefined;
   /** Whether its answer is to be a stream. */
   readonly streams: boolean;
+  /** Answers that it asks for at once, which come in one stream. */
+  readonly choices: number;
 }
 
 /** Clients put the model first; so far they are looked at as they are. */
@@ -94,7 +96,15 @@ export function askedModel(body: RequestBody): AskedModel {
     model: modelIn(bytes, body.kind === 'whole'),
     // Written by JSON of JavaScript, or of Python. Within a text its quotes would be escaped.
     streams: bytes.includes('"stream":true') || bytes.includes('"stream": true'),
+    choices: choicesIn(bytes),
   };
+}
+
+/** A key as short as `n` may stand anywhere: one too many waits for the end of the body, one too few would end half of an answer. */
+function choicesIn(bytes: Buffer): number {
+  if (!bytes.includes('"n":') && !bytes.includes('"candidateCount":')) return 1;
+  const told = [...bytes.toString('latin1').matchAll(/"(?:n|candidateCount)"\s*:\s*(\d{1,3})\b/g)];
+  return Math.max(1, ...told.map(([, count]) => Number(count)));
 }
 
 function modelIn(bytes: Buffer, isWhole: boolean): string | undefined {

@@ -1,11 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Effect } from '../policy/effects.ts';
 
-/** The protocol that a stream of a model is in: that of Anthropic's messages, of OpenAI's responses, or of chat completions. */
-export type Dialect = 'messages' | 'responses' | 'chat';
-
-/** Whose requests these are, where that decides how a stream is ended. */
-export type ClientKind = 'claude' | 'codex' | 'other';
+/** The protocol that a stream of a model is in: that of Anthropic's messages, of OpenAI's responses, of chat completions, or of Google's Gemini. */
+export type Dialect = 'messages' | 'responses' | 'chat' | 'gemini';
 
 /** What a request asks for, as far as the proxy has to know. */
 export interface Route {
@@ -23,11 +19,12 @@ const dialects: readonly (readonly [shape: RegExp, dialect: Dialect, path: strin
   [/(?<!\/threads\/[^/]+)\/messages$/, 'messages', '/messages'],
   [/\/responses$/, 'responses', '/responses'],
   [/\/chat\/completions$/, 'chat', '/chat/completions'],
+  [/:streamGenerateContent$/, 'gemini', ':streamGenerateContent'],
 ];
 
 /** Other requests that a model answers and that leave nothing behind. */
 const harmless =
-  /\/(?:messages\/count_tokens|responses\/(?:compact|input_tokens)|completions|embeddings|moderations|rerank)$|:(?:streamG|g)enerateContent$|:countTokens$/;
+  /\/(?:messages\/count_tokens|responses\/(?:compact|input_tokens)|completions|embeddings|moderations|rerank)$|:generateContent$|:countTokens$/;
 
 /** A model call counts as idempotent: asked twice it costs twice and does nothing. */
 export function routeOf(method: string, url: string): Route {
@@ -43,10 +40,9 @@ export function routeOf(method: string, url: string): Route {
   return { dialect: undefined, effect, label: knownMethods.has(method) ? method : 'other', path: undefined };
 }
 
-const knownMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-
-/** Told by the name that the programs give themselves. */
-export function clientOf({ 'user-agent': agent = '' }: IncomingHttpHeaders): ClientKind {
-  if (/^claude-cli\//i.test(agent)) return 'claude';
-  return /^codex/i.test(agent) ? 'codex' : 'other';
+/** The model that a path names, where it can be named in records. */
+export function modelOf(url: string): string | undefined {
+  return /\/models\/([\w.-]{1,80}):/.exec(url)?.[1];
 }
+
+const knownMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

@@ -1,27 +1,39 @@
-import type { ClientKind, Dialect } from './route.ts';
+import type { ProxyAct } from './clients.ts';
+import type { Dialect } from './route.ts';
 
 /**
  * The last bytes of a stream that broke, for clients that understand them; undefined where the connection is cut instead. Never a clean end
- * alone: half an answer would be taken for a whole one. Claude Code asks again as a stream after a cut only; Codex shows the message of
- * `response.failed`; the official clients throw what an error event says.
+ * alone, as half an answer would be taken for a whole one, but for clients that run a tool at once and would run it again.
  */
-export function lastWords(dialect: Dialect | undefined, client: ClientKind, message: string): string | undefined {
-  if (client === 'claude') return undefined;
-  if (dialect === 'responses') return event('response.failed', failedResponse(message));
-  if (client === 'codex') return undefined;
+export function lastWords(dialect: Dialect | undefined, does: ProxyAct, message: string): string | undefined {
+  if (does === 'good end') return '';
+  if (does !== 'error') return undefined;
   switch (dialect) {
+    case 'responses':
+      return failedResponse('server_error', message);
     case 'messages':
       return event('error', { type: 'error', error: { type: 'overloaded_error', message } });
     case 'chat':
       return `data: ${JSON.stringify({ error: { message, type: 'server_error', param: null, code: 'stream_broken' } })}\n\n`;
+    // Its clients know none.
+    case 'gemini':
     case undefined:
       return undefined;
   }
 }
 
-function failedResponse(message: string): object {
+/** The last event of an answer whose reason to end has come, and nothing after it. */
+export const lastEvents: Readonly<Record<Dialect, string>> = {
+  messages: event('message_stop', { type: 'message_stop' }),
+  chat: 'data: [DONE]\n\n',
+  responses: '',
+  gemini: '',
+};
+
+/** What Codex reads of an answer that failed: of no other event. */
+export function failedResponse(code: string, message: string): string {
   const response = { id: 'resp_unwedge', object: 'response', status: 'failed', output: [] };
-  return { type: 'response.failed', response: { ...response, error: { code: 'server_error', message } } };
+  return event('response.failed', { type: 'response.failed', response: { ...response, error: { code, message } } });
 }
 
 /** Begins on a line of its own, whatever was sent before. */

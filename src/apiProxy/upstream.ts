@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as requestSecure } from 'node:https';
 import { serverOf } from '../integrations/http/serverOf.ts';
+import type { FailureKind } from '../policy/failure.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { defaultSettings } from '../calls/callOptions.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
@@ -29,7 +30,7 @@ const mostBuckets = 200;
 export interface Bucket {
   readonly path: CallPath<unknown, unknown>;
   /** The last answer that closed it to requests, for those that come while it is closed. */
-  lastRefusal: FailedAnswer | undefined;
+  lastRefusal: (FailedAnswer & { readonly kind: FailureKind }) | undefined;
 }
 
 /**

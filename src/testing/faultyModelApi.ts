@@ -6,12 +6,13 @@ import { anyObject, byName, choice, duration, integer, type Key, list, section, 
 import { readValue } from '../policy/readOptions.ts';
 import { type ModelEvents, modelEvents, type ModelProtocol } from './modelEvents.ts';
 
-const moments = ['headers', 'start', 'text', 'event', 'tool', 'content', 'end'] as const;
+const moments = ['headers', 'start', 'text', 'event', 'tool', 'content', 'finish', 'end'] as const;
 const endings = ['end', 'stall', 'pings', 'reset', 'close', 'error', 'open'] as const;
 
 /**
  * How far an answer comes before it goes wrong. `headers`: nothing of the body is sent. `start`: its first event is. `text`: half of the text is.
- * `event`: so is half of an event of the text, cut within a character. `tool`: half of the call of the tool. `content`: all but the last events. `end`: all of it.
+ * `event`: so is half of an event of the text, cut within a character. `tool`: half of the call of the tool. `content`: all but the last events. `finish`: so is why it ends, where
+ * an event before the last one says that. `end`: all of it.
  */
 export type ModelMoment = (typeof moments)[number];
 
@@ -90,17 +91,20 @@ export interface FaultyModelApi {
 }
 
 /**
- * The HTTP API of a model on a free port of 127.0.0.1 that goes wrong as the script says: the answers in order, the last one again and again. It
- * speaks Anthropic's messages (`…/messages`) and OpenAI's responses (`…/responses`) and chat completions (`…/chat/completions`); other requests get `{}`.
+ * What a model API answers: the answers in order, the last one again and again, or a function of the request and its number, from 0.
+ */
+export type ModelScript = readonly ModelAnswer[] | ((request: ModelRequest, number: number) => ModelAnswer);
+
+/**
+ * The HTTP API of a model on a free port of 127.0.0.1 that goes wrong as the script says. It speaks Anthropic's messages (`…/messages`), OpenAI's responses (`…/responses`) and chat completions (`…/chat/completions`), and
+ * Google's Gemini (`…:streamGenerateContent`); other requests get `{}`.
  * @throws TypeError or RangeError that names the option and its value.
  *
  * @example
  * const api = await faultyModelApi([{ do: 'refuse', status: 529, times: 3 }, { until: 'text', then: 'stall' }, {}]);
  */
-export async function faultyModelApi(script: readonly ModelAnswer[]): Promise<FaultyModelApi> {
-  const answers = readValue('script', script, scriptKey).flatMap((each) =>
-    Array.from({ length: each.times ?? 1 }, () => each),
-  );
+export async function faultyModelApi(script: ModelScript): Promise<FaultyModelApi> {
+  const answerTo = answersOf(script);
   const requests: Received[] = [];
   let answered = 0;
   const watchers = new Set<() => void>();
@@ -130,8 +134,8 @@ export async function faultyModelApi(script: readonly ModelAnswer[]): Promise<Fa
       const protocol = protocolOf(request);
       if (protocol === undefined) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       else {
-        const answer = answers[Math.min(answered++, answers.length - 1)] ?? {};
-        void befall(answer, { request: received, response, protocol, number: answered });
+        const number = answered++;
+        void befall(answerTo(received, number), { request: received, response, protocol, number: answered });
       }
       told();
     });
@@ -151,6 +155,15 @@ export async function faultyModelApi(script: readonly ModelAnswer[]): Promise<Fa
         server.closeAllConnections();
       }),
   };
+}
+
+function answersOf(script: ModelScript): (request: ModelRequest, number: number) => CheckedAnswer {
+  if (typeof script === 'function')
+    return (request, number) => readValue('script', [script(request, number)], scriptKey)[0] ?? {};
+  const answers = readValue('script', script, scriptKey).flatMap((each) =>
+    Array.from({ length: each.times ?? 1 }, () => each),
+  );
+  return (_, number) => answers[Math.min(number, answers.length - 1)] ?? {};
 }
 
 interface Received extends ModelRequest {
@@ -194,7 +207,8 @@ async function befall(answer: CheckedAnswer, { request, response, protocol, numb
         tool: tool === undefined ? undefined : { name: tool.name, input: tool.input ?? {} },
         number,
       });
-      if (/"stream": ?true/.test(request.body)) await stream(answer, events, request, response);
+      const streams = protocol === 'gemini' ? request.url.includes(':stream') : /"stream": ?true/.test(request.body);
+      if (streams) await stream(answer, events, request, response);
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeOf(protocol, said)));
     }
   }
@@ -241,9 +255,13 @@ async function stream(
 }
 
 /** What is sent before it goes wrong. */
-function partsUntil(moment: ModelMoment, { start, text: said, tool, last }: ModelEvents): readonly (string | Buffer)[] {
+function partsUntil(
+  moment: ModelMoment,
+  { start, text: said, tool, finish, last }: ModelEvents,
+): readonly (string | Buffer)[] {
   const half = (parts: readonly string[]): readonly string[] =>
     parts.slice(0, Math.max(1, Math.floor(parts.length / 2)));
+  const [only = ''] = tool;
   switch (moment) {
     case 'headers':
       return [];
@@ -258,11 +276,13 @@ function partsUntil(moment: ModelMoment, { start, text: said, tool, last }: Mode
         Buffer.from((said.at(-2) ?? said[0] ?? '').replace(/\}\s*$/, 'ö')).subarray(0, -1),
       ];
     case 'tool':
-      return [...start, ...said, ...half(tool)];
+      return [...start, ...said, ...(tool.length === 1 ? [only.slice(0, only.length / 2)] : half(tool))];
     case 'content':
       return [...start, ...said, ...tool];
+    case 'finish':
+      return [...start, ...said, ...tool, ...finish];
     case 'end':
-      return [...start, ...said, ...tool, ...last];
+      return [...start, ...said, ...tool, ...finish, ...last];
   }
 }
 
@@ -280,6 +300,8 @@ function wholeOf(protocol: ModelProtocol, said: string): object {
       usage,
     };
   if (protocol === 'responses') return { id: 'resp_1', object: 'response', status: 'completed', output: [], usage };
+  if (protocol === 'gemini')
+    return { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: said }] }, finishReason: 'STOP' }] };
   return {
     id: 'chatcmpl_1',
     choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }],
@@ -290,6 +312,7 @@ function protocolOf({ method, url = '/' }: IncomingMessage): ModelProtocol | und
   const path = url.split('?', 1)[0] ?? '';
   if (method !== 'POST') return undefined;
   if (path.endsWith('/messages')) return 'messages';
+  if (/:(?:streamG|g)enerateContent$/.test(path)) return 'gemini';
   return path.endsWith('/responses') ? 'responses' : path.endsWith('/chat/completions') ? 'chat' : undefined;
 }
 

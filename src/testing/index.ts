@@ -23,6 +23,7 @@ export {
   type ModelEnding,
   type ModelMoment,
   type ModelRequest,
+  type ModelScript,
 } from './faultyModelApi.ts';
 export { checkHistory, type HistoryVerdict } from './history/checkHistory.ts';
 export { describeViolation, type Evidence, type HistoryRule, type HistoryViolation } from './history/violation.ts';

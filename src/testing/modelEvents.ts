@@ -1,5 +1,5 @@
 /** The protocol of a model's stream. */
-export type ModelProtocol = 'messages' | 'responses' | 'chat';
+export type ModelProtocol = 'messages' | 'responses' | 'chat' | 'gemini';
 
 /** What the model says. */
 export interface ModelSays {
@@ -16,6 +16,8 @@ export interface ModelEvents {
   readonly start: readonly string[];
   readonly text: readonly string[];
   readonly tool: readonly string[];
+  /** Why the answer ends, where that is an event before the last one. */
+  readonly finish: readonly string[];
   /** All that is left to say, the last event among it. */
   readonly last: readonly string[];
   /** A sign of life without content. */
@@ -26,7 +28,7 @@ export interface ModelEvents {
 
 /** The events of an answer, in the protocol that its path asks for. */
 export function modelEvents(protocol: ModelProtocol, says: ModelSays): ModelEvents {
-  return protocol === 'messages' ? messages(says) : protocol === 'responses' ? responses(says) : chat(says);
+  return protocols[protocol](says);
 }
 
 const words = (text: string): readonly string[] => text.split(/(?<= )/);
@@ -60,14 +62,14 @@ function messages({ text, tool, number }: ModelSays): ModelEvents {
             { type: 'tool_use', id: `toolu_${number}`, name: tool.name, input: {} },
             [json.slice(0, half), json.slice(half)].map((partial_json) => ({ type: 'input_json_delta', partial_json })),
           ),
-    last: [
+    finish: [
       named({
         type: 'message_delta',
         delta: { stop_reason: tool === undefined ? 'end_turn' : 'tool_use', stop_sequence: null },
         usage,
       } as never),
-      named({ type: 'message_stop' }),
     ],
+    last: [named({ type: 'message_stop' })],
     ping: named({ type: 'ping' }),
     error: (type) => named({ type: 'error', error: { type, message: type } } as never),
   };
@@ -103,6 +105,7 @@ function responses({ text, tool, number }: ModelSays): ModelEvents {
             named({ type: 'response.function_call_arguments.delta', delta: call.arguments } as never),
             named({ type: 'response.output_item.done', item: call } as never),
           ],
+    finish: [],
     last: [named({ type: 'response.completed', response: { ...response, status: 'completed', usage } } as never)],
     ping: named({ type: 'keepalive' }),
     error: (code) =>
@@ -128,8 +131,31 @@ function chat({ text, tool, number }: ModelSays): ModelEvents {
             chunk({ tool_calls: [{ ...call, function: { name: tool.name, arguments: '' } }] }),
             chunk({ tool_calls: [{ index: 0, function: { arguments: JSON.stringify(tool.input) } }] }),
           ],
-    last: [chunk({}, tool === undefined ? 'stop' : 'tool_calls'), 'data: [DONE]\n\n'],
+    finish: [chunk({}, tool === undefined ? 'stop' : 'tool_calls')],
+    last: ['data: [DONE]\n\n'],
     ping: ': keepalive\n\n',
     error: (type) => data({ error: { message: type, type, code: null } }),
   };
 }
+
+/** Google's `streamGenerateContent`: no event is a last one but the one that says why the answer ends. */
+function gemini({ text, tool, number }: ModelSays): ModelEvents {
+  const chunk = (parts: readonly object[], rest: object = {}): string =>
+    `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }], responseId: `gemini_${number}` })}\n\n`;
+  return {
+    start: [chunk([])],
+    text: words(text).map((each) => chunk([{ text: each }])),
+    tool: tool === undefined ? [] : [chunk([{ functionCall: { name: tool.name, args: tool.input } }])],
+    finish: [],
+    last: [chunk([], { finishReason: 'STOP' })],
+    ping: ': keepalive\n\n',
+    error: (status) => `data: ${JSON.stringify({ error: { code: 503, message: status, status } })}\n\n`,
+  };
+}
+
+const protocols: Readonly<Record<ModelProtocol, (says: ModelSays) => ModelEvents>> = {
+  messages,
+  responses,
+  chat,
+  gemini,
+};

@@ -20,7 +20,7 @@ describe('an answer of the proxy itself', () => {
     [0, '1'],
     [undefined, '1'],
   ])('[E-7] to a request that may come again in %s ms asks for a wait of %s s', (retryAfterMs, seconds) => {
-    expect(ownAnswer({ ...failure, retryAfterMs }, 'messages', false).headers['retry-after']).toBe(seconds);
+    expect(ownAnswer({ ...failure, retryAfterMs }, 'messages', false, 'claude').headers['retry-after']).toBe(seconds);
   });
 });
 

@@ -1,6 +1,7 @@
 import { joinPath } from '../../src/apiProxy/upstream.ts';
 import { describe, expect, it } from 'vitest';
-import { clientOf, routeOf } from '../../src/apiProxy/route.ts';
+import { clientOf } from '../../src/apiProxy/clients.ts';
+import { routeOf } from '../../src/apiProxy/route.ts';
 import { askedModel } from '../../src/apiProxy/requestBody.ts';
 
 describe('the path of a request below that of the upstream', () => {
@@ -27,7 +28,8 @@ describe('what a request asks for', () => {
     ['POST', '/openai/deployments/x/chat/completions?api-version=1', 'chat', 'idempotent'],
     ['POST', '/v1/messages/count_tokens', undefined, 'idempotent'],
     ['POST', '/v1/embeddings', undefined, 'idempotent'],
-    ['POST', '/v1beta/models/g:streamGenerateContent?alt=sse', undefined, 'idempotent'],
+    ['POST', '/v1beta/models/g:streamGenerateContent?alt=sse', 'gemini', 'idempotent'],
+    ['POST', '/v1beta/models/g:generateContent', undefined, 'idempotent'],
     ['POST', '/v1/threads/thread_1/messages', undefined, 'mutating'],
     ['POST', '/v1/messages/batches', undefined, 'mutating'],
     ['POST', '/v1/files', undefined, 'mutating'],
@@ -41,23 +43,28 @@ describe('what a request asks for', () => {
   it.each([
     ['claude-cli/2.1.330 (external, sdk-cli)', 'claude'],
     ['codex_exec/0.169.0 (Debian 12)', 'codex'],
-    ['Anthropic/JS 1.12.0', 'other'],
-    [undefined, 'other'],
+    ['Anthropic/JS 1.12.0', 'sdk'],
+    ['opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', 'opencode'],
+    ['GeminiCLI-tui/0.61.0/gemini-2.5-flash (linux; x64; terminal)', 'gemini'],
+    ['ai/7.0.173 ai-sdk/openai/4.0.118 runtime/node.js/24', 'sdk'],
+    [undefined, 'sdk'],
   ])('[E-7] %s is %s', (agent, client) => {
     expect(clientOf({ 'user-agent': agent })).toBe(client);
   });
 
   it.each([
-    ['{"model":"claude-opus-5","stream":true}', { model: 'claude-opus-5', streams: true }],
+    ['{"model":"claude-opus-5","stream":true}', { model: 'claude-opus-5', streams: true, choices: 1 }],
     [
       '{ "stream": true, "messages": ["\\"model\\":\\"wrong\\""], "model": "gpt-5.2" }',
-      { model: 'gpt-5.2', streams: true },
+      { model: 'gpt-5.2', streams: true, choices: 1 },
     ],
-    ['{"messages":[{"model":"inner"}]}', { model: undefined, streams: false }],
-    ['{"model":"../../etc\\u0000"}', { model: undefined, streams: false }],
-    ['{"messages":["\\"stream\\":true"],"model":"m"}', { model: 'm', streams: false }],
-    ['no JSON', { model: undefined, streams: false }],
-    ['', { model: undefined, streams: false }],
+    ['{"messages":[{"model":"inner"}]}', { model: undefined, streams: false, choices: 1 }],
+    ['{"model":"../../etc\\u0000"}', { model: undefined, streams: false, choices: 1 }],
+    ['{"messages":["\\"stream\\":true"],"model":"m"}', { model: 'm', streams: false, choices: 1 }],
+    ['{"model":"m","n":3,"stream":true}', { model: 'm', streams: true, choices: 3 }],
+    ['{"model":"m","generationConfig":{"candidateCount": 2}}', { model: 'm', streams: false, choices: 2 }],
+    ['no JSON', { model: undefined, streams: false, choices: 1 }],
+    ['', { model: undefined, streams: false, choices: 1 }],
   ])('[E-7] of a body it is read %j', (body, expected) => {
     expect(askedModel({ kind: 'whole', bytes: Buffer.from(body) })).toEqual(expected);
   });

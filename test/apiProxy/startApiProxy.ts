@@ -7,7 +7,7 @@ import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import { checkGatewayOptions, type GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { faultyModelApi, type ModelAnswer } from '../../src/testing/faultyModelApi.ts';
+import { faultyModelApi, type ModelScript } from '../../src/testing/faultyModelApi.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 
 /** What a client got. */
@@ -17,6 +17,8 @@ export interface Got {
   readonly text: string;
   /** Whether the body ended in good order. */
   readonly whole: boolean;
+  /** Whether the connection was reset, and not closed. */
+  readonly wasReset: boolean;
 }
 
 export interface AskOptions {
@@ -58,15 +60,17 @@ export function ask(origin: string, options: AskOptions = {}): Asking {
   const got = new Promise<Got>((resolve, reject) => {
     sent.on('error', reject);
     sent.on('response', (answer) => {
-      const end = (whole: boolean): void =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, whole });
+      const end = (whole: boolean, wasReset = false): void =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, whole, wasReset });
+      // Of a close the answer alone is told.
+      sent.off('error', reject).on('error', () => end(false, true));
       answer.setEncoding('utf8');
       answer.on('data', (chunk: string) => {
         text += chunk;
         for (const watcher of watchers) watcher();
       });
       answer.on('end', () => end(answer.complete));
-      answer.on('error', () => end(false));
+      answer.on('error', () => setImmediate(() => end(false)));
     });
   });
   got.catch(() => undefined);
@@ -92,7 +96,7 @@ export const quick: PolicyInput = {
 };
 
 export interface Started extends Partial<ApiProxyOptions> {
-  readonly script?: readonly ModelAnswer[];
+  readonly script?: ModelScript;
   readonly policy?: PolicyInput;
   readonly gateway?: GatewayOptions;
 }

@@ -34,7 +34,7 @@ export const knownTypes: Readonly<Record<string, string>> = {
     'AnchoredShellRunInput ChildRunInput ManagedRun ProcessSupervisor ProcessSupervisorOptions ReconcileOrphansParams RunExit RunInput RunRecord RunState RunStdin SpawnInput TerminationReason',
   'unwedge/otel': 'TelemetryOptions Traced',
   'unwedge/testing':
-    'CallEntry CallRow ClaimEntry Evidence FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream HistoryRows HistoryRule HistoryVerdict HistoryViolation IncidentSubject JournalEntry JournalFence LeaseChange LeaveEntry McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule MessageEntry MessageRow ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep RowWrite SenderEntry UpstreamFault UpstreamScript WriteEntry',
+    'CallEntry CallRow ClaimEntry Evidence FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream HistoryRows HistoryRule HistoryVerdict HistoryViolation IncidentSubject JournalEntry JournalFence LeaseChange LeaveEntry McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule MessageEntry MessageRow ModelAnswer ModelEnding ModelMoment ModelRequest ModelScript ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep RowWrite SenderEntry UpstreamFault UpstreamScript WriteEntry',
   'unwedge/transcript':
     'RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport',
   'unwedge/workflow':

@@ -1,6 +1,9 @@
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { agentSdkPath, hasAgentSdk } from './agentSdkEnv.ts';
 import { codexPath, hasCodex } from './codexEnv.ts';
+import { geminiPath, hasGemini } from './geminiEnv.ts';
+import { hasOpencode, opencodePath } from './opencodeEnv.ts';
+import { hasSdks } from './sdkEnv.ts';
 
 /** Vitest calls it once before all tests. */
 export function setup(): void {
@@ -8,4 +11,7 @@ export function setup(): void {
   if (!hasClaude) console.log(`Claude is not installed (${claudePath}); ${advice}`);
   if (!hasAgentSdk) console.log(`The Agent SDK is not installed (${agentSdkPath}); ${advice}`);
   if (!hasCodex) console.log(`Codex is not installed (${codexPath}); ${advice}`);
+  if (!hasOpencode) console.log(`opencode is not installed (${opencodePath}); ${advice}`);
+  if (!hasGemini) console.log(`gemini-cli is not installed (${geminiPath}); ${advice}`);
+  if (!hasSdks) console.log(`The SDKs are not installed, or this is a Node before 22; ${advice}`);
 }

@@ -1,0 +1,57 @@
+import { read } from '../policy/errorChain.ts';
+import type { Dialect } from './route.ts';
+
+/** Longest arguments of calls that are kept to know whether they are whole, in characters. */
+const mostKept = 1024 * 1024;
+
+/** Finds out whether the call of a tool has come whole in a stream: some clients run it at once. */
+export class CallScan {
+  readonly #dialect: Dialect;
+  #hasWhole = false;
+  /** Of messages: the block that has begun is a call. */
+  #isCall = false;
+  /** Of chat completions, whose calls have no end: the arguments of each so far. */
+  readonly #texts = new Map<unknown, string>();
+  #kept = 0;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  get hasWhole(): boolean {
+    return this.#hasWhole || [...this.#texts.values()].some((text) => parsed(text) !== undefined);
+  }
+
+  /** An event has come. @param head - the first of its data. */
+  event(name: string, head: string): void {
+    if (name === 'content_block_start') this.#isCall = /"type"\s*:\s*"tool_use"/.test(head);
+    else if (name === 'content_block_stop') this.#hasWhole ||= this.#isCall;
+    else if (name === 'response.output_item.done') this.#hasWhole ||= /"type"\s*:\s*"\w*_call"/.test(head);
+  }
+
+  /** The data of an event without a name. */
+  data(bytes: Buffer): void {
+    if (this.#dialect === 'gemini') this.#hasWhole ||= bytes.includes('"functionCall"');
+    else if (this.#kept < mostKept && bytes.includes('"tool_calls"')) this.#chat(bytes.toString('utf8'));
+  }
+
+  #chat(text: string): void {
+    const deltas = read(read(read(read(parsed(text), 'choices'), '0'), 'delta'), 'tool_calls');
+    if (!Array.isArray(deltas)) return;
+    for (const delta of deltas as unknown[]) {
+      const more = read(read(delta, 'function'), 'arguments');
+      if (typeof more !== 'string') continue;
+      this.#kept += more.length;
+      const key = read(delta, 'index');
+      this.#texts.set(key, (this.#texts.get(key) ?? '') + more);
+    }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
