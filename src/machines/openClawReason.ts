@@ -17,6 +17,7 @@ const reasons: Readonly<Record<ProcessExitReason, OpenClawReason>> = {
   'no-output-timeout': 'no-output-timeout',
   cancelled: 'manual-cancel',
   'output-limit': 'manual-cancel',
+  'output-cut': 'manual-cancel',
   'spawn-error': 'spawn-error',
 };
 

@@ -2,19 +2,14 @@ import { assign, emit, fromCallback, sendTo, setup, stateIn } from 'xstate';
 import type {
   EndSignal,
   OutputListenerFailed,
+  ProcessClosed,
   ProcessExited,
   ProcessOrder,
   ProcessOutput,
   SubprocessEmitted,
   SubprocessEvent,
 } from './subprocessEvents.ts';
-import {
-  type CapturedOutput,
-  conclusion,
-  type ProcessExit,
-  type ProcessExitReason,
-  type RunFacts,
-} from './subprocessExit.ts';
+import { conclusion, type ProcessExit, type ProcessExitReason, type RunFacts } from './subprocessExit.ts';
 import { checkSubprocess, type SubprocessInput, type SubprocessRun } from './subprocessInput.ts';
 import { messageOf } from '../policy/thrown.ts';
 
@@ -30,6 +25,10 @@ export interface SubprocessContext extends RunFacts {
 
 /** What the slot needs beyond its grace time to see SIGKILL through; after that the machine goes on without it. */
 const terminationMarginMs = 10_000;
+/** How long the slot may take to read what is left of a run that was ended: nobody waits for its output any more. */
+const abandonmentMs = 20_000;
+/** How long a pipe that another process holds may bring nothing after the exit before it is given up. */
+const defaultDrainMs = 2000;
 
 /**
  * One run of a command: it ends by itself, or the first limit or order ends it and everything below it. Its output is a
@@ -51,9 +50,9 @@ export const subprocessMachine = setup({
   delays: {
     silence: ({ context }) => context.input.idleMs ?? 0,
     overall: ({ context }) => context.input.overallMs ?? 0,
-    drain: ({ context }) => context.input.drainMs ?? 200,
     termination: ({ context }) => context.input.graceMs + terminationMarginMs,
-    // After a blocked event loop timers fire before what is already in the pipe was read.
+    abandonment: abandonmentMs,
+    // After a blocked event loop timers fire before what is already in the pipe was read: the scheduler lets it ask once more.
     turn: 0,
   },
   guards: {
@@ -62,6 +61,7 @@ export const subprocessMachine = setup({
     isOverLimit: ({ context }, { totalBytes }: ProcessOutput) =>
       totalBytes > (context.input.maxOutputBytes ?? Number.POSITIVE_INFINITY),
     isSilent: stateIn({ running: { silence: 'judging' } }),
+    wasEnded: ({ context: { reason } }) => reason !== 'exit' && reason !== 'signal',
     isClosed: ({ context }) => context.captured !== undefined,
   },
   actions: {
@@ -79,16 +79,17 @@ export const subprocessMachine = setup({
       exitCode,
       signal,
     })),
-    keepOutput: assign((_, { stdout, stderr }: { stdout: CapturedOutput; stderr: CapturedOutput }) => ({
-      captured: { stdout, stderr },
-    })),
+    keepOutput: assign((_, { stdout, stderr, isCut }: ProcessClosed) => ({ captured: { stdout, stderr, isCut } })),
     conclude: assign(({ context }) => ({ exit: conclusion(context) })),
     terminate: sendTo('process', ({ context }) => ({
       type: 'process.terminate',
       graceMs: context.input.graceMs,
       signal: context.endSignal,
     })),
-    close: sendTo('process', { type: 'process.close' }),
+    drain: sendTo('process', ({ context }) => ({
+      type: 'process.drain',
+      quietMs: context.input.drainMs ?? defaultDrainMs,
+    })),
     // Nothing to do; but what a machine takes no notice of, its supervisor takes for deaf and cuts short.
     goOnEnding: () => undefined,
     announceStart: emit(({ context }, { pid }: { pid: number }) => ({
@@ -229,18 +230,21 @@ export const subprocessMachine = setup({
       after: { termination: 'draining' },
     },
     draining: {
+      entry: 'drain',
       on: {
         'process.exited': { actions: { type: 'keepExit', params: ({ event }) => event } },
         'process.closed': { target: 'exited', actions: { type: 'keepOutput', params: ({ event }) => event } },
+        // What holds the pipe is ended; the pipe ends with it.
+        'process.kill': {
+          target: 'terminating',
+          actions: {
+            type: 'keepReason',
+            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
+          },
+        },
+        shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
       },
-      after: { drain: 'closing' },
-    },
-    closing: {
-      entry: 'close',
-      on: {
-        'process.closed': { target: 'exited', actions: { type: 'keepOutput', params: ({ event }) => event } },
-      },
-      after: { drain: 'exited' },
+      after: { abandonment: { guard: 'wasEnded', target: 'exited' } },
     },
     exited: {
       type: 'final',

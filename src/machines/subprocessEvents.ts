@@ -1,4 +1,4 @@
-import type { CapturedOutput, ProcessExit, ProcessExitReason } from './subprocessExit.ts';
+import type { ProcessExit, ProcessExitReason, ReadOutput } from './subprocessExit.ts';
 import type { OutputStream } from './subprocessInput.ts';
 
 /** Why the owner ends a run: on request, or because a limit passed that the owner keeps itself. */
@@ -17,8 +17,7 @@ export type SubprocessEvent =
   | { readonly type: 'process.failed'; readonly error: unknown }
   | ProcessOutput
   | ProcessExited
-  /** Both streams have ended, or were closed by order. */
-  | { readonly type: 'process.closed'; readonly stdout: CapturedOutput; readonly stderr: CapturedOutput }
+  | ProcessClosed
   /** `onOutput` threw; it is not called again. */
   | { readonly type: 'process.listener_failed'; readonly error: unknown }
   /** The process and all known descendants are gone, or beyond reach. */
@@ -39,12 +38,17 @@ export interface ProcessExited {
   readonly signal?: string | undefined;
 }
 
+/** Both streams have ended, or were given up. */
+export interface ProcessClosed extends ReadOutput {
+  readonly type: 'process.closed';
+}
+
 /** Orders to the slot. */
 export type ProcessOrder =
   /** End the process and its descendants; answered by `process.terminated`. */
   | { readonly type: 'process.terminate'; readonly graceMs: number; readonly signal?: EndSignal | undefined }
-  /** Stop reading; answered by `process.closed`. */
-  | { readonly type: 'process.close' };
+  /** Read to the end of both streams, and give up one that another process holds and leaves silent for so long; answered by `process.closed`. */
+  | { readonly type: 'process.drain'; readonly quietMs: number };
 
 export type SubprocessEmitted =
   | { readonly type: 'process.started'; readonly pid: number; readonly command: string }

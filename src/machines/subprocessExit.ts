@@ -10,6 +10,8 @@ export type ProcessExitReason =
   | 'no-output-timeout'
   | 'cancelled'
   | 'output-limit'
+  /** It exited by itself, and the end of its output was given up: a process that it started goes on and holds its pipe. */
+  | 'output-cut'
   | 'spawn-error';
 
 /** What is kept of one output stream: its first 64 kB and its last 256 kB. */
@@ -19,6 +21,14 @@ export interface CapturedOutput {
   /** Bytes written in all. */
   readonly bytes: number;
   readonly omittedBytes: number;
+}
+
+/** What was read of a run. */
+export interface ReadOutput {
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
+  /** Whether a stream was given up before its end: a process that goes on held it. @defaultValue false */
+  readonly isCut?: boolean | undefined;
 }
 
 /** How a run ended. */
@@ -32,6 +42,8 @@ export interface ProcessExit {
   readonly pid?: number | undefined;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
+  /** Whether a stream was given up before its end, as another process held it: what it would have said is not known. @defaultValue false */
+  readonly outputCut?: boolean | undefined;
   readonly elapsedMs: number;
   /** Wall time of the end, in ms since the epoch. */
   readonly endedAt: number;
@@ -46,14 +58,15 @@ export interface RunFacts extends Partial<Pick<ProcessExit, 'reason' | 'exitCode
   readonly input: SubprocessRun;
   /** Monotonic time of the start, in ms. */
   readonly startedAt: number;
-  readonly captured?: { readonly stdout: CapturedOutput; readonly stderr: CapturedOutput } | undefined;
+  readonly captured?: ReadOutput | undefined;
 }
 
 const nothing: CapturedOutput = { text: '', bytes: 0, omittedBytes: 0 };
 
 /** The end of a run, now. */
 export function conclusion(run: RunFacts): ProcessExit {
-  const { input, reason = 'exit', exitCode, signal, pid, error, captured, startedAt } = run;
+  const { input, exitCode, signal, pid, error, captured, startedAt } = run;
+  const reason = reasonOf(run);
   return {
     reason,
     exitCode,
@@ -61,11 +74,17 @@ export function conclusion(run: RunFacts): ProcessExit {
     pid,
     stdout: captured?.stdout ?? nothing,
     stderr: captured?.stderr ?? nothing,
+    ...(captured?.isCut === true && { outputCut: true }),
     elapsedMs: Math.round(input.clock.now() - startedAt),
     endedAt: input.clock.wallNow(),
     error,
     message: messageOf(reason, run),
   };
+}
+
+/** The first reason wins, but that half of its output is no whole one. */
+function reasonOf({ reason = 'exit', captured }: RunFacts): ProcessExitReason {
+  return reason === 'exit' && captured?.isCut === true ? 'output-cut' : reason;
 }
 
 function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }: RunFacts): string {
@@ -83,6 +102,8 @@ function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }
       return `${calledAs} was cancelled and terminated.`;
     case 'output-limit':
       return `${calledAs} produced more than ${input.maxOutputBytes ?? 0} bytes and was terminated.`;
+    case 'output-cut':
+      return `${calledAs} exited with code ${exitCode ?? 'unknown'}, and a process that it started goes on and holds its output: the end of it is not known.`;
     case 'spawn-error':
       return error instanceof Error ? error.message : `${calledAs} could not be started.`;
   }

@@ -55,7 +55,10 @@ export interface SubprocessInput {
   readonly graceMs?: Duration | undefined;
   /** Limit on the bytes of both streams together, at least 1. Memory is bounded with or without it. @defaultValue no limit */
   readonly maxOutputBytes?: number | undefined;
-  /** How long to wait for the rest of the output after the exit, in ms, at least 0: a grandchild may hold the pipe. @defaultValue 200 */
+  /**
+   * How long the output may bring nothing after the exit while a process that the command started holds it, in ms, at least 0. Only turns of the
+   * event loop count that asked for more. Then it is given up, which is a failure. @defaultValue 2000
+   */
   readonly drainMs?: Duration | undefined;
   /**
    * Hears all output as it comes and may keep `chunk`. While a promise that it returned is pending, that stream is not read: a child

@@ -164,7 +164,8 @@ export class SupervisedRun {
     if (isTimeout(reason)) this.#force(reason);
     const end = this.#ended({
       reason,
-      exitCode: exit.exitCode ?? null,
+      // Half an answer is none, whatever its program said.
+      exitCode: exit.reason === 'output-cut' ? null : (exit.exitCode ?? null),
       exitSignal: exit.signal ?? null,
       ...{ stdout, stderr },
     });
@@ -186,8 +187,8 @@ export class SupervisedRun {
 
   #reasonOf({ reason }: ProcessExit): TerminationReason {
     if (this.#forced !== undefined && reason !== 'spawn-error') return this.#forced;
-    // Of a limit on output there is none; what cancels is the runtime that stops.
-    return reason === 'cancelled' || reason === 'output-limit' ? 'manual-cancel' : reason;
+    // Of a limit on output there is none; what cancels is the runtime that stops, or that gives up the end of the output.
+    return reason === 'cancelled' || reason === 'output-limit' || reason === 'output-cut' ? 'manual-cancel' : reason;
   }
 
   #force(reason: TerminationReason): void {

@@ -37,6 +37,7 @@ export const failureReasons = {
   lease_expired: 'the call held its scope for longer than its lease',
   message_too_large: 'a message is longer than its limit',
   not_found: 'what was named does not exist',
+  output_cut: 'the program ended, and a process that it started held its output: the end of it was not read',
   overall_timeout: 'the limit on the whole call passed, waits and retries included',
   quarantined: 'the supervisor gave up restarting',
   reader_left: 'the reader of a stream stopped reading',

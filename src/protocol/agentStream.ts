@@ -12,8 +12,8 @@ const longestCheapLine = 256 * 1024;
 /** The stdout of one agent's run, as it comes. Memory is bounded by the longest line. */
 export interface AgentStream {
   push(chunk: Uint8Array): void;
-  /** The stream has ended: what is left is its last line. */
-  end(): void;
+  /** The stream has ended: what is left is its last line. @param isCut - whether it was given up before its end. @defaultValue false */
+  end(isCut?: boolean): void;
   report(wallNow: number): AgentReport;
   /** Whether a line was too long to be read. */
   readonly missed: boolean;
@@ -51,7 +51,10 @@ export function createAgentStream(
   });
   return {
     push: (chunk) => splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
-    end: () => splitter.end(),
+    end(isCut = false) {
+      splitter.end();
+      unread ||= isCut;
+    },
     report(wallNow) {
       const report = reader.report(wallNow);
       return unread && report.effects === 'none' ? { ...report, effects: 'possible' } : report;

@@ -27,6 +27,8 @@ export interface CommandHookEnd {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Whether the end of its output is not known. @defaultValue false */
+  readonly isCut?: boolean | undefined;
 }
 
 /** An answer, or why what the hook said counts as a failure of the hook. */
@@ -40,10 +42,12 @@ const contextEvents = ['UserPromptSubmit', 'SessionStart'];
 export const blockExitCode = 2;
 
 /** What a command hook says by its end: exit 0 goes on, 2 blocks with stderr as the reason, another is a failure. */
-export function judgeCommandHook(event: string, { exitCode, stdout, stderr }: CommandHookEnd): CommandHookVerdict {
+export function judgeCommandHook(event: string, end: CommandHookEnd): CommandHookVerdict {
+  const { exitCode, stdout, stderr, isCut = false } = end;
   if (exitCode === blockExitCode) return { ok: true, answer: blocked(event, stderr.trim() || undefined) };
   if (exitCode !== 0) return failed(stderr.trim() === '' ? `It exited with ${exitCode}` : stderr.trim());
   const text = stdout.trim();
+  if (isCut && !isWholeObject(text)) return failed(cutOutput);
   // Text that is not meant to be JSON is text.
   if (!text.startsWith('{')) return { ok: true, answer: plain(event, text) };
   let value: unknown;
@@ -55,6 +59,20 @@ export function judgeCommandHook(event: string, { exitCode, stdout, stderr }: Co
     return failed('Its output starts like JSON and is none');
   }
   return readOutput(event, value as Record<string, unknown>);
+}
+
+/** What is said of a hook whose answer may be half of one. */
+const cutOutput =
+  'It exited with 0, and a process that it left behind holds its output: the end of its answer was not read';
+
+/** An object that is whole needs no end of a stream: more text behind it would be none of it. */
+function isWholeObject(text: string): boolean {
+  if (!text.startsWith('{')) return false;
+  try {
+    return recordOf(JSON.parse(text)) !== undefined;
+  } catch {
+    return readBackground(text) !== undefined;
+  }
 }
 
 /** A hook that goes on in the background. */

@@ -47,20 +47,37 @@ describe('a run that ends by itself', () => {
     expect(run.exit()).toMatchObject({ reason: 'signal', signal: 'SIGKILL' });
   });
 
-  it('waits for the rest of the output up to the drain time, then closes the streams', async () => {
-    const run = startRunning({ drainMs: 200 });
+  it('[S-2] reads on until its output has ended, however long that takes', async () => {
+    const run = startRunning();
     run.actor.send({ type: 'process.exited', exitCode: 0 });
-    await run.clock.advance(199);
-    expect(run.orders).toEqual([]);
-    await run.clock.advance(1);
-    expect(run.orders).toEqual([{ type: 'process.close' }]);
+    await run.clock.advance(3600_000);
+    expect(run.orders).toEqual([{ type: 'process.drain', quietMs: 2000 }]);
+    run.actor.send({ type: 'process.closed', stdout: { text: 'out', bytes: 3, omittedBytes: 0 }, stderr: empty });
+    expect(run.exit()).toMatchObject({ reason: 'exit', exitCode: 0, stdout: { text: 'out' } });
+    expect(run.exit()).not.toHaveProperty('outputCut');
   });
 
-  it('ends even when the streams cannot be closed', async () => {
-    const run = startRunning({ drainMs: 200 });
+  it('[S-2] [R-14] is no exit where the end of its output was given up', () => {
+    const run = startRunning({ drainMs: 50 });
     run.actor.send({ type: 'process.exited', exitCode: 0 });
-    await run.clock.advance(400);
-    expect(run.exit()).toMatchObject({ reason: 'exit', exitCode: 0, stdout: empty });
+    expect(run.orders).toEqual([{ type: 'process.drain', quietMs: 50 }]);
+    run.actor.send({ type: 'process.closed', stdout: empty, stderr: empty, isCut: true });
+    expect(run.exit()).toMatchObject({
+      reason: 'output-cut',
+      exitCode: 0,
+      outputCut: true,
+      message: expect.stringMatching(/^CLI exited with code 0, and a process that it started goes on/) as string,
+    });
+  });
+
+  it('ends what holds its output when it is told to end', () => {
+    const run = startRunning();
+    run.actor.send({ type: 'process.exited', exitCode: 0 });
+    run.actor.send({ type: 'process.kill', reason: 'overall-timeout' });
+    expect(run.orders.map(({ type }) => type)).toEqual(['process.drain', 'process.terminate']);
+    run.actor.send({ type: 'process.terminated' });
+    run.actor.send({ type: 'process.closed', stdout: empty, stderr: empty });
+    expect(run.exit()).toMatchObject({ reason: 'overall-timeout', exitCode: 0 });
   });
 
   it('keeps its reason when a limit passes while its output drains', async () => {
@@ -68,6 +85,7 @@ describe('a run that ends by itself', () => {
     await run.clock.advance(900);
     run.actor.send({ type: 'process.exited', exitCode: 0 });
     await run.clock.advance(400);
+    run.actor.send({ type: 'process.closed', stdout: empty, stderr: empty });
     expect(run.exit()).toMatchObject({ reason: 'exit' });
   });
 
@@ -218,7 +236,7 @@ describe('ending a run', () => {
     await run.clock.advance(1000);
     run.end(143);
     expect(run.exit()).toMatchObject({ reason: 'cancelled', exitCode: 143 });
-    expect(run.orders).toHaveLength(1);
+    expect(run.orders.filter(({ type }) => type === 'process.terminate')).toHaveLength(1);
   });
 
   it('[S-3] is not over when the process has exited but its descendants have not', () => {
@@ -234,7 +252,7 @@ describe('ending a run', () => {
   it('[I-1] ends without an answer of the slot, a bounded time after the grace', async () => {
     const run = startRunning({ graceMs: 5000, drainMs: 200 });
     run.actor.send({ type: 'process.kill' });
-    await run.clock.advance(15_399);
+    await run.clock.advance(34_999);
     expect(run.exit()).toBeUndefined();
     await run.clock.advance(1);
     expect(run.exit()).toMatchObject({ reason: 'cancelled' });

@@ -7,6 +7,16 @@ const result = { num_turns: 1, result: 'hello', is_error: false, subtype: 'succe
 const megabyte = 'x'.repeat(1024 * 1024);
 
 describe("the stream of an agent's output", () => {
+  it('[S-10] [R-12] that was given up before its end may have told of an act', () => {
+    const effectsOf = (isCut: boolean) => {
+      const stream = createAgentStream(claude);
+      stream.push(bytes({ type: 'system', subtype: 'init', session_id: 's' }));
+      stream.end(isCut);
+      return stream.report(0).effects;
+    };
+    expect([effectsOf(false), effectsOf(true)]).toEqual(['none', 'possible']);
+  });
+
   it('[S-10] is read across chunks, a last line without its end included', () => {
     const stream = createAgentStream(claude);
     for (const byte of bytes({ ...result, result: 'grün' }).subarray(0, -1)) stream.push(Uint8Array.of(byte));

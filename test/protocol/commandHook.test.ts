@@ -8,6 +8,23 @@ const judgeJson = (event: string, output: object) => judge(event, 0, JSON.string
 const specific = (fields: object) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...fields } });
 
 describe('the end of a command hook', () => {
+  it.each(['', 'some text', '{"decision":"block","rea', '{"decision":"approve"}\n{"deci'])(
+    '[H-2] is a failure with exit 0 where the end of the output is not known: %j',
+    (stdout) => {
+      const verdict = judgeCommandHook('PreToolUse', { exitCode: 0, stdout, stderr: '', isCut: true });
+      expect(verdict).toMatchObject({ ok: false, message: expect.stringContaining('holds its output') as string });
+    },
+  );
+
+  it('[H-2] is what it said all the same where that was whole', () => {
+    const cut = (exitCode: number, stdout: string) =>
+      judgeCommandHook('PreToolUse', { exitCode, stdout, stderr: 'no', isCut: true });
+    expect(cut(2, '{"decision":"appr')).toMatchObject({ ok: true, answer: { decision: 'block', reason: 'no' } });
+    expect(cut(0, '{"decision":"block"}\n')).toMatchObject({ ok: true, answer: { decision: 'block' } });
+    expect(cut(0, '{"async":true}\nmore')).toMatchObject({ ok: true, answer: { background: true } });
+    expect(cut(3, '')).toEqual({ ok: false, message: 'no' });
+  });
+
   it('[H-2] goes on with exit 0', () => {
     expect(judge('PreToolUse', 0)).toEqual({ ok: true, answer: { decision: 'continue' } });
   });

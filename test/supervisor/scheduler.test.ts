@@ -23,6 +23,32 @@ afterEach(() => {
 });
 
 describe('the indexed scheduler', () => {
+  it('[G-6] lets the event loop ask for what is there before it fires the delay `turn`', () => {
+    const turns: (() => void)[] = [];
+    const clock = Object.assign(new SimulatedClock(), {
+      nextTurn: (callback: () => void) => void turns.push(callback),
+    });
+    const judge = setup({ types: { events: {} as { type: 'leave' } }, delays: { turn: 0 } }).createMachine({
+      initial: 'judging',
+      states: { judging: { after: { turn: 'judged' }, on: { leave: 'left' } }, judged: {}, left: {} },
+    });
+    const start = () => {
+      const actor = createActor(judge, { clock: xstateClock(clock) });
+      actor.system.scheduler = indexedScheduler(clock);
+      return actor.start();
+    };
+    const [actor, other] = [start(), start()];
+    const pass = (): void => {
+      for (const callback of turns.splice(0)) callback();
+    };
+    pass();
+    other.send({ type: 'leave' });
+    pass();
+    expect(actor.getSnapshot().value).toBe('judging');
+    pass();
+    expect([actor.getSnapshot().value, other.getSnapshot().value, clock.pending]).toEqual(['judged', 'left', 0]);
+  });
+
   it('[V-8] fires chained delays on our clock, each at its time', async () => {
     const { actor, clock } = startAlarm();
     await clock.advance(99);

@@ -46,12 +46,12 @@ export function startAhead(command: ServerCommand, clock: Clock): void {
   try {
     const mark = nextMark(clock);
     const env = mcpEnvironment(command);
-    const child = startServer({ ...command, env }, mark);
-    const { pid } = child;
-    if (pid === undefined) {
+    const started = startServer({ ...command, env }, mark);
+    if ('error' in started) {
       guard.release();
       return;
     }
+    const { child, pid } = started;
     guard.watch(pid);
     const forget = killAtExit(pid, mark);
     waiting = { mark, pid, command, env, child: held(child, forget), adopted, end };
@@ -60,7 +60,7 @@ export function startAhead(command: ServerCommand, clock: Clock): void {
       guard.release();
     }
     async function end(): Promise<void> {
-      await terminateTree(pid ?? 0, { graceMs, clock, exited: exitOf(child) });
+      await terminateTree(pid, { graceMs, clock, exited: exitOf(child) });
       forget();
       guard.release();
     }

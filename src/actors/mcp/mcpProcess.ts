@@ -8,11 +8,12 @@ import { type HeadStart, takeHeadStart } from './headStart.ts';
 import { neverStarted, spawnServer } from './mcpSpawn.ts';
 import type { ServerChild } from './serverSpawn.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
-import { killMarked, nextMark } from '../process/processMark.ts';
-import { killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
+import { endOfOutput, polled } from '../process/outputEnd.ts';
+import { isMarkSeen, killMarked, nextMark } from '../process/processMark.ts';
+import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
 
-/** How long the rest of the output may take after the exit: a grandchild may hold the pipe. */
-const drainMs = 200;
+/** How long the output may bring nothing after the exit while another process holds it, in ms. */
+const quietMs = 200;
 /** How long a server that closed a pipe may take to exit before it counts as lost. */
 const closedPipeMs = 1000;
 
@@ -42,6 +43,8 @@ export class McpProcess implements ServerLink {
   #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
+  /** Of both streams. */
+  #bytes = 0;
   /** From here on the system may give the pid to a stranger. */
   #buried = false;
   #end: ServerEnd | undefined = undefined;
@@ -114,7 +117,8 @@ export class McpProcess implements ServerLink {
    * in the pipe when it exits comes all the same.
    */
   pauseOutput(): void {
-    this.#child?.stdout.pause();
+    // What is left in the pipe of one that has exited is read to its end.
+    if (!this.#isGone) this.#child?.stdout.pause();
   }
 
   resumeOutput(): void {
@@ -175,8 +179,14 @@ export class McpProcess implements ServerLink {
     this.#child = child;
     this.#isGone = false;
     const forget = killAtExit(pid, this.mark);
-    const outputEnded = endOf(child.stdout, (chunk) => listener.output(chunk)).then(() => listener.outputEnded());
-    const errorsEnded = endOf(child.stderr, (chunk) => listener.errors(chunk)).then(() => listener.errorsEnded());
+    const heard = (tell: (chunk: Buffer) => void) => (chunk: Buffer) => {
+      this.#bytes += chunk.length;
+      tell(chunk);
+    };
+    const output = heard((chunk) => listener.output(chunk));
+    const errors = heard((chunk) => listener.errors(chunk));
+    const outputEnded = endOf(child.stdout, output).then(() => listener.outputEnded());
+    const errorsEnded = endOf(child.stderr, errors).then(() => listener.errorsEnded());
     child.stdin.on('error', () => this.#pipeClosed());
     child.stdin.on('drain', () => listener.drained?.());
     void outputEnded.then(() => this.#pipeClosed());
@@ -185,8 +195,8 @@ export class McpProcess implements ServerLink {
         this.#isGone = true;
         forget();
         resolve();
-        this.#finishIn(drainMs, () => this.exit);
-        void Promise.all([outputEnded, errorsEnded]).then(() => this.finish(this.exit));
+        this.#clock.clearTimeout(this.#timer);
+        void this.#drain(pid, Promise.all([outputEnded, errorsEnded]));
       });
     });
     listener.started(pid);
@@ -194,13 +204,27 @@ export class McpProcess implements ServerLink {
 
   /** A server that closed one of its pipes is about to exit, or cannot be spoken to any more. */
   #pipeClosed(): void {
-    if (!this.#isGone && this.#closing === undefined) this.#finishIn(closedPipeMs, () => ({ fault: 'pipe_closed' }));
+    if (this.#isGone || this.#closing !== undefined || this.#end !== undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => void this.#finishUnlessGone(), closedPipeMs);
   }
 
-  #finishIn(delayMs: number, end: () => ServerEnd): void {
-    if (this.#end !== undefined) return;
-    this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => this.finish(end()), delayMs);
+  /** Answers that are in the pipe are read before the server counts as gone. */
+  async #drain(pid: number, ended: Promise<unknown>): Promise<void> {
+    const atExit = this.#bytes;
+    await endOfOutput({
+      clock: this.#clock,
+      ended,
+      bytes: () => this.#bytes - atExit,
+      isHeld: async () => this.#end !== undefined || (await descendants(pid)).length > 0 || isMarkSeen(this.mark),
+      quietMs,
+    });
+    this.finish(this.exit);
+  }
+
+  async #finishUnlessGone(): Promise<void> {
+    await polled(this.#clock);
+    if (!this.#isGone) this.finish({ fault: 'pipe_closed' });
   }
 
   async #close(): Promise<void> {

@@ -3,8 +3,10 @@ import type { McpServerSettings } from './mcpServerOptions.ts';
 import { markName, markVariable } from '../process/processMark.ts';
 import { spawnFailure } from '../process/spawnFailure.ts';
 import { spawnObstacle } from '../process/spawnObstacle.ts';
+import { startTurns } from '../process/startTurns.ts';
+import { tryStart } from '../process/tryStart.ts';
 import { mcpEnvironment } from './serverEnvironment.ts';
-import { type ServerChild, startServer, type StartingServer } from './serverSpawn.ts';
+import { type ServerChild, startServer } from './serverSpawn.ts';
 
 /** A process within an object: the process is itself a promise, and awaiting it would wait for its end. */
 export interface StartedServer {
@@ -30,16 +32,13 @@ export async function spawnServer(
   const start = process.platform === 'win32' ? await loadExeca() : startServer;
   // Not before whoever asked has what it is given.
   await Promise.resolve();
+  await new Promise<void>((resolve) => void startTurns.take(resolve));
   if (!isWanted()) throw new AttemptError(neverStarted);
-  let child: StartingServer;
-  try {
-    child = start({ command, args, cwd, env }, mark);
-  } catch (error) {
-    throw failed(error, settings);
+  const started = start({ command, args, cwd, env }, mark);
+  if ('error' in started) {
+    throw new AttemptError({ ...spawnFailure(await started.error, { command, cwd }), reason: 'startup_failed' });
   }
-  const { pid } = child;
-  if (pid === undefined) throw failed(await new Promise((resolve) => child.once('error', resolve)), settings);
-  return { child, pid };
+  return started;
 }
 
 /** Starts commands that are scripts, as those of npm are on Windows. It takes longer to load than all of our code. */
@@ -48,27 +47,25 @@ async function loadExeca(): Promise<typeof startServer> {
     throw new AttemptError({ ...spawnFailure(error, { command: 'execa' }), reason: 'startup_failed' });
   });
   return ({ command, args, cwd, env }, mark) => {
-    const child = execa(command, args, {
-      ...(cwd !== undefined && { cwd }),
-      env: { ...env, [markName]: markVariable(mark) },
-      extendEnv: false,
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      buffer: false,
-      encoding: 'buffer',
-      reject: false,
-      cleanup: false,
-      windowsHide: true,
-    });
-    // It settles only when the pipes end; what matters is told by the events, but for a start that the system refuses at once.
-    void child.then(({ cause }) => (child.pid === undefined ? child.emit('error', cause) : undefined), noop);
-    return child;
+    const started = tryStart(() =>
+      execa(command, args, {
+        ...(cwd !== undefined && { cwd }),
+        env: { ...env, [markName]: markVariable(mark) },
+        extendEnv: false,
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'pipe',
+        buffer: false,
+        encoding: 'buffer',
+        reject: false,
+        cleanup: false,
+        windowsHide: true,
+      }),
+    );
+    // It settles only when the pipes end; what matters is told by the events.
+    if (!('error' in started)) void started.child.then(noop, noop);
+    return started;
   };
-}
-
-function failed(error: unknown, { command, cwd }: McpServerSettings): AttemptError {
-  return new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
 }
 
 export const neverStarted: FailureFacts = {

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { childProcessModule } from '../process/childProcessModule.ts';
 import { type Executable, startMarked } from '../process/limitMark.ts';
 import { limitFor, markName, markVariable } from '../process/processMark.ts';
+import type { Start } from '../process/tryStart.ts';
 
 /** A server's process, as far as it is used. */
 export interface ServerChild {
@@ -14,33 +15,21 @@ export interface ServerChild {
   once(event: 'exit', listener: () => void): unknown;
 }
 
-/** One that may have failed to start: then it has no pid, and tells why. */
-export interface StartingServer extends ServerChild {
-  once(event: 'exit', listener: () => void): unknown;
-  once(event: 'error', listener: (error: Error) => void): unknown;
-}
-
 /**
  * Starts the process of a server, without a shell and without anything that would have to be loaded first. Not for Windows, where a command
  * may be a script.
  * @param env - all that it gets, beside its mark.
- * @throws what the system refuses at once.
  */
-export function startServer({ command, args, cwd, env }: Executable, mark: string): StartingServer {
+export function startServer({ command, args, cwd, env }: Executable, mark: string): Start<ServerChild> {
   const marked = { ...env, [markName]: markVariable(mark) };
-  return startMarked({ command, args, cwd, env: marked }, limitFor(mark), (executable) => {
-    const child = childProcessModule().spawn(executable.command, executable.args, {
+  return startMarked({ command, args, cwd, env: marked }, limitFor(mark), (executable) =>
+    childProcessModule().spawn(executable.command, executable.args, {
       cwd,
       env: marked,
       stdio: 'pipe',
       // A group of its own, so that one signal reaches what it starts.
       detached: true,
       windowsHide: true,
-    });
-    // Of one that could not be started and is tried in another way nobody else hears.
-    child.on('error', noop);
-    return child;
-  });
+    }),
+  );
 }
-
-function noop(): void {}

@@ -20,7 +20,9 @@ export function agentExitFacts(
   missed = false,
 ): FailureFacts | undefined {
   if (format === 'text') return agent === 'claude' ? claudeTextFacts(exit) : codexTextFacts(exit);
-  if (exit.reason !== 'exit') return exitFacts(exit);
+  // Its last word was read: what a process that it left behind would have written is none of its answer.
+  const isWhole = exit.reason === 'output-cut' && (report.concluded || report.failure !== undefined);
+  if (exit.reason !== 'exit' && !isWhole) return exitFacts(exit);
   if (report.concluded || report.failure !== undefined) return report.failure;
   const name = agent === 'claude' ? 'Claude' : 'Codex';
   const silent: FailureFacts = missed

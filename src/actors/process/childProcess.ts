@@ -3,16 +3,18 @@ import { execa } from 'execa';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessRun } from '../../machines/subprocessInput.ts';
 import type { RegisteredChild } from '../../policy/childRecord.ts';
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { killAtExit } from './liveProcesses.ts';
 import { type Executable, startMarked } from './limitMark.ts';
-import { killMarked, limitFor, nextMark } from './processMark.ts';
+import { isMarkSeen, killMarked, limitFor, nextMark } from './processMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
+import { endOfOutput, mostLeft, type OutputEnd } from './outputEnd.ts';
 import { isYoungestNow } from './processTable.ts';
-import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
+import { descendants, killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
+import { startTurns } from './startTurns.ts';
 
 /** A started command; what happens to it is sent as events. */
 export interface ChildProcess {
@@ -21,34 +23,83 @@ export interface ChildProcess {
   release(): void;
 }
 
-/** Starts a command in a process group of its own, without a shell. Never throws; a failed start is a `process.failed`. */
+/**
+ * Starts a command in a process group of its own, without a shell, in a turn of its own where others are started too. Never throws; a
+ * failed start is a `process.failed`.
+ */
 export function startChild(input: SubprocessRun, send: (event: SubprocessEvent) => void): ChildProcess {
-  const fail = (error: unknown): ChildProcess => {
-    send({ type: 'process.failed', error });
-    return { take: noop, release: noop };
-  };
-  const mark = nextMark(input.clock);
-  const env = childEnvironment(input, mark);
-  const obstacle = spawnObstacle({ ...input, env });
-  if (obstacle !== undefined) return fail(new AttemptError(obstacle));
-  const registered = input.register?.({ mark, command: input.command });
-  try {
-    return new WatchedChild(spawn(input, env, mark), mark, registered, input, send);
-  } catch (error) {
-    registered?.ended();
-    return fail(new AttemptError(spawnFailure(error, input)));
-  }
+  return new StartedChild(input, send);
 }
-
-/** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
-const leftInPipes = 1_048_576;
 
 const outputs = ['stdout', 'stderr'] as const;
 
-function spawn(input: SubprocessRun, env: Readonly<Record<string, string>>, mark: string) {
-  const { command, args = [], cwd } = input;
-  return startMarked({ command, args, cwd, env }, limitFor(mark), (executable) => execute(executable, input));
+/** A command from the order to start it: it waits for its turn, runs, or could not be started. */
+class StartedChild implements ChildProcess {
+  readonly #input: SubprocessRun;
+  readonly #send: (event: SubprocessEvent) => void;
+  #giveUp: () => void = noop;
+  #child: WatchedChild | undefined = undefined;
+  #isOver = false;
+
+  constructor(input: SubprocessRun, send: (event: SubprocessEvent) => void) {
+    this.#input = input;
+    this.#send = send;
+    this.#giveUp = startTurns.take(() => this.#start());
+  }
+
+  take(order: ProcessOrder): void {
+    if (this.#child !== undefined) this.#child.take(order);
+    else if (order.type === 'process.terminate') this.#fail(neverStarted);
+  }
+
+  release(): void {
+    this.#giveUp();
+    this.#isOver = true;
+    this.#child?.release();
+  }
+
+  /** Never throws: it may have waited for its turn. */
+  #start(): void {
+    try {
+      this.#spawn();
+    } catch (error) {
+      this.#fail(spawnFailure(error, this.#input));
+    }
+  }
+
+  #spawn(): void {
+    const input = this.#input;
+    const mark = nextMark(input.clock);
+    const env = childEnvironment(input, mark);
+    const obstacle = spawnObstacle({ ...input, env });
+    if (obstacle !== undefined) {
+      this.#fail(obstacle);
+      return;
+    }
+    const registered = input.register?.({ mark, command: input.command });
+    const { command, args = [], cwd } = input;
+    const start = startMarked({ command, args, cwd, env }, limitFor(mark), (executable) => execute(executable, input));
+    if (start.child !== undefined) {
+      this.#child = new WatchedChild(start.child, start.pid, mark, registered, input, this.#send);
+      return;
+    }
+    registered?.ended();
+    void start.error.then((error) => this.#fail(spawnFailure(error, input)));
+  }
+
+  #fail(facts: FailureFacts): void {
+    this.#giveUp();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#send({ type: 'process.failed', error: new AttemptError(facts) });
+  }
 }
+
+const neverStarted: FailureFacts = {
+  kind: 'cancelled',
+  message: 'It was ended before it was started',
+  outcome: 'not_started',
+};
 
 function execute({ command, args, cwd, env }: Executable, { stdin, inherit = [], sharesGroup = false }: SubprocessRun) {
   return execa(command, args, {
@@ -72,6 +123,8 @@ function execute({ command, args, cwd, env }: Executable, { stdin, inherit = [],
 /** A child that was spawned: what comes from it is told, what it is told to do is done. */
 class WatchedChild implements ChildProcess {
   readonly #child: ReturnType<typeof execute>;
+  readonly #pid: number;
+  readonly #forget: () => void;
   readonly #mark: string;
   readonly #registered: RegisteredChild | undefined;
   readonly #input: SubprocessRun;
@@ -79,64 +132,55 @@ class WatchedChild implements ChildProcess {
   readonly #output = { stdout: createOutputBuffer(), stderr: createOutputBuffer() };
   readonly #unsent = { stdout: 0, stderr: 0 };
   readonly #exited: Promise<void>;
+  readonly #ended: Promise<unknown>;
   #listener: SubprocessRun['onOutput'];
   #hasExited = false;
+  #isEnding = false;
   #flushing = false;
+  #draining = false;
   #closed = false;
   #leftBytes = 0;
-  /** Undefined when it could not be started. */
-  #running: { readonly pid: number; readonly forget: () => void } | undefined = undefined;
 
   constructor(
     child: ReturnType<typeof execute>,
+    pid: number,
     mark: string,
     registered: RegisteredChild | undefined,
     input: SubprocessRun,
     send: (event: SubprocessEvent) => void,
   ) {
     this.#child = child;
+    this.#pid = pid;
     this.#mark = mark;
     this.#registered = registered;
     this.#input = input;
     this.#send = send;
     this.#listener = input.onOutput;
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
-    for (const stream of outputs) this.#read(stream);
-    child.on('error', noop);
-    const { pid } = child;
-    if (pid === undefined) this.#failedToStart();
-    else this.#started(pid);
+    this.#ended = Promise.all(outputs.map((stream) => this.#read(stream)));
+    this.#forget = killAtExit(pid, mark);
+    this.#started();
   }
 
   take(order: ProcessOrder): void {
-    if (this.#running === undefined) return;
-    if (order.type === 'process.close') this.#close();
-    else void this.#terminate(this.#running.pid, order.graceMs, order.signal);
+    if (order.type === 'process.drain') void this.#drain(order.quietMs);
+    else void this.#terminate(order.graceMs, order.signal);
   }
 
   release(): void {
-    if (this.#running === undefined) return;
-    const { pid, forget } = this.#running;
+    const pid = this.#pid;
     if (this.#hasExited) killOrphansNow(pid);
     else killTreeNow(pid);
     if (!this.#hasExited || !isYoungestNow(pid)) void killMarked(this.#mark);
-    forget();
+    this.#forget();
     this.#registered?.ended();
     this.#destroyPipes();
     this.#child.unref();
   }
 
-  #failedToStart(): void {
-    // execa reports a failed start, thrown or emitted, through its result alone.
-    const report = (result: unknown): void =>
-      this.#send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, this.#input)) });
-    void this.#child.then(report, report);
-    this.#registered?.ended();
-  }
-
-  #started(pid: number): void {
+  #started(): void {
     const child = this.#child;
-    this.#running = { pid, forget: killAtExit(pid, this.#mark) };
+    const pid = this.#pid;
     this.#registered?.started(pid);
     this.#send({ type: 'process.spawned', pid });
     child.once('exit', (exitCode, signal) => {
@@ -145,21 +189,27 @@ class WatchedChild implements ChildProcess {
       this.#flush();
       this.#send({ type: 'process.exited', exitCode: exitCode ?? undefined, signal: signal ?? undefined });
     });
-    child.once('close', () => this.#close());
+    child.once('close', () => this.#close('ended'));
     // A child that ends without reading its stdin breaks the pipe: its exit says all there is to say.
     child.stdin?.on('error', noop);
     feed(child.stdin, this.#input.stdin);
   }
 
-  #read(stream: OutputStream): void {
+  /** Resolves when the pipe has ended. */
+  #read(stream: OutputStream): Promise<void> {
     const pipe = this.#child[stream];
-    pipe?.on('error', noop);
-    pipe?.on('data', (chunk: Buffer) => {
+    if (pipe === null) return Promise.resolve();
+    pipe.on('error', noop);
+    pipe.on('data', (chunk: Buffer) => {
       this.#output[stream].push(chunk);
       this.#unsent[stream] += chunk.length;
       if (!this.#flushing) this.#input.clock.nextTurn(() => this.#flush());
       this.#flushing = true;
       this.#hear(chunk, stream);
+    });
+    return new Promise((resolve) => {
+      pipe.once('end', resolve);
+      pipe.once('close', resolve);
     });
   }
 
@@ -168,7 +218,8 @@ class WatchedChild implements ChildProcess {
     try {
       const listener = this.#listener;
       const heard = listener?.(chunk, stream);
-      if (heard instanceof Promise && (!this.#hasExited || this.#leftBytes > leftInPipes)) this.#hold(stream, heard);
+      const mayWait = !this.#isEnding && (!this.#hasExited || this.#leftBytes > mostLeft);
+      if (mayWait && heard instanceof Promise) this.#hold(stream, heard);
     } catch (error) {
       this.#listener = undefined;
       this.#send({ type: 'process.listener_failed', error });
@@ -193,12 +244,32 @@ class WatchedChild implements ChildProcess {
     }
   }
 
-  #close(): void {
+  /** Reads to the end of the pipes. */
+  async #drain(quietMs: number): Promise<void> {
+    if (this.#draining || this.#closed) return;
+    this.#draining = true;
+    const end = await endOfOutput({
+      clock: this.#input.clock,
+      ended: this.#ended,
+      bytes: () => this.#leftBytes,
+      isHeld: () => this.#isHeld(),
+      quietMs,
+    });
+    this.#close(end);
+  }
+
+  /** Whether a process of the run is left that may hold a pipe. */
+  async #isHeld(): Promise<boolean> {
+    if (!this.#hasExited) return true;
+    return (await descendants(this.#pid)).length > 0 || (await isMarkSeen(this.#mark));
+  }
+
+  #close(end: OutputEnd): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#destroyPipes();
     const { stdout, stderr } = this.#output;
-    this.#send({ type: 'process.closed', stdout: stdout.capture(), stderr: stderr.capture() });
+    this.#send({ type: 'process.closed', stdout: stdout.capture(), stderr: stderr.capture(), isCut: end === 'held' });
   }
 
   #destroyPipes(): void {
@@ -206,8 +277,11 @@ class WatchedChild implements ChildProcess {
     for (const stream of [stdin, stdout, stderr]) stream?.destroy();
   }
 
-  async #terminate(pid: number, graceMs: number, signal: EndSignal | undefined): Promise<void> {
-    await terminateTree(pid, { graceMs, signal, clock: this.#input.clock, exited: this.#exited });
+  async #terminate(graceMs: number, signal: EndSignal | undefined): Promise<void> {
+    // Its reader has given it up: a slow one holds nothing back any more.
+    this.#isEnding = true;
+    for (const stream of outputs) this.#child[stream]?.resume();
+    await terminateTree(this.#pid, { graceMs, signal, clock: this.#input.clock, exited: this.#exited });
     await killMarked(this.#mark);
     this.#send({ type: 'process.terminated' });
   }

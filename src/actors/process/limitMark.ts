@@ -1,5 +1,7 @@
 import { accessSync, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
+import { isShortage } from './spawnFailure.ts';
+import { type Start, type Startable, tryStart } from './tryStart.ts';
 
 /** What is to be executed. */
 export interface Executable {
@@ -15,19 +17,22 @@ const places = ['/usr/bin/prlimit', '/bin/prlimit', '/run/current-system/sw/bin/
 /** How much of a file is read to find the interpreter it names, in bytes: as much as Linux reads. */
 const longestHeadBytes = 256;
 
-/** Starts a command with a mark as a limit, see {@link withLimitMark}; without one where the system refuses what sets it. */
-export function startMarked<T extends { readonly pid?: number | undefined }>(
+/** Starts a command with a mark as a limit, see {@link withLimitMark}; without one where the system refuses what sets it. Never throws. */
+export function startMarked<C extends Startable>(
   executable: Executable,
   limit: string | undefined,
-  start: (executable: Executable) => T,
-): T {
+  start: (executable: Executable) => C,
+): Start<C> {
   const marked = withLimitMark(executable, limit);
-  if (marked === undefined) return start(executable);
-  const child = start(marked);
-  if (child.pid !== undefined) return child;
-  const plain = start(executable);
-  // The system was not short of anything: it is what sets the mark that it does not let us execute.
-  if (plain.pid !== undefined) known = { setter: undefined };
+  if (marked === undefined) return tryStart(() => start(executable));
+  const first = tryStart(() => start(marked));
+  if (!('error' in first)) return first;
+  const plain = tryStart(() => start(executable));
+  // It is what sets the mark that the system does not let us execute, unless it was short of something for a moment.
+  if (plain.child !== undefined)
+    void first.error.then((error) => {
+      if (!isShortage(error)) known = { setter: undefined };
+    });
   return plain;
 }
 
@@ -57,17 +62,20 @@ export function limitOf(pid: number | 'self'): string | undefined {
 let known: { readonly setter: string | undefined } | undefined;
 
 function findSetter(): string | undefined {
-  known ??= { setter: mayRaise() ? places.find(isExecutableFile) : undefined };
+  if (known !== undefined) return known.setter;
+  const isAllowed = mayRaise();
+  if (isAllowed === undefined) return undefined;
+  known = { setter: isAllowed ? places.find(isExecutableFile) : undefined };
   return known.setter;
 }
 
-/** A hard limit may lie below what is to be set: then it stays as it is. */
-function mayRaise(): boolean {
+/** A hard limit may lie below what is to be set: then it stays as it is. Undefined where that cannot be told for now. */
+function mayRaise(): boolean | undefined {
   if (process.platform !== 'linux') return false;
   try {
     return readLimit(readFileSync('/proc/self/limits', 'latin1'))?.hard === 'unlimited';
-  } catch {
-    return false;
+  } catch (error) {
+    return isShortage(error) ? undefined : false;
   }
 }
 

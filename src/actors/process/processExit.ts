@@ -44,6 +44,9 @@ export function exitFacts(
       return { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
     case 'cancelled':
       return { kind: 'cancelled', message, outcome: 'cancelled' };
+    case 'output-cut':
+      // What the rest would have said of an effect is not known either.
+      return { kind: 'protocol', reason: 'output_cut', message, outcome: 'unknown', code: exit.exitCode };
     case 'output-limit':
       return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
     case 'spawn-error':

@@ -58,6 +58,14 @@ export async function killMarked(...marks: readonly string[]): Promise<ReadonlyS
   return killWhere(marksAmong(marks), list);
 }
 
+/** Whether a process carries the mark of a run of this runtime. Linux only; elsewhere none is seen. Never rejects. */
+export async function isMarkSeen(mark: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const find = marksAmong([mark]);
+  const list = mark.includes(nonce) ? listYoungerProcesses : listProcesses;
+  return (await list()).some((entry) => isCandidate(entry) && find(entry.pid) !== undefined);
+}
+
 /** {@link killMarked} for all runs of the runtime of this nonce. @returns how many were found. */
 export async function killMarkedBy(itsNonce: string): Promise<number> {
   if (process.platform !== 'linux') return 0;

@@ -18,6 +18,9 @@ const shortages = new Map([
   ['ENOMEM', 'the system is out of memory'],
 ]);
 
+/** Whether an error says so. */
+export const isShortage = (error: unknown): boolean => shortages.has(codeOf(error) ?? '');
+
 /**
  * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
  * missing working directory, which Node does not. Never throws.

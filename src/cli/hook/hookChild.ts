@@ -3,9 +3,17 @@ import { constants } from 'node:os';
 import { killAtExit } from '../../actors/process/liveProcesses.ts';
 import { createChildGuard } from '../../actors/process/childGuard.ts';
 import { startMarked } from '../../actors/process/limitMark.ts';
-import { killMarked, limitFor, markName, markVariable, nextMark } from '../../actors/process/processMark.ts';
+import { endOfOutput, type OutputEnd, polled } from '../../actors/process/outputEnd.ts';
+import {
+  isMarkSeen,
+  killMarked,
+  limitFor,
+  markName,
+  markVariable,
+  nextMark,
+} from '../../actors/process/processMark.ts';
 import { isYoungestNow } from '../../actors/process/processTable.ts';
-import { killOrphansNow, killTreeNow, terminateTree } from '../../actors/process/processTree.ts';
+import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../../actors/process/processTree.ts';
 import { spawnFailure } from '../../actors/process/spawnFailure.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import { type Background, readBackground } from '../../protocol/commandHook.ts';
@@ -16,9 +24,9 @@ import type { HostInput } from './hostInput.ts';
 const maxOutputBytes = 8 * 1024 * 1024;
 /** What is looked at for the word that the hook goes on in the background, in bytes. */
 const longestAnnouncement = 4096;
-/** After the exit the rest of the output is waited for until it pauses so long, in ms: a grandchild may hold the pipe. */
-const drainMs = 100;
-const longestDrainMs = 1000;
+/** How long the output may bring nothing after the exit while another process holds it, in ms; and where that process is not seen. */
+const quietMs = 100;
+const unseenMs = 1000;
 /** SIGKILL shows at once, or not for a long time. */
 const killMs = 300;
 /** A hook that runs longer than most gets a guard, which would take longer to start than they run; in ms. */
@@ -49,6 +57,8 @@ export interface HookRun {
   /** What it wrote and was not passed on yet. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
+  /** Whether the end of what it wrote was given up, as a process that it left behind held it. @defaultValue false */
+  readonly isCut?: boolean | undefined;
 }
 
 /** How long a hook may take to end on SIGTERM, in ms. */
@@ -63,21 +73,12 @@ function graceMs(limitMs: number): number {
  */
 export async function runHookChild(options: HookChildOptions): Promise<HookRun> {
   const mark = nextMark(systemClock);
-  let child: ChildProcess;
-  try {
-    const env = { ...process.env, [markName]: markVariable(mark) };
-    child = startMarked({ ...options, env }, limitFor(mark), ({ command, args }) => start(command, args, env));
-  } catch (error) {
-    return notStarted(error, options);
-  }
-  return new HookChild(child, mark, options).run();
-}
-
-function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn(command, args, { detached: true, stdio: 'pipe', env, windowsHide: true });
-  // Of one that could not be started and is tried in another way nobody else hears.
-  child.on('error', () => undefined);
-  return child;
+  const env = { ...process.env, [markName]: markVariable(mark) };
+  const started = startMarked({ ...options, env }, limitFor(mark), ({ command, args }) =>
+    spawn(command, args, { detached: true, stdio: 'pipe', env, windowsHide: true }),
+  );
+  if ('error' in started) return notStarted(await started.error, options);
+  return new HookChild(started.child, started.pid, mark, options).run();
 }
 
 function notStarted(error: unknown, options: HookChildOptions): HookRun {
@@ -88,6 +89,7 @@ function notStarted(error: unknown, options: HookChildOptions): HookRun {
 /** A hook that runs. The first reason to end it is kept. */
 class HookChild {
   readonly #child: ChildProcess;
+  readonly #pid: number;
   readonly #mark: string;
   readonly #options: HookChildOptions;
   readonly #held = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
@@ -99,17 +101,16 @@ class HookChild {
   #exited = false;
   #stop: (end: HookEnd) => void = () => undefined;
 
-  constructor(child: ChildProcess, mark: string, options: HookChildOptions) {
+  constructor(child: ChildProcess, pid: number, mark: string, options: HookChildOptions) {
     this.#child = child;
+    this.#pid = pid;
     this.#mark = mark;
     this.#options = options;
   }
 
   async run(): Promise<HookRun> {
     const child = this.#child;
-    const failed = new Promise<unknown>((resolve) => child.once('error', resolve));
-    const { pid } = child;
-    if (pid === undefined) return notStarted(await failed, this.#options);
+    const pid = this.#pid;
     const forget = killAtExit(pid, this.#mark);
     const exited = new Promise<HookEnd>((resolve) => {
       child.once('exit', (code, signal) => {
@@ -135,8 +136,8 @@ class HookChild {
     this.#end = await Promise.race([exited, stopped]);
     clearTimeout(this.#limit);
     clearTimeout(guarded);
-    if (this.#exited) await this.#drain(closed);
-    else await this.#terminate(pid, exited);
+    const isCut = this.#exited && (await this.#drain(closed)) === 'held';
+    if (!this.#exited) await this.#terminate(pid, exited);
     if (!this.#options.keepBackground) await this.#endRest(pid);
     guard.release();
     forget();
@@ -144,6 +145,8 @@ class HookChild {
       end: this.#end,
       stdout: Buffer.concat(this.#held.stdout),
       stderr: Buffer.concat(this.#held.stderr),
+      // What was to be kept in the background may hold what it likes.
+      isCut: isCut && !this.#options.keepBackground && this.#background === undefined,
     };
   }
 
@@ -202,21 +205,20 @@ class HookChild {
     const limitMs = this.#limitMs;
     const fire = (): void => {
       // What is already in the pipes is read before the judgement: the loop may have been blocked.
-      setImmediate(() => setImmediate(() => this.#stop({ how: 'timeout', limitMs })));
+      void polled(systemClock).then(() => this.#stop({ how: 'timeout', limitMs }));
     };
     this.#limit = systemTimeout(fire, Math.max(0, limitMs - performance.now()));
   }
 
-  async #drain(closed: Promise<void>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const last = setTimeout(resolve, longestDrainMs);
-      const pause = setTimeout(resolve, drainMs);
-      const refresh = (): void => void pause.refresh();
-      for (const source of [this.#child.stdout, this.#child.stderr]) source?.on('data', refresh);
-      void closed.then(resolve).finally(() => {
-        clearTimeout(last);
-        clearTimeout(pause);
-      });
+  #drain(closed: Promise<void>): Promise<OutputEnd> {
+    const atExit = this.#bytes;
+    return endOfOutput({
+      clock: systemClock,
+      ended: closed,
+      bytes: () => this.#bytes - atExit,
+      isHeld: async () => (await descendants(this.#pid)).length > 0 || isMarkSeen(this.#mark),
+      quietMs,
+      unseenMs,
     });
   }
 

@@ -29,7 +29,7 @@ const longestTail = 300;
  * The outcome on a run: any exit code of the hook's own proves life; crashes, hangs, floods and failed starts are failures, and so is
  * JSON of a guard that cannot be read.
  */
-export function judgeHook({ end, stdout, stderr }: HookRun, onFailure: OnFailure): HookOutcome {
+export function judgeHook({ end, stdout, stderr, isCut = false }: HookRun, onFailure: OnFailure): HookOutcome {
   const tail = lastLine(stderr);
   const failed = (kind: FailureKind, what: string, counts = true): HookOutcome => ({
     is: 'failed',
@@ -38,7 +38,8 @@ export function judgeHook({ end, stdout, stderr }: HookRun, onFailure: OnFailure
   switch (end.how) {
     case 'exit': {
       // A host takes JSON it cannot read for nothing: what a guard meant to say with it would be lost.
-      const said = onFailure === 'block' && end.exitCode === 0 ? readOutput(stdout) : undefined;
+      const isJudged = (onFailure === 'block' || isCut) && end.exitCode === 0;
+      const said = isJudged ? readOutput(stdout, isCut) : undefined;
       if (said?.ok === false) return failed('protocol', said.message);
       return { is: 'answered', exitCode: end.exitCode };
     }
@@ -60,8 +61,8 @@ export function failureExitCode(onFailure: OnFailure, event: string | undefined)
   return onFailure === 'block' && mayBlockOnFailure(event) ? blockExitCode : 0;
 }
 
-function readOutput(stdout: Buffer) {
-  return judgeCommandHook('', { exitCode: 0, stdout: stdout.toString('utf8'), stderr: '' });
+function readOutput(stdout: Buffer, isCut: boolean) {
+  return judgeCommandHook('', { exitCode: 0, stdout: stdout.toString('utf8'), stderr: '', isCut });
 }
 
 function lastLine(stderr: Buffer): string {

@@ -2,6 +2,7 @@ import { exitFacts } from '../../actors/process/processExit.ts';
 import type { HookEvent, HookHandler } from './userHooks.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { Duration } from '../../policy/duration.ts';
+import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
@@ -39,12 +40,14 @@ export function commandHookHandler(
       clock: runtime.clock,
     };
     const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
-    if (exit.reason !== 'exit' || exit.exitCode === undefined) {
-      throw new AttemptError(exitFacts(exit, { calledAs }) ?? failure('unknown', exit.message));
+    const isCut = exit.reason === 'output-cut';
+    if ((exit.reason !== 'exit' && !isCut) || exit.exitCode === undefined) {
+      throw new AttemptError(factsOf(exit, calledAs));
     }
     const { exitCode, stdout, stderr } = exit;
-    const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text });
+    const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text, isCut });
     if (verdict.ok) return verdict.answer;
+    if (isCut && exitCode === 0) throw new AttemptError({ ...factsOf(exit, calledAs), message: verdict.message });
     // An exit code of its own proves that it lives; output that cannot be read does not.
     throw new AttemptError(failure(exitCode === 0 ? 'protocol' : 'permanent', verdict.message, exitCode));
   };
@@ -60,6 +63,10 @@ function inputOf(event: HookEvent, cwd: string): string {
       cause,
     });
   }
+}
+
+function factsOf(exit: ProcessExit, calledAs: string): FailureFacts {
+  return exitFacts(exit, { calledAs }) ?? failure('unknown', exit.message);
 }
 
 function failure(kind: FailureFacts['kind'], message: string, code?: number): FailureFacts {

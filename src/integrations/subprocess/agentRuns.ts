@@ -200,7 +200,7 @@ function conclude(
     if (facts !== undefined) throw new AttemptError(facts);
     return exit;
   }
-  stream.end();
+  stream.end(exit.outputCut);
   const told = stream.report(exit.endedAt);
   const facts = agentExitFacts(exit, command, told, stream.missed);
   if (facts !== undefined) throw new AttemptError(judged(facts));

@@ -19,6 +19,20 @@ const silent: AgentReport = { agent: 'claude', effects: 'unknown', concluded: fa
 const failure = { kind: 'overloaded', message: 'x', outcome: 'failed' } as const;
 
 describe("the end of an agent's run", () => {
+  it.each([
+    ['stream-json', stream],
+    ['text', text],
+  ])('[S-10] [R-12] is a lost answer where its %s was cut before its last word', (_, command) => {
+    const facts = agentExitFacts(exitOf({ reason: 'output-cut', stdout: 'so' }), command, silent);
+    expect(facts).toMatchObject({ kind: 'protocol', reason: 'output_cut', outcome: 'unknown' });
+  });
+
+  it('[S-10] is what the protocol says where only what came after its last word was cut', () => {
+    const exit = exitOf({ reason: 'output-cut' });
+    expect(agentExitFacts(exit, stream, { ...silent, concluded: true })).toBeUndefined();
+    expect(agentExitFacts(exit, stream, { ...silent, failure })).toBe(failure);
+  });
+
   it.each([0, 1, 143])('[S-10] is what the protocol says, whatever the exit code %s', (exitCode) => {
     expect(agentExitFacts(exitOf({ exitCode }), stream, { ...silent, concluded: true })).toBeUndefined();
     expect(agentExitFacts(exitOf({ exitCode }), stream, { ...silent, concluded: true, failure })).toBe(failure);

@@ -13,32 +13,37 @@ const env = { PATH: process.env['PATH'] };
 const limit = '112345678901000001';
 const started = (command: string, args: readonly string[] = [], cwd?: string) => {
   const commands: string[] = [];
-  const child = startMarked({ command, args, cwd, env }, limit, (executable) => {
+  const start = startMarked({ command, args, cwd, env }, limit, (executable) => {
     commands.push(executable.command);
     const options = { cwd: executable.cwd, env: executable.env as NodeJS.ProcessEnv, stdio: 'pipe' } as const;
-    return spawn(executable.command, executable.args, options).on('error', () => undefined);
+    return spawn(executable.command, executable.args, options);
   });
-  return { child, commands };
+  return { start, commands };
+};
+const child = (start: ReturnType<typeof started>['start']) => {
+  if ('error' in start) throw new Error('It was not started', { cause: start });
+  return start.child;
 };
 
 describe.runIf(process.platform === 'linux')('a mark as a limit', () => {
   it('[I-3] [S-8] is not taken off by an empty environment and a session of its own', async () => {
     const script = `import { readFileSync } from 'node:fs'; console.log(readFileSync('/proc/self/limits', 'latin1'))`;
     const words = ['-i', 'setsid', '--wait', process.execPath, '--input-type=module', '-e', script];
-    const { child } = started('env', words);
+    const env = child(started('env', words).start);
     let text = '';
-    child.stdout.on('data', (chunk) => (text += String(chunk)));
-    await once(child, 'close');
+    env.stdout.on('data', (chunk) => (text += String(chunk)));
+    await once(env, 'close');
     expect(text).toMatch(new RegExp(`^Max realtime timeout +${limit} +unlimited`, 'm'));
   });
 
   it('is the same process as the command, with the arguments as they are', async () => {
-    const { child, commands } = started(process.execPath, [fixture('echoArgs'), '--', '-x', '', 'a b']);
+    const { start, commands } = started(process.execPath, [fixture('echoArgs'), '--', '-x', '', 'a b']);
     expect(commands).toEqual(['/usr/bin/prlimit']);
-    expect(limitOf(child.pid ?? Number.NaN) ?? limit).toMatch(/^(unlimited|112345678901000001)$/);
+    expect(limitOf(start.pid ?? Number.NaN) ?? limit).toMatch(/^(unlimited|112345678901000001)$/);
     let text = '';
-    child.stdout.on('data', (chunk) => (text += String(chunk)));
-    expect(await once(child, 'close')).toEqual([0, null]);
+    const echo = child(start);
+    echo.stdout.on('data', (chunk) => (text += String(chunk)));
+    expect(await once(echo, 'close')).toEqual([0, null]);
     expect(text).toContain(JSON.stringify(['--', '-x', '', 'a b']));
   });
 
@@ -50,9 +55,9 @@ describe.runIf(process.platform === 'linux')('a mark as a limit', () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'plain'), '');
     writeFileSync(join(directory, 'script'), '#!/no/such/interpreter -x\n', { mode: 0o755 });
-    const { child, commands } = started(command, [], directory);
+    const { start, commands } = started(command, [], directory);
     expect(commands).toEqual([command]);
-    expect(await once(child, 'error')).toMatchObject([{ code }]);
+    expect('error' in start && (await start.error)).toMatchObject({ code });
   });
 
   it('tells runs apart, and is none for a mark of another form', () => {

@@ -220,10 +220,11 @@ describe('ending a program', () => {
 });
 
 describe('a program that leaves a child behind', () => {
-  it('[I-3] ends with its own exit while the child holds the pipe, and takes the child along', async () => {
+  it('[S-2] [I-3] ends while the child holds the pipe, is no success then, and takes the child along', async () => {
     const run = startProcess('orphanPipe', [], { drainMs: 50 });
     const { child } = JSON.parse(await run.firstLine) as Pair;
-    expect(await run.done).toMatchObject({ reason: 'exit', exitCode: 0, stdout: { text: `{"child":${child}}\n` } });
+    const stdout = { text: `{"child":${child}}\n` };
+    expect(await run.done).toMatchObject({ reason: 'output-cut', exitCode: 0, stdout, outputCut: true });
     expect(goneNow(child)).toBe(true);
   });
 

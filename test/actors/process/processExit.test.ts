@@ -16,6 +16,17 @@ const exit = (facts: Partial<ProcessExit>, stderr = ''): ProcessExit => ({
 });
 
 describe('the end of a run as a failure', () => {
+  it.each([0, 1, 75])('[S-9] [R-12] is a lost answer where its output was cut, with exit code %i', (exitCode) => {
+    const facts = exitFacts(exit({ reason: 'output-cut', exitCode, stdout: captured('half') }, 'read ECONNRESET'));
+    expect(facts).toEqual({
+      kind: 'protocol',
+      reason: 'output_cut',
+      message: 'the message of the run',
+      outcome: 'unknown',
+      code: exitCode,
+    });
+  });
+
   it('[S-9] is none for exit code 0, whatever stderr says', () => {
     expect(exitFacts(exit({ exitCode: 0 }, 'Error: 529 Overloaded'))).toBeUndefined();
   });

@@ -102,6 +102,23 @@ describe('unwedge hook', () => {
     await noneLeft();
   });
 
+  it.each([
+    ['allow', 0, 'going on without it'],
+    ['block', 2, 'this is declined'],
+  ])(
+    '[H-3] is a failed hook, with %s, that leaves a process behind which holds its output',
+    async (onFailure, code, words) => {
+      const { run, noneLeft } = startHook();
+      const ended = await run(['--on-failure', onFailure, '--timeout', '1h', '--', 'sh', '-c', 'sleep 1000 & exit 0']);
+      expect(ended).toMatchObject({ code, stdout: '' });
+      expect(ended.stderr).toContain('the end of its answer was not read');
+      expect(ended.stderr).toContain(words);
+      const kept = await run(['--keep-background', '--on-failure', onFailure, '--', 'sh', '-c', 'sleep 3 & exit 0']);
+      expect(kept.code).toBe(0);
+      await noneLeft();
+    },
+  );
+
   it.runIf(process.platform === 'linux').each([
     ['a session of its own', ['setsid']],
     ['a session of its own and an empty environment', ['env', '-i', 'setsid']],

@@ -165,7 +165,7 @@ describe('a server that crashes behind the proxy', () => {
     });
     await proxy.told('integration.restarted');
     expect(proxy.said[0]).toMatch(
-      /^kb was restarted after \d+ms: The server was ended by SIGKILL; lost 2 \(tools\/call act\); 1 sent again \(tools\/call put\)$/,
+      /^kb was restarted after [\d.]+m?s: The server was ended by SIGKILL; lost 2 \(tools\/call act\); 1 sent again \(tools\/call put\)$/,
     );
   });
 

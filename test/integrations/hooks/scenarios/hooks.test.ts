@@ -118,6 +118,11 @@ describe('a command as a hook', () => {
     ['crashes', program('crash'), 'node was killed by SIGKILL'],
     ['cannot be started', { command: '/nowhere/guard' }, 'there is no such command'],
     ['prints broken JSON', program('print', '{"decision":'), 'Its output starts like JSON and is none'],
+    [
+      'leaves a process behind that holds its output',
+      { command: 'sh', args: ['-c', 'sleep 1000 & exit 0'] },
+      'the end of its answer was not read',
+    ],
   ])('[H-1] [H-2] that %s is recorded, and onFailure decides', async (_what, hook, error) => {
     const observer = await startHook(hook);
     expect(await observer.run()).toMatchObject({ decision: 'continue' });
@@ -132,6 +137,12 @@ describe('a command as a hook', () => {
     ]);
     const guard = await startHook(hook, { onFailure: 'block' });
     expect(await guard.run()).toMatchObject({ decision: 'block', reason: expect.stringContaining(error) as string });
+  });
+
+  it('[H-2] blocks by whole JSON whatever it left behind', async () => {
+    const deny = JSON.stringify({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'no' } });
+    const { run } = await startHook({ command: 'sh', args: ['-c', `sleep 1000 & echo '${deny}'`] });
+    expect(await run()).toMatchObject({ decision: 'block', reason: 'no' });
   });
 
   it('[H-1] [I-3] that hangs is given up after 10 s, and ended with everything below it', async () => {

@@ -58,6 +58,22 @@ describe('a command', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
+  it.each(['mutating', undefined, 'readOnly'] as const)(
+    '[S-2] [R-12] whose output a process of its own goes on to hold is a lost answer, not told as whole and not repeated: %s',
+    async (effect) => {
+      const { cli } = await startCommand({ command: 'sh', policy: { retry: { repeatAfter: 'lost' } } });
+      const outcome = await cli.call({ args: ['-c', 'echo begin; sleep 1000 & exit 0'] }, { effect });
+      const failure = { kind: 'protocol', reason: 'output_cut', outcome: 'unknown', attempts: 1, code: 0 };
+      expect(outcome).toMatchObject({ ok: false, failure });
+    },
+  );
+
+  it('[S-2] whose output a process of its own holds for a while gives all of it', async () => {
+    const { cli } = await startCommand({ command: 'sh' });
+    const outcome = await cli.call({ args: ['-c', 'echo begin; (sleep 0.5; echo end) & exit 0'] });
+    expect(outcome).toMatchObject({ ok: true, value: { stdout: { text: 'begin\nend\n' } } });
+  });
+
   it('[S-4] that cannot be found is a failure of kind spawn, not tried again', async () => {
     const { cli } = await startCommand({ command: 'no-such-command-anywhere' });
     expect(await cli.call({})).toMatchObject({ ok: false, failure: { kind: 'spawn', code: 'ENOENT', attempts: 1 } });
