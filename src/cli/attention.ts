@@ -5,6 +5,7 @@ import { formatDuration, formatSeconds } from '../policy/duration.ts';
 import { commandAbout, optionWords } from '../policy/shownCommand.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
+import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
 import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
@@ -174,9 +175,7 @@ export function matterOfDead(
   records: Watched['records'],
   now: number,
 ): readonly Matter[] {
-  // The successor of one that died has taken over what it left.
-  const running = new Set(runtimes.flatMap(({ answer, runtime }) => (answer === undefined ? [] : [runtime.name])));
-  const dead = runtimes.filter(({ runtime }) => runtime.liveness === 'dead' && !running.has(runtime.name));
+  const dead = deadRuntimes(runtimes);
   const last = dead.at(-1)?.runtime;
   if (last === undefined) return [];
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
@@ -225,9 +224,6 @@ function nextOfDead(names: readonly string[], hasLost: boolean): string {
     ? 'nothing, where its client ended it: it kept nothing that waits'
     : 'start the gateway: it takes up what is left';
 }
-
-/** Whether a runtime of this name is that of a command which somebody started and which keeps nothing that waits. */
-export const isOfClient = (name: string): boolean => /^unwedge (?:mcp|run|agent|api) /.test(name);
 
 function leftText(records: Watched['records']): string {
   if (records === undefined) return '';

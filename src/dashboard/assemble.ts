@@ -4,15 +4,16 @@ import { troubleText } from '../policy/alertText.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../policy/callReport.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { SessionWhy } from '../sessions/why.ts';
-import type { AlertView, StoreStatus } from '../store/storeReader.ts';
+import type { AlertView, DeadLetterRecord, StoreStatus } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine } from './snapshot.ts';
 import type { Look } from './source.ts';
 import type { PendingRecords } from './frozen.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
-import { waitsOf } from './waits.ts';
+import { waitsOf, type WaitSources } from './waits.ts';
 
 /** What was found out at one look. Times are wall time in ms since the epoch. */
 export interface Found {
@@ -38,6 +39,8 @@ export interface Found {
   readonly frozenSince: ReadonlyMap<string, number>;
   /** What is on record of sessions that no gateway answers for. */
   readonly pending: PendingRecords;
+  /** Messages that nobody will process unless a person sends them again. */
+  readonly letters: readonly DeadLetterRecord[];
 }
 
 /** The steps of the figures begin with the minute, so that what has not changed is the same at the next look. */
@@ -76,10 +79,11 @@ export function assemble(all: Found): Look {
     database,
     spanMs,
     total,
+    letters: found.letters.length,
     runtimes,
     integrations,
     sessions: sessionLines(found),
-    waits: waitsOf({ ...found, integrations, alerts, runtimes }),
+    waits: waitsOf({ ...found, integrations, alerts, runtimes, dead: deadLines(found) }),
     alerts,
   };
 }
@@ -97,6 +101,15 @@ function withoutAliases(found: Found): Found {
   const integrations = status.integrations.filter(({ integration }) => !aliases.has(integration));
   const sessions = status.sessions.filter(({ session }) => !aliases.has(session));
   return { ...found, status: { ...status, integrations, sessions } };
+}
+
+/** Gateways that ended without a word. A wrapper that its client ended has left nothing that waits. */
+function deadLines({ asked, shown }: Found): WaitSources['dead'] {
+  return deadRuntimes(asked)
+    .filter(({ runtime }) => !isOfClient(runtime.name))
+    .map(({ runtime: { id, name, pid, lastSignAt, renewedAt } }) => {
+      return { key: id, name: shown(name), pid, lastSignAt: lastSignAt ?? renewedAt };
+    });
 }
 
 export function runtimeLine({ runtime, problem, frozen }: AskedRuntime<unknown>, shown: Found['shown']): RuntimeLine {

@@ -34,8 +34,8 @@ export function changeOf(before: Snapshot, after: Snapshot): Change | undefined 
   return { at: after.at, ...(!sameHead && { head }), lists: Object.fromEntries(changed) };
 }
 
-function headOf({ title, database, spanMs, total }: Snapshot): NonNullable<Change['head']> {
-  return { title, database, spanMs, total };
+function headOf({ title, database, spanMs, total, letters }: Snapshot): NonNullable<Change['head']> {
+  return { title, database, spanMs, total, letters };
 }
 
 function listChange(before: readonly Row[], after: readonly Row[]): ListChange | undefined {

@@ -13,6 +13,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
+import { deadRuntimes } from '../runtime/deadRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { watchedAlerts } from '../runtime/watchedAlerts.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
@@ -69,6 +70,7 @@ export class DatabaseSource implements DashboardSource {
       rows: await runtimesOf(reader, this.#clock.wallNow()),
       status: await reader.status(at),
       alerts: await reader.alerts(at),
+      letters: await reader.deadLetters(),
       figures: isFresh ? kept : { at, rows: await reader.statistics(at - spanMs) },
     }));
     this.#figures.set(spanMs, found.figures);
@@ -79,11 +81,23 @@ export class DatabaseSource implements DashboardSource {
       this.#ask(answering, 'tree', readTreeAnswer),
       this.#askSessions(asked),
       found.alerts.open.length === 0 ? noneWatched : this.#askAlerts(answering),
-      frozenSince.size === 0 ? noPending : this.#read((reader) => pendingRecords(reader, asked)),
+      frozenSince.size === 0 && deadRuntimes(asked).length === 0
+        ? noPending
+        : this.#read((reader) => pendingRecords(reader, asked)),
     ]);
     const { rows, at: figuresAt } = found.figures;
     return assemble({
-      ...{ ...found, at, spanMs, asked, trees, figures: rows, figuresAt, times: this.#times },
+      ...{
+        ...found,
+        letters: this.#names.in(found.letters),
+        at,
+        spanMs,
+        asked,
+        trees,
+        figures: rows,
+        figuresAt,
+        times: this.#times,
+      },
       ...{ whys: this.#names.in(whys), watched, frozenSince, pending },
       ...{ shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
     });

@@ -20,6 +20,8 @@ export interface Snapshot {
   readonly spanMs: number;
   /** All integrations together. */
   readonly total?: ReportEntry | undefined;
+  /** Dead letters, at most 500. */
+  readonly letters: number;
   readonly runtimes: readonly RuntimeLine[];
   readonly integrations: readonly IntegrationLine[];
   readonly sessions: readonly SessionLine[];
@@ -98,10 +100,12 @@ export interface Wait {
     | 'backoff'
     | 'calling'
     | 'frozen'
+    | 'dead'
+    | 'letters'
     | 'recovering';
   /** Of the integration, session or gateway. */
   readonly name: string;
-  readonly of: 'integration' | 'session' | 'gateway';
+  readonly of: 'integration' | 'session' | 'gateway' | 'letters';
   /** One sentence. */
   readonly text: string;
   /** The last error, in the words of the other side. */

@@ -2,6 +2,7 @@ import type { BreakerCause } from '../policy/breakerCause.ts';
 import { breakerRuleText } from '../policy/breakerRule.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import type { DeadLetterRecord } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import type { PendingRecords } from './frozen.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, Wait } from './snapshot.ts';
@@ -20,8 +21,18 @@ export interface WaitSources {
   readonly frozenSince: ReadonlyMap<string, number>;
   /** What is on record of sessions that no gateway answers for. */
   readonly pending: PendingRecords;
+  /** Gateways that ended without a word, and have no successor. */
+  readonly dead: readonly DeadLine[];
+  /** Messages that nobody will process unless a person sends them again. */
+  readonly letters: readonly Pick<DeadLetterRecord, 'session' | 'postedAt' | 'endedAt'>[];
   /** Names as they may be shown; all but those of trees are so already. */
   readonly shown: (name: string) => string;
+}
+
+/** A gateway that ended without a word. */
+interface DeadLine extends Pick<RuntimeLine, 'key' | 'name' | 'pid'> {
+  /** Its last sign of life on record. */
+  readonly lastSignAt: number;
 }
 
 /** A turn without a call that takes longer is worth a line, in ms. */
@@ -31,29 +42,66 @@ const longSilenceMs = 10_000;
 
 /** What waits now, for a person or for a rule. What a rule will end soonest stands first among its kind. */
 export function waitsOf(sources: WaitSources): readonly Wait[] {
+  const alerted = new Set(sources.alerts.filter(({ state }) => state === 'open').map(({ integration }) => integration));
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
+    ...sources.dead.map((each) => deadWait(each, sources.pending)),
     ...sources.runtimes.filter(({ isFrozen }) => isFrozen === true).map((each) => frozenWait(each, sources)),
-    ...sources.integrations.flatMap((each) => circuitWait(each, sources.at) ?? []),
+    ...sources.integrations
+      .flatMap((each) => circuitWait(each, sources.at) ?? [])
+      .map((each) => asAlerted(each, alerted)),
     ...children.flatMap((child) => childWait(child, sources) ?? []),
     ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
   ];
+  const letters = lettersWait(sources.letters);
   // A crash loop needs a person, though each restart is one that a rule makes: else its alert would come and go with each.
   const told = new Set(
     waits.filter(({ of, sign }) => of === 'integration' && sign !== 'crashed').map(({ name }) => name),
   );
   const alerts = sources.alerts.filter(({ state, integration }) => state !== 'cleared' && !told.has(integration));
-  return [...waits, ...alerts.map(alertWait)];
+  return [...waits, ...letters, ...alerts.map(alertWait)];
+}
+
+/** An open circuit that has raised an alert is somebody's matter, though a probe may end it. */
+function asAlerted(wait: Wait, alerted: ReadonlySet<string>): Wait {
+  return alerted.has(wait.name) ? { ...wait, needsPerson: true } : wait;
+}
+
+/** Nothing goes on until it is started again. */
+function deadWait({ key, name, pid, lastSignAt }: DeadLine, pending: PendingRecords): Wait {
+  return {
+    ...{ key: `dead ${key}`, name, of: 'gateway', needsPerson: true, sign: 'dead', since: lastSignAt },
+    text: `Its process (pid ${pid}) ended without a word. Start it again: it takes up what is left.${pendingText(pending)}`,
+  };
+}
+
+/** One row for all of them: each has its own on the page of dead letters. */
+function lettersWait(letters: WaitSources['letters']): readonly Wait[] {
+  const [first] = letters;
+  if (first === undefined) return [];
+  const sessions = new Set(letters.map(({ session }) => session)).size;
+  const name = count(letters.length, 'dead letter');
+  const of = sessions === 1 ? `the session ${first.session}` : `${sessions} sessions`;
+  return [
+    {
+      ...{ key: 'letters', name, of: 'letters', needsPerson: true, sign: 'letters' },
+      text: `Nobody processes what was accepted for ${of}, unless it is sent again.`,
+      since: Math.min(...letters.map(({ postedAt, endedAt = postedAt }) => endedAt)),
+    },
+  ];
+}
+
+/** What is on record of work that nobody does now. */
+function pendingText({ calls, messages }: PendingRecords): string {
+  const counts = [count(calls, 'call'), count(messages, 'message')].filter((each) => each !== '').join(' and ');
+  return counts === '' ? '' : ` On record as pending: ${counts}.`;
 }
 
 /** It may go on as if nothing had been, or never: no rule of ours runs in it. */
 function frozenWait({ key, name, problem = '' }: RuntimeLine, { frozenSince, pending }: WaitSources): Wait {
-  const { calls, messages } = pending;
-  const counts = [count(calls, 'call'), count(messages, 'message')].filter((each) => each !== '').join(' and ');
-  const known = counts === '' ? '' : ` On record as pending: ${counts}.`;
   return {
     ...{ key: `frozen ${key}`, name, of: 'gateway', needsPerson: true, sign: 'frozen', since: frozenSince.get(key) },
-    text: `Does not answer: ${problem.replaceAll('`', '')}.${known}`,
+    text: `Does not answer: ${problem.replaceAll('`', '')}.${pendingText(pending)}`,
   };
 }
 

@@ -23,6 +23,7 @@ function start() {
           title: 'gateway',
           database: '/db',
           spanMs,
+          letters: 0,
           ...none,
           integrations,
         };

@@ -11,7 +11,7 @@ const at = 1_000_000;
 function waits(given: Partial<WaitSources>) {
   const none = {
     ...{ integrations: [], alerts: [], trees: [], whys: [], runtimes: [], frozenSince: new Map() },
-    ...{ pending: { calls: 0, messages: 0 }, shown: (name: string) => name },
+    ...{ pending: { calls: 0, messages: 0 }, dead: [], letters: [], shown: (name: string) => name },
   };
   return waitsOf({ at, times: new SteadyTimes(), ...none, ...given });
 }
@@ -44,6 +44,40 @@ describe('what waits', () => {
   it('[O-13] is nothing where all goes well', () => {
     expect(waits({ integrations: [integration({})], trees: [tree({})], whys: [busy] })).toEqual([]);
     expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 9999)] }] })).toEqual([]);
+  });
+
+  it('[O-17] [O-13] is for a person after a gateway has died, with what it left', () => {
+    const dead = [{ key: 'r1', name: 'gateway.mjs', pid: 4711, lastSignAt: at - 20_000 }];
+    const [wait] = waits({ dead, pending: { calls: 1, messages: 3 } });
+    expect(wait).toMatchObject({
+      name: 'gateway.mjs',
+      of: 'gateway',
+      needsPerson: true,
+      sign: 'dead',
+      since: at - 20_000,
+    });
+    expect(wait?.text).toMatch(/pid 4711\) ended without a word.* On record as pending: 1 call and 3 messages\.$/);
+  });
+
+  it('[O-17] [O-13] is for a person while there is a dead letter, in one row for all', () => {
+    const letter = { session: 'agent:main', postedAt: at - 5000, endedAt: at - 1000 };
+    expect(waits({ letters: [letter] })).toMatchObject([
+      { name: '1 dead letter', needsPerson: true, sign: 'letters', of: 'letters', since: at - 1000 },
+    ]);
+    const [wait, ...others] = waits({ letters: [letter, { session: 'agent:idle', postedAt: at - 9000 }] });
+    expect(others).toEqual([]);
+    expect(wait).toMatchObject({ name: '2 dead letters', since: at - 9000 });
+    expect(wait?.text).toContain('2 sessions');
+  });
+
+  it('[O-17] [O-3] is for a person where an open circuit has raised an alert', () => {
+    const alert = {
+      ...{ key: 'a1', integration: 'kb', failures: 0, crashes: 0, lastFailureAt: at, text: 'its circuit is open' },
+      state: 'open' as const,
+    };
+    const integrations = [integration({ circuit: 'open', probeAt: at + 5000 })];
+    expect(waits({ integrations })).toMatchObject([{ sign: 'open', needsPerson: false }]);
+    expect(waits({ integrations, alerts: [alert] })).toMatchObject([{ sign: 'open', needsPerson: true }]);
   });
 
   it('[O-13] is for a person where no rule ends it: a circuit that is held open, quarantine, a question', () => {

@@ -11,7 +11,7 @@ import { isPostgresUrl } from '../../policy/postgresUrl.ts';
 import { storePlace } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
 import { dbWords } from '../../policy/dbWords.ts';
-import { isOfClient } from '../attention.ts';
+import { isOfClient } from '../../runtime/deadRuntimes.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';

@@ -17,6 +17,7 @@ export const paths = {
   processes: 'M3 2.5v10.5h4M3 7h4M9 5.5h5v3H9zM9 11.5h5v3H9z',
   events: 'M2 4h1M2 8h1M2 12h1M6 4h8M6 8h8M6 12h8',
   alerts: 'M4 11.5V7a4 4 0 0 1 8 0v4.5l1 1H3zM6.8 14.5h2.4',
+  letters: 'M2 3.5h12v9H2zM2 4l6 5 6-5',
   machines: 'M2 2.5h5v4H2zM9 9.5h5v4H9zM4.5 6.5v5H9M7 4.5h4.5v5',
   theme: 'M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0zM8 2v12M10 2.5v11M12 4v8',
 } as const;

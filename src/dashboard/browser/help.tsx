@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 export const isHelpShown = signal(false);
 
 const keys: readonly (readonly [key: string, what: string])[] = [
-  ['1 to 7', 'the views'],
+  ['1 to 8', 'the views'],
   ['/', 'find a session or an integration'],
   ['j, k', 'next row, row before'],
   ['Enter', 'open the row'],

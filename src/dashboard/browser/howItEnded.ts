@@ -22,6 +22,10 @@ export function howItEnded({ sign, name, key }: Wait): string {
       return tables.sessions.row(name)?.state === 'idle' ? 'Its turn has ended.' : 'Its turn goes on.';
     case 'recovering':
       return 'What became of the calls is known: the session goes on.';
+    case 'dead':
+      return 'It was started again, or its record was taken away.';
+    case 'letters':
+      return 'They were sent again or dismissed.';
     case 'frozen': {
       const runtime = tables.runtimes.row(key.replace(/^frozen /, ''));
       return runtime === undefined ? 'Its process has ended.' : 'It answers again.';

@@ -1,5 +1,5 @@
 import { Glyph } from './glyph.tsx';
-import { right } from './live.ts';
+import { head, right } from './live.ts';
 import { href, route, viewNames, views, type ViewName } from './route.ts';
 import { counted } from './words.ts';
 import { tables } from './tables.ts';
@@ -11,6 +11,7 @@ export function Nav() {
     overview: person,
     sessions: new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name)).size,
     integrations: tables.integrations.all.value.filter(({ circuit }) => circuit !== 'closed').length,
+    letters: head.value?.letters ?? 0,
     alerts: tables.alerts.all.value.filter(({ state }) => state !== 'cleared').length,
   };
   const frozen = tables.runtimes.all.value.filter(({ isFrozen }) => isFrozen === true).length;
@@ -29,7 +30,9 @@ export function Nav() {
               >
                 <Glyph name={view} />
                 <span>{viewNames[view]}</span>
-                {number > 0 && <span class={`n ${view === 'overview' ? 'bad' : ''}`}>{number}</span>}
+                {number > 0 && (
+                  <span class={`n ${view === 'overview' || view === 'letters' ? 'bad' : ''}`}>{number}</span>
+                )}
               </a>
             </li>
           );

@@ -15,7 +15,9 @@ export function Overview() {
     <>
       <div class="head">
         <div>
-          <h1 tabIndex={-1}>{headline(countsOf(true), countsOf(false))}</h1>
+          <h1 class={tables.waits.all.value.some(({ needsPerson }) => needsPerson) ? 'bad' : ''} tabIndex={-1}>
+            {headline(countsOf(true), countsOf(false))}
+          </h1>
           <Below />
         </div>
       </div>

@@ -5,7 +5,6 @@ import { Cluster } from './cluster.tsx';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
-import { Letters } from './letters.tsx';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
@@ -75,7 +74,6 @@ export function Processes() {
         .map(({ runtime }) => (
           <Silent key={runtime.key} of={runtime} />
         ))}
-      <Letters />
     </>
   );
 }

@@ -1,6 +1,15 @@
 import { computed, signal } from '@preact/signals';
 
-export const views = ['overview', 'sessions', 'integrations', 'processes', 'events', 'alerts', 'machines'] as const;
+export const views = [
+  'overview',
+  'sessions',
+  'integrations',
+  'processes',
+  'events',
+  'alerts',
+  'letters',
+  'machines',
+] as const;
 export type ViewName = (typeof views)[number];
 
 export const viewNames: Readonly<Record<ViewName, string>> = {
@@ -10,6 +19,7 @@ export const viewNames: Readonly<Record<ViewName, string>> = {
   processes: 'Processes',
   events: 'Events',
   alerts: 'Alerts',
+  letters: 'Dead letters',
   machines: 'Machines',
 };
 

@@ -9,6 +9,7 @@ import { Help } from './help.tsx';
 import { IntegrationPage } from './integrationPage.tsx';
 import { Integrations } from './integrations.tsx';
 import { head, link } from './live.ts';
+import { DeadLetters } from './deadLetters.tsx';
 import { Machines } from './machines.tsx';
 import { Nav } from './nav.tsx';
 import { Overview } from './overview.tsx';
@@ -68,6 +69,8 @@ function View() {
       return <Events />;
     case 'alerts':
       return <Alerts />;
+    case 'letters':
+      return <DeadLetters />;
     case 'machines':
       return <Machines name={subject} />;
   }

@@ -100,7 +100,7 @@ function Live() {
     ? held.value === 0
       ? 'Paused'
       : `Paused, ${held.value} new`
-    : { connecting: 'Connecting', live: 'Live', lost: 'Lost', denied: 'No access' }[link.value];
+    : { connecting: 'Connecting', live: 'Connected', lost: 'Lost', denied: 'No access' }[link.value];
   return (
     <button
       type="button"

@@ -20,6 +20,8 @@ const signs: Readonly<Record<Wait['sign'], readonly [GlyphName, Tone]>> = {
   calling: ['clock', 'warn'],
   frozen: ['held', 'bad'],
   recovering: ['ask', 'wait'],
+  dead: ['cross', 'bad'],
+  letters: ['warn', 'bad'],
 };
 
 interface WaitListProps {
@@ -64,7 +66,7 @@ function WaitRow({ of: key }: { readonly of: string }) {
   if (wait === undefined) return null;
   const { sign, name, of, text, error } = wait;
   const [glyph, tone] = over === undefined ? signs[sign] : overSign;
-  const target = of === 'gateway' ? href('processes') : href(of === 'session' ? 'sessions' : 'integrations', name);
+  const target = targetOf(wait);
   return (
     <li
       class={over === undefined ? 'need' : 'need over'}
@@ -81,7 +83,7 @@ function WaitRow({ of: key }: { readonly of: string }) {
             <bdi>{name}</bdi>
           </b>
         </a>
-        <p class="faint">{of}</p>
+        {of !== 'letters' && <p class="faint">{of}</p>}
       </div>
       <div class="why-text">
         <p class="wrap">{text}</p>
@@ -89,7 +91,11 @@ function WaitRow({ of: key }: { readonly of: string }) {
       </div>
       {over === undefined ? <Rule {...wait} /> : <Over {...over} />}
       <div class="a">
-        {wait.order === undefined || of === 'gateway' || over !== undefined || right.value !== 'all' ? (
+        {wait.order === undefined ||
+        of === 'gateway' ||
+        of === 'letters' ||
+        over !== undefined ||
+        right.value !== 'all' ? (
           <a class="btn" href={target}>
             Open
           </a>
@@ -99,6 +105,20 @@ function WaitRow({ of: key }: { readonly of: string }) {
       </div>
     </li>
   );
+}
+
+/** The page that shows more of it. */
+function targetOf({ of, name }: Wait): string {
+  switch (of) {
+    case 'gateway':
+      return href('processes');
+    case 'letters':
+      return href('letters');
+    case 'session':
+      return href('sessions', name);
+    case 'integration':
+      return href('integrations', name);
+  }
 }
 
 const orderTexts = { restart: 'Restart…', reset: 'Reset…' } as const;

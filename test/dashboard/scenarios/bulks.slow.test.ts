@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('orders on many, in a 
   it('[O-13] [G-14] drops the dead letters that were chosen', async () => {
     const { path } = await startWorld();
     const server = await startDashboard(path);
-    const { page, troubles } = await open(`${server.url}#/processes`);
+    const { page, troubles } = await open(`${server.url}#/letters`);
     await page.getByLabel('Choose agent:main-m901').check();
     await page.getByLabel('Choose agent:main-m902').check();
     // What cannot be read cannot be sent again.
@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('orders on many, in a 
     const { page, troubles } = await open(`${server.url}#/integrations`);
     await page.locator('tbody tr').first().waitFor();
     expect(await page.locator('.pick, [role=group][aria-label^="Orders"]').count()).toBe(0);
-    await page.evaluate("location.hash = '#/processes'");
+    await page.evaluate("location.hash = '#/letters'");
     await page.locator('section[aria-label^="Dead letters"] tbody tr').first().waitFor();
     expect(await page.locator('.pick, [role=group][aria-label^="Orders"]').count()).toBe(0);
     expect(troubles).toEqual([]);

@@ -25,7 +25,7 @@ async function startWithLetter() {
   onTestFinished(() => void host.kill('SIGKILL'));
   const exited = once(host, 'exit');
   await once(host.stdout, 'data');
-  return { path, exited };
+  return { path, exited, host };
 }
 
 const rows = (path: string, columns: string, table: string): readonly unknown[] =>
@@ -51,5 +51,20 @@ describe.skipIf(!hasSqlite)('a dead letter whose delivery kills its gateway at o
     ]);
     const recorded = rows(path, `event_type || ' ' || metadata`, `events WHERE category = 'operator'`);
     expect(recorded).toEqual([expect.stringMatching(/^sent_again .*"as":"agent:main-m2".*"by":"anna"/)]);
+  });
+
+  it('[O-17] [O-13] and the gateway that died are what a person is needed for, by kill -9 as well', async () => {
+    const { path, exited, host } = await startWithLetter();
+    const before = await sourceOf(path).snapshot(900_000);
+    expect(before.letters).toBe(1);
+    expect(before.waits).toMatchObject([{ sign: 'letters', needsPerson: true, name: '1 dead letter' }]);
+    host.kill('SIGKILL');
+    await exited;
+    const after = await sourceOf(path).snapshot(900_000);
+    expect(after.waits).toMatchObject([
+      { of: 'gateway', sign: 'dead', needsPerson: true },
+      { sign: 'letters', needsPerson: true },
+    ]);
+    expect(after.waits[0]?.text).toContain(`pid ${host.pid}`);
   });
 });

@@ -23,6 +23,7 @@ const views = {
   processes: 'tbody tr',
   events: '.event',
   alerts: '.box',
+  letters: '.box',
   machines: '.chart svg',
   'machines/session': '.chart svg',
   'machines/subprocess': '.chart svg',

@@ -20,6 +20,7 @@ const views = [
   'processes',
   'events',
   'alerts',
+  'letters',
   'machines',
 ];
 
