@@ -12,6 +12,7 @@ import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
 import type { AlertTarget } from './undelivered.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
+import { ownDispatcher } from '../streams/ownDispatcher.ts';
 
 /** A fact that is delivered, with a line for people: what chats show of a webhook. */
 type Delivered = Told<AlertNews> & { readonly text: string };
@@ -101,6 +102,7 @@ function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webho
         // Followed, it would be asked for without its body, or its headers given to somebody else.
         redirect: 'manual',
         signal,
+        ...ownDispatcher(),
       });
       await response.body?.cancel();
       if (response.ok) return;

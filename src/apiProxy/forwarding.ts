@@ -8,7 +8,7 @@ import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
 import { ContentWatch } from './contentWatch.ts';
-import { EncodedBody } from './encodedBody.ts';
+import { EncodedBody } from '../streams/encodedBody.ts';
 import { EventScanner } from './eventScanner.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
 import type { ClientKind } from './clients.ts';
@@ -207,7 +207,11 @@ export class Forwarding {
     const encoded = this.#encoded;
     answer.once('end', () => {
       if (encoded === undefined) this.#complete(false);
-      else void encoded.end().then((isWhole) => this.#endEncoded(isWhole && scanner?.mayEnd !== false));
+      // Of a body that cannot be read nobody knows whether it is whole.
+      else
+        void encoded
+          .end()
+          .then((error) => this.#endEncoded(error?.code !== 'Z_BUF_ERROR' && scanner?.mayEnd !== false));
     });
   }
 

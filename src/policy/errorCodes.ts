@@ -12,7 +12,13 @@ const errnos = new Map<string, Row>([
   ...all('ECONNREFUSED ENOTFOUND EAI_AGAIN ENETUNREACH EHOSTUNREACH EHOSTDOWN ENETDOWN', 'transient', 'not_started'),
   ...all('UND_ERR_CONNECT_TIMEOUT', 'transient', 'not_started'),
   ...all('ECONNRESET EPIPE ETIMEDOUT ECONNABORTED ENETRESET', 'transient', 'unknown', 'connection_lost'),
-  ...all('UND_ERR_SOCKET UND_ERR_DESTROYED', 'transient', 'unknown', 'connection_lost'),
+  ...all('UND_ERR_SOCKET UND_ERR_DESTROYED UND_ERR_INFO', 'transient', 'unknown', 'connection_lost'),
+  // A body that ended before its end: by its framing, or by its compression.
+  ...all('HPE_INVALID_EOF_STATE Z_BUF_ERROR', 'transient', 'unknown', 'connection_lost'),
+  ...all('ERR_HTTP2_STREAM_ERROR ERR_HTTP2_SESSION_ERROR', 'transient', 'unknown', 'connection_lost'),
+  ...all('ERR_HTTP2_STREAM_CANCEL ERR_HTTP2_INVALID_STREAM', 'transient', 'unknown', 'connection_lost'),
+  ...all('ERR_HTTP2_PING_CANCEL', 'transient', 'unknown', 'connection_lost'),
+  ...all('ERR_HTTP2_GOAWAY_SESSION ERR_HTTP2_INVALID_SESSION', 'transient', 'not_started'),
   ...all('ERR_STREAM_PREMATURE_CLOSE', 'transient', 'unknown', 'connection_lost'),
   ...all('UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'transient', 'unknown', 'connection_lost'),
   ...all('UND_ERR_CLOSED', 'transient', 'not_started'),
@@ -24,7 +30,7 @@ const errnos = new Map<string, Row>([
   ...all('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'protocol', 'not_started'),
   ...all('ERR_INVALID_URL UND_ERR_INVALID_ARG UND_ERR_NOT_SUPPORTED', 'permanent', 'not_started'),
   ...all('UND_ERR_RES_EXCEEDED_MAX_SIZE', 'permanent', 'unknown', 'message_too_large'),
-  ...all('UND_ERR_HEADERS_OVERFLOW Z_DATA_ERROR Z_BUF_ERROR', 'protocol', 'unknown'),
+  ...all('UND_ERR_HEADERS_OVERFLOW Z_DATA_ERROR ERR_HTTP2_ERROR', 'protocol', 'unknown'),
 ]);
 
 /** Names that mean something else where no process is started: a missing file. */
@@ -51,19 +57,42 @@ function isConnecting(error: unknown): boolean {
   return Array.isArray(tried) && tried.length > 0 && tried.every((each) => readString(each, 'syscall') === 'connect');
 }
 
+/** An answer that ended before its end did not break a rule: its connection broke. */
+function parserMeaning(error: unknown, code: string | undefined): Finding {
+  const isCut =
+    code === 'HPE_INVALID_EOF_STATE' || readString(error, 'message')?.includes('Invalid EOF state') === true;
+  return finding(isCut ? errnos.get('HPE_INVALID_EOF_STATE') : ['protocol', 'unknown'], code) as Finding;
+}
+
+/** Codes with which one stream of HTTP/2 is closed, and which say more than that its connection broke. */
+const streamErrors: readonly (readonly [RegExp, Row])[] = [
+  // It was not begun, as RFC 9113 has it.
+  [/NGHTTP2_REFUSED_STREAM/, ['transient', 'not_started']],
+  [/NGHTTP2_ENHANCE_YOUR_CALM/, ['overloaded', 'unknown']],
+  [/NGHTTP2_(?:PROTOCOL|FLOW_CONTROL|FRAME_SIZE|COMPRESSION)_ERROR/, ['protocol', 'unknown']],
+  [/NGHTTP2_(?:INADEQUATE_SECURITY|HTTP_1_1_REQUIRED)/, ['protocol', 'not_started']],
+];
+
+function byStreamError(error: unknown, code: string): Finding | undefined {
+  if (code !== 'ERR_HTTP2_STREAM_ERROR') return undefined;
+  const message = readString(error, 'message') ?? '';
+  return finding(streamErrors.find(([pattern]) => pattern.test(message))?.[1], code);
+}
+
 /** What a named error means: its errno, or that it was ended by a signal. */
 export function byName(error: unknown): Finding | undefined {
   const name = readString(error, 'name');
   if (name === 'AbortError') return { kind: 'cancelled', outcome: 'cancelled' };
   const code = readString(error, 'code');
   // That of the fetch of Node 24 has no code.
-  if (name === 'HTTPParserError') return { kind: 'protocol', outcome: 'unknown', code };
+  if (name === 'HTTPParserError') return parserMeaning(error, code);
   if (code === undefined) return undefined;
   if (certificate.test(code)) return { kind: 'protocol', outcome: 'not_started', code };
-  if (malformed.test(code)) return { kind: 'protocol', outcome: 'unknown', code };
+  if (malformed.test(code) && !errnos.has(code)) return { kind: 'protocol', outcome: 'unknown', code };
   const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
   if (spawning && shortages.has(code)) return shortage(error, code);
-  const found = finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
+  const found =
+    byStreamError(error, code) ?? finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
   // What never stood was not lost.
   const isRefused = found?.kind === 'transient' && isConnecting(error);
   return isRefused ? { ...found, outcome: 'not_started', reason: undefined } : found;
@@ -97,7 +126,7 @@ export function byCloseCode(error: unknown): Finding | undefined {
   return finding(closeCodes.get(code) ?? ['unknown', 'unknown'], code);
 }
 
-function finding(row: Row | undefined, code: string | number): Finding | undefined {
+function finding(row: Row | undefined, code: string | number | undefined): Finding | undefined {
   if (row === undefined) return undefined;
   const [kind, outcome, reason] = row;
   return { kind, outcome, reason, code };

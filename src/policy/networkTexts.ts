@@ -8,7 +8,7 @@ export const unreachedTexts: readonly ErrorText[] = [
   /\b(?:name or service not known|nodename nor servname|no such host|name resolution|could ?n[o']t resolve|unable to resolve|failed to resolve|failed to lookup|getaddrinfo|no address associated with|dns (?:error|lookup failed|resolution failed)|NameResolutionError)\b/i,
   /\bno route to host\b|\bnetwork is (?:unreachable|down)\b|\bhost is (?:unreachable|down)\b|\bNewConnectionError\b|\bfailed to establish a (?:new )?connection\b/i,
   /\bconnect ?timeout(?:error)?\b(?! ?[=:]? ?\d)|\bConnectTimeout|\bconnect to host \S+ port \d+: \w+ timed out\b|\bwhen trying to connect\b|\ball connection attempts failed\b|\bconnect timed out\b|\bdial (?:tcp|udp|unix)\b[^\n]{0,100}?\b(?:i\/o timeout|timed out)|\b(?:did not|without) establish(?:ing)? a connection\b|\bdue to connection timeout\b/i,
-  /\btoo many (?:clients|connections)\b|\bremaining connection slots\b|\bmax(?:imum)? number of clients reached\b|\bconnection to the server \S+ was refused\b|\bunknown ?host(?:exception)?\b|\brefused stream\b|\bREFUSED_STREAM\b/i,
+  /\btoo many (?:clients|connections)\b|\bremaining connection slots\b|\bmax(?:imum)? number of clients reached\b|\bconnection to the server \S+ was refused\b|\bunknown ?host(?:exception)?\b|\brefused stream\b|(?:\b|_)REFUSED_STREAM\b/i,
   /\btcp connect error\b|\berror trying to connect\b|\bno connection established\b|\bserver selection timed out\b|\bcan['’]t reach the api\b/i,
   /\b(?:failed to|could ?n[o']t|cannot|can['’]t|unable to) connect to (?:(?!api\b)\S+ )?(?:\S+ )?(?:(?:port|server|host|database|all addresses|proxy|broker|socket|endpoint)\b|\S+:\d+)/i,
 ].map((pattern) => row(pattern, 'transient', 'not_started'));
@@ -36,5 +36,5 @@ export const brokenTexts: readonly ErrorText[] = [
   /\bunexpected (?:eof|end of (?:file|stream|json input from))\b|\beof occurred\b|\bearly eof\b|: EOF$|\bIncompleteRead\b|\bincomplete (?:chunked read|message|body)\b|\bpremature(?:ly)? (?:close|end|eof|closed|ended)/im,
   /\bempty reply from server\b|\btransfer closed\b|\bresponse ended prematurely\b|\bstream (?:has been |was )?(?:aborted|reset|interrupted)\b|\bstream ended without\b|\bconnection aborted\b|\bGOAWAY\b/i,
   /\berror while reading the server response\b|\berror decoding response body\b|\bclosed before (?:the )?(?:message|response|we received)|\bdisconnect\/reset before headers\b|\bRemoteProtocolError\b|\bRPC failed\b|\bend of file before message\b|\bfailed to respond\b|\bconnection \d+ to \S+ closed\b|\bhttp\/2 stream \d+ was not closed\b|\bstream error: stream ID \d+|\bNoHttpResponse/i,
-  /\breached the max retries per request limit\b|\bnetwork (?:error|connection (?:was )?(?:lost|changed|interrupted))\b|\babnormal closure\b/i,
+  /\breached the max retries per request limit\b|\bnetwork (?:error|connection (?:was )?(?:lost|changed|interrupted))\b|\babnormal closure\b|^terminated$|\binvalid eof state\b/im,
 ].map((pattern) => row(pattern, 'transient', 'unknown', 'connection_lost'));

@@ -1,5 +1,5 @@
 // What the package is run with, a row each. `npm run compat` runs them; docs/compatibility.md shows what came of it.
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -118,6 +118,7 @@ function onNode(version) {
       // Before Node 22.13 there is no SQLite but that of better-sqlite3, whose binary its install script makes.
       const cwd = await place.app(version.startsWith('20') ? 'built' : 'npm');
       await program(place, cwd);
+      await network(place, cwd);
       const common = await place.start(nodeOf(place), ['program.cjs'], { cwd });
       expect(common.code === 0 && common.out.trim() === '42', common.out);
       return commands(place, cwd);
@@ -141,13 +142,35 @@ function typed(version, options) {
 
 /** Copies the programs of the fixtures into a project. */
 export function putPrograms(cwd) {
-  for (const name of ['program.mjs', 'program.cjs', 'fakeTimers.mjs'])
+  for (const name of ['program.mjs', 'program.cjs', 'network.mjs', 'fakeTimers.mjs'])
     copyFileSync(new URL(name, fixtures), join(cwd, name));
 }
 
 async function program(place, cwd) {
   const { code, out } = await place.start(nodeOf(place), ['program.mjs'], { cwd });
   expect(code === 0 && out === '{"empty":[],"said":["found",2,"42","ok"]}\n', out);
+}
+
+/** Connections that break and fall silent; needs `openssl`, which makes the certificate. */
+async function network(place, cwd) {
+  if (!existsSync(join(cwd, 'cert.pem'))) {
+    const about = ['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key.pem'];
+    const made = await place.start('openssl', ['req', '-x509', ...key, ...about, '-out', 'cert.pem'], { cwd });
+    expect(made.code === 0, made.out);
+  }
+  // Node reads the variable as it starts.
+  const { code, out } = await place.start('env', ['NODE_EXTRA_CA_CERTS=cert.pem', nodeOf(place), 'network.mjs'], {
+    cwd,
+  });
+  expect(code === 0, out);
+  const { cuts, calls, connections, versions } = JSON.parse(out);
+  const isRight =
+    cuts.every((each) => each === 'transient connection_lost') &&
+    String(calls) === 'ok,timeout idle_timeout,ok,ok,ok' &&
+    connections > 1 &&
+    String(versions) === '1.1';
+  expect(isRight, out);
 }
 
 /** The commands that tell, and one that runs; gives the SQLite that `version` names. */

@@ -90,6 +90,8 @@ describe('a hint of the other side', () => {
   });
 });
 
+const invalidEnd = 'Response does not match the HTTP/1.1 protocol (Invalid EOF state)';
+
 describe('an error of the network', () => {
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])(
     '[R-5] %s never reached the other side',
@@ -107,11 +109,47 @@ describe('an error of the network', () => {
     coded('ERR_STREAM_PREMATURE_CLOSE'),
     new TypeError('terminated', { cause: coded('UND_ERR_SOCKET', 'other side closed') }),
     coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
+    coded('HPE_INVALID_EOF_STATE'),
+    coded('Z_BUF_ERROR', 'unexpected end of file'),
+    new TypeError('terminated', { cause: Object.assign(new Error(invalidEnd), { name: 'HTTPParserError' }) }),
+    new Error(invalidEnd),
+    new TypeError('terminated'),
+    new Error('Premature close'),
+    coded('ERR_HTTP2_STREAM_ERROR', 'Stream closed with error code NGHTTP2_CANCEL'),
+    coded('ERR_HTTP2_STREAM_ERROR', 'Stream closed with error code NGHTTP2_INTERNAL_ERROR'),
+    coded('ERR_HTTP2_STREAM_CANCEL', 'The pending stream has been canceled (caused by: )'),
+    coded('ERR_HTTP2_SESSION_ERROR', 'Session closed with error code 2'),
+    coded('UND_ERR_INFO', 'HTTP/2: stream half-closed (remote)'),
     new Error('socket hang up'),
     new Error('abnormal closure'),
     Object.assign(new Error('closed'), { closeCode: 1006 }),
   ])('[R-5] a connection that broke says so: %s', (error) => {
     expect(facts(error)).toMatchObject({ kind: 'transient', reason: 'connection_lost' });
+  });
+
+  it.each([
+    [
+      coded('ERR_HTTP2_STREAM_ERROR', 'Stream closed with error code NGHTTP2_REFUSED_STREAM'),
+      'transient',
+      'not_started',
+    ],
+    [new Error('Stream closed with error code NGHTTP2_REFUSED_STREAM'), 'transient', 'not_started'],
+    [new Error('http2: stream error: stream ID 5; REFUSED_STREAM'), 'transient', 'not_started'],
+    [
+      coded('ERR_HTTP2_GOAWAY_SESSION', 'New streams cannot be created after receiving a GOAWAY'),
+      'transient',
+      'not_started',
+    ],
+    [
+      coded('ERR_HTTP2_STREAM_ERROR', 'Stream closed with error code NGHTTP2_ENHANCE_YOUR_CALM'),
+      'overloaded',
+      'unknown',
+    ],
+    [coded('ERR_HTTP2_STREAM_ERROR', 'Stream closed with error code NGHTTP2_PROTOCOL_ERROR'), 'protocol', 'unknown'],
+    // Of the streams that it had, some may have been begun.
+    [coded('ERR_HTTP2_SESSION_ERROR', 'Session closed with error code 7'), 'transient', 'unknown'],
+  ])('[R-5] [R-12] a stream of HTTP/2 was begun, or was not: %s', (error, kind, outcome) => {
+    expect(facts(error)).toMatchObject({ kind, outcome });
   });
 
   it('[R-5] a connection that never stood was not lost', () => {

@@ -4,7 +4,7 @@ import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
-import { withoutFetchLimits } from '../../streams/fetchLimits.ts';
+import { ownDispatcher } from '../../streams/ownDispatcher.ts';
 import { type CheckedHttp, mostRedirects } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
 import { dropBody } from '../../streams/readBody.ts';
@@ -28,7 +28,7 @@ export async function sendRequest(
 ): Promise<Response> {
   const { fetch: send = globalThis.fetch, redirect } = options;
   // Who gives a `fetch` of his own decides on its limits too.
-  const limits = options.fetch === undefined ? withoutFetchLimits() : {};
+  const limits = options.fetch === undefined ? ownDispatcher() : {};
   carryTrace(request.headers, traceContext, options.fetch === undefined);
   let next = request;
   for (let redirects = 0; ; redirects++) {

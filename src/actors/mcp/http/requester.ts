@@ -1,5 +1,5 @@
 import { AttemptError } from '../../../policy/failure.ts';
-import { withoutFetchLimits } from '../../../streams/fetchLimits.ts';
+import { ownDispatcher } from '../../../streams/ownDispatcher.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { Access } from './access.ts';
 import { brokenFacts, type FailureScope, refusalText, statusFacts } from './httpFailure.ts';
@@ -86,7 +86,7 @@ export class Requester {
       const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
       let response: Response;
       try {
-        response = await fetch(url, { ...init, ...withoutFetchLimits() });
+        response = await fetch(url, { ...init, ...ownDispatcher() });
       } catch (error) {
         signal.throwIfAborted();
         throw new AttemptError(brokenFacts(error, this.#scope));

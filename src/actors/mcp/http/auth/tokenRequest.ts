@@ -3,6 +3,7 @@ import { classify } from '../../../../policy/classify.ts';
 import type { Clock } from '../../../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
 import { formatDuration } from '../../../../policy/duration.ts';
+import { ownDispatcher } from '../../../../streams/ownDispatcher.ts';
 import { readBody } from '../../../../streams/readBody.ts';
 
 /** Limit on all requests that one token takes, in ms. */
@@ -32,7 +33,7 @@ export class TokenRequest {
     this.#last = undefined;
     this.#isBroken = true;
     const { signal } = this.#own;
-    const response = await fetch(url, { ...init, signal });
+    const response = await fetch(url, { ...init, signal, ...ownDispatcher() });
     const { bytes, end, error } = await readBody(response, { maxBytes: mostBytes, signal });
     if (end === 'broken') throw error;
     if (end !== 'ended') throw new Error(end === 'full' ? `More than ${mostBytes} bytes` : 'limit');

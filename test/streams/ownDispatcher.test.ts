@@ -1,5 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withoutFetchLimits } from '../../src/streams/fetchLimits.ts';
+import { ownDispatcher } from '../../src/streams/ownDispatcher.ts';
 import { answer, inTurn, startGateway, startServer } from '../integrations/http/startHttp.ts';
 
 /** Under the first of these that there is, `fetch` looks for its dispatcher: the newer Node has both. */
@@ -32,12 +33,100 @@ describe('the global fetch', () => {
       },
     });
     expect(await api.call({ path: 'a' })).toMatchObject({ ok: true, value: { body: 1 } });
-    expect(seen).toEqual([expect.objectContaining({ path: '/a', headersTimeout: 0, bodyTimeout: 0 })]);
+    expect(seen).toEqual([expect.objectContaining({ path: '/a', headersTimeout: 0, bodyTimeout: 0, allowH2: false })]);
   });
 
   it('[R-14] keeps its limits where there is no such dispatcher', () => {
     setDispatcher(undefined);
-    expect(withoutFetchLimits()).toEqual({});
+    expect(ownDispatcher()).toEqual({});
+  });
+
+  it('[R-14] has the dispatcher of its own version, beside that of another undici in the process', async () => {
+    await fetch('data:,').then((response) => response.text());
+    const [newer, older] = names as [symbol, symbol];
+    const isNewer = Reflect.get(globalThis, newer) !== undefined;
+    const other = isNewer ? older : newer;
+    const before: unknown = Reflect.get(globalThis, other);
+    Reflect.set(globalThis, other, {
+      dispatch: () => {
+        throw new TypeError('a handler of another version');
+      },
+    });
+    onTestFinished(() => void Reflect.set(globalThis, other, before));
+    const server = await startServer(inTurn(answer(200, '1')));
+    const { gateway } = await startGateway(() => undefined);
+    const api = gateway.http('api', { baseUrl: server.url });
+    expect(await api.call({ path: '' })).toMatchObject({ ok: true });
+  });
+});
+
+/** What undici tells of a request, as each of its versions has it. */
+const versions = {
+  'undici 6 and 7': {
+    start: 'onConnect',
+    tell: (handler: Told, encoding: string) => {
+      handler['onConnect']?.(() => undefined);
+      handler['onHeaders']?.(103, [], () => undefined, '');
+      handler['onHeaders']?.(200, [Buffer.from('content-encoding'), Buffer.from(encoding)], () => undefined, 'OK');
+    },
+    data: (handler: Told, bytes: Uint8Array) => handler['onData']?.(bytes),
+    end: (handler: Told) => handler['onComplete']?.([]),
+    error: 'onError',
+    ended: 'onComplete',
+  },
+  'undici 8': {
+    start: 'onRequestStart',
+    tell: (handler: Told, encoding: string) => {
+      handler['onRequestStart']?.({}, {});
+      handler['onResponseStart']?.({ rawHeaders: ['content-encoding', encoding] }, 200, {}, 'OK');
+    },
+    data: (handler: Told, bytes: Uint8Array) => handler['onResponseData']?.({}, bytes),
+    end: (handler: Told) => handler['onResponseEnd']?.({}, {}),
+    error: 'onResponseError',
+    ended: 'onResponseEnd',
+  },
+};
+type Told = Record<string, ((...args: unknown[]) => unknown) | undefined>;
+
+describe.each(Object.entries(versions))('a request of %s', (_, version) => {
+  const packed = gzipSync('all of it');
+
+  /** The names of what the handler of `fetch` was told, when this came of its answer. */
+  async function told(...chunks: readonly Uint8Array[]): Promise<string[]> {
+    const said: string[] = [];
+    const all = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onError', 'onResponseStarted', 'onBodySent'];
+    const newer = ['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd', 'onResponseError'];
+    const names = version.start === 'onConnect' ? all : newer;
+    const settled = new Promise<void>((resolve) => {
+      setDispatcher({
+        dispatch(_request: object, handler: Told) {
+          version.tell(handler, 'gzip');
+          for (const chunk of chunks) version.data(handler, chunk);
+          version.end(handler);
+        },
+      });
+      const note = (name: string) => () => {
+        said.push(name);
+        if (name === version.error || name === version.ended) resolve();
+      };
+      const handler = Object.fromEntries(names.map((name) => [name, note(name)]));
+      const { dispatcher } = ownDispatcher() as { dispatcher: { dispatch(request: object, handler: object): void } };
+      dispatcher.dispatch({}, handler);
+    });
+    await settled;
+    return said;
+  }
+
+  it('[R-14] is told the end of a whole answer', async () => {
+    const said = await told(packed.subarray(0, 8), packed.subarray(8));
+    expect(said.at(-1)).toBe(version.ended);
+    expect(said).not.toContain(version.error);
+  });
+
+  it('[R-14] is told an error at the end of half of one', async () => {
+    const said = await told(packed.subarray(0, packed.length - 4));
+    expect(said.at(-1)).toBe(version.error);
+    expect(said).not.toContain(version.ended);
   });
 });
 

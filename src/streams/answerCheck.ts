@@ -1,0 +1,94 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { EncodedBody } from './encodedBody.ts';
+
+/** What a connection says of its end. */
+interface Connection {
+  /** The error that it broke with. */
+  readonly errored: Error | null;
+  readonly destroyed: boolean;
+  /** The other side has ended it, and all of it was read. */
+  readonly readableEnded: boolean;
+}
+
+/** The request that is being written: undici tells its connection within the same turn. */
+let starting: AnswerCheck | undefined;
+let isListening = false;
+
+/**
+ * Follows one request of `fetch`, and says at the end of its answer whether that is whole. undici takes some halves for whole: a chunked body whose connection was
+ * closed before the last chunk (Node 20, 24), a body without a length whose connection was reset, a compressed body that was cut (all of them).
+ */
+export class AnswerCheck {
+  #connection: Connection | undefined = undefined;
+  #isChunked = false;
+  #encoded: EncodedBody | undefined = undefined;
+
+  /** The request is about to be written. */
+  begin(): void {
+    awaitConnection(this);
+  }
+
+  /** What the connection is that it is written to. */
+  sentOver(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  /** The head of an answer has come. @param headers - names and values in turn. */
+  answered(headers: readonly (Uint8Array | string)[]): void {
+    for (let at = 0; at + 1 < headers.length; at += 2) {
+      const name = String(headers[at]).toLowerCase();
+      if (name === 'transfer-encoding') this.#isChunked = /\bchunked\s*$/i.test(String(headers[at + 1]));
+      else if (name === 'content-encoding') this.#encoded = EncodedBody.of(String(headers[at + 1]));
+    }
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#encoded?.push(chunk);
+  }
+
+  /** The body has ended, as undici has it. @returns the error that its end is, or undefined for a whole one; at once, where nothing is unpacked. */
+  end(): Error | undefined | Promise<Error | undefined> {
+    const broken = this.#broken();
+    if (this.#encoded === undefined || broken !== undefined) {
+      this.drop();
+      return broken;
+    }
+    return this.#encoded.end().then((error) => (error?.code === 'Z_BUF_ERROR' ? cut() : error));
+  }
+
+  /** Nobody asks for its end any more. */
+  drop(): void {
+    this.#encoded?.drop();
+  }
+
+  #broken(): Error | undefined {
+    // A dispatcher of somebody else's has none.
+    if (this.#connection === undefined) return undefined;
+    const { errored, destroyed, readableEnded } = this.#connection;
+    if (errored !== null) return errored;
+    // The last chunk comes before the end of its connection.
+    return (readableEnded && this.#isChunked) || (destroyed && !readableEnded) ? cut() : undefined;
+  }
+}
+
+function awaitConnection(check: AnswerCheck): void {
+  if (!isListening) {
+    isListening = true;
+    subscribe('undici:client:sendHeaders', told);
+  }
+  starting = check;
+  queueMicrotask(() => {
+    if (starting === check) starting = undefined;
+  });
+}
+
+function told(message: unknown): void {
+  starting?.sentOver((message as { readonly socket: Connection }).socket);
+  starting = undefined;
+}
+
+function cut(): Error {
+  return Object.assign(new Error('The connection was closed before all of the answer was there'), {
+    code: 'ERR_STREAM_PREMATURE_CLOSE',
+  });
+}

@@ -1,0 +1,119 @@
+import { AnswerCheck } from './answerCheck.ts';
+
+/** Under these names the global `fetch` has what it sends its requests by: for handlers as undici 6 and 7 have them, and as undici 8 has them. */
+const names = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')] as const;
+
+/** What undici tells of a request. It calls methods that are not there, too, where it asks for them first. */
+type Handler = Record<string, (...args: unknown[]) => unknown>;
+
+interface Dispatcher {
+  dispatch(request: object, handler: Handler): unknown;
+}
+
+/** What the parts of an answer come with, in undici 8. */
+interface Controller {
+  readonly rawHeaders?: readonly (Uint8Array | string)[] | null;
+}
+
+/**
+ * For the global `fetch`: its requests go where they would go, a proxy among them, with what supervision needs.
+ * - Without the limits of 300 s on headers and body that Node has there.
+ * - By HTTP/1.1 alone: there a call that is given up takes its connection with it. Of HTTP/2 only its stream would end, and the next call would go onto a connection that may be dead.
+ * - Half an answer is an error, also where undici takes it for whole.
+ *
+ * Empty where it cannot be had: Node's own rules hold then.
+ */
+export function ownDispatcher(): object {
+  // Node makes its own when it first makes one of these.
+  new Headers();
+  return names.some((name) => isDispatcher(Reflect.get(globalThis, name))) ? { dispatcher } : {};
+}
+
+const dispatcher: Dispatcher = {
+  dispatch(request, handler) {
+    const isNewer = typeof handler['onRequestStart'] === 'function';
+    const wanted = isNewer ? names.toReversed() : names;
+    // Looked for at each request: a host may set another one.
+    const own = wanted.map((name) => Reflect.get(globalThis, name) as unknown).find(isDispatcher);
+    if (own === undefined) throw new TypeError('fetch has lost its dispatcher');
+    const settings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+    return own.dispatch({ ...request, ...settings }, isNewer ? newerHandler(handler) : olderHandler(handler));
+  },
+};
+
+function isDispatcher(value: unknown): value is Dispatcher {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'dispatch') === 'function';
+}
+
+/** Of undici 6 and 7. */
+function olderHandler(handler: Handler): Handler {
+  const check = new AnswerCheck();
+  return {
+    ...passedOn(handler),
+    onConnect(...args) {
+      check.begin();
+      return handler['onConnect']?.(...args);
+    },
+    onHeaders(status, headers, ...rest) {
+      if ((status as number) >= 200) check.answered(headers as readonly Uint8Array[]);
+      return handler['onHeaders']?.(status, headers, ...rest);
+    },
+    onData(chunk) {
+      check.push(chunk as Uint8Array);
+      return handler['onData']?.(chunk);
+    },
+    onComplete(trailers) {
+      judge(check, (error) => (error ? handler['onError']?.(error) : handler['onComplete']?.(trailers)));
+    },
+    onError(error) {
+      check.drop();
+      handler['onError']?.(error);
+    },
+  };
+}
+
+/** Of undici 8. */
+function newerHandler(handler: Handler): Handler {
+  const check = new AnswerCheck();
+  return {
+    ...passedOn(handler),
+    onRequestStart(...args) {
+      check.begin();
+      handler['onRequestStart']?.(...args);
+    },
+    onResponseStart(controller, status, ...rest) {
+      if ((status as number) >= 200) check.answered((controller as Controller | null)?.rawHeaders ?? []);
+      handler['onResponseStart']?.(controller, status, ...rest);
+    },
+    onResponseData(controller, chunk) {
+      check.push(chunk as Uint8Array);
+      handler['onResponseData']?.(controller, chunk);
+    },
+    onResponseEnd(controller, trailers) {
+      judge(check, (error) =>
+        error ? handler['onResponseError']?.(controller, error) : handler['onResponseEnd']?.(controller, trailers),
+      );
+    },
+    onResponseError(controller, error) {
+      check.drop();
+      handler['onResponseError']?.(controller, error);
+    },
+  };
+}
+
+/** What is none of the check's business. */
+function passedOn(handler: Handler): Handler {
+  const others = ['onUpgrade', 'onRequestUpgrade', 'onResponseStarted', 'onBodySent', 'onRequestSent'];
+  return Object.fromEntries(
+    others.flatMap((name) => {
+      const method = handler[name];
+      return typeof method === 'function' ? [[name, (...args: unknown[]) => method.apply(handler, args)]] : [];
+    }),
+  );
+}
+
+function judge(check: AnswerCheck, settle: (error: Error | undefined) => unknown): void {
+  const error = check.end();
+  if (error instanceof Promise) void error.then(settle);
+  else settle(error);
+}
