@@ -15,10 +15,10 @@ export interface EventRules {
   readonly endsWith?: readonly string[] | ((event: ServerSentEvent) => boolean) | undefined;
   /**
    * The failure that an event tells of, which ends the stream in place of the event: its facts, or an error, which is classified like one that was
-   * thrown.
+   * thrown. `isFirst` while no event was handed on.
    * @defaultValue none: every event is handed on
    */
-  readonly failedEvent?: ((event: ServerSentEvent) => FailureFacts | Error | undefined) | undefined;
+  readonly failedEvent?: ((event: ServerSentEvent, isFirst: boolean) => FailureFacts | Error | undefined) | undefined;
   /** The types of events that say nothing but that the server lives, such as `ping`: they are not handed on. @defaultValue [] */
   readonly signsOfLife?: readonly string[] | undefined;
   /**
@@ -100,33 +100,73 @@ function rulesOf({ event, data }: ServerSentEvent): EventRules | undefined {
   }
 }
 
-/** What may be content of a stream that is not known is an error only where it looks like that of a model API in full. */
-function firstError(event: ServerSentEvent): Error | undefined {
-  const error = modelError(event);
-  if (event.event !== undefined || error === undefined) return error;
-  const told = read(parsed(event.data), 'error');
-  const isTold = [readString(told, 'type') ?? readString(told, 'code'), readString(told, 'message')].every(Boolean);
-  return isTold ? error : undefined;
+/**
+ * Of a stream that is not known an object with an error may be content: it is a failure where it stands in the place of an answer, as the first event, and later where it
+ * looks like that of a model API in full.
+ */
+function firstError(event: ServerSentEvent, isFirst: boolean): Error | undefined {
+  if (event.event !== undefined) return modelError(event);
+  const body = parsed(event.data);
+  // What JSON-RPC says of one request is no end of the stream.
+  if (read(body, 'jsonrpc') !== undefined) return undefined;
+  const error = modelError(event) ?? (isFirst ? toldAtOnce(body) : undefined);
+  if (error === undefined || isFirst) return error;
+  const told = read(body, 'error');
+  const name = readString(told, 'type') ?? readString(told, 'code') ?? readString(told, 'status') ?? statusOf(told);
+  return name !== undefined && name !== '' && readString(told, 'message') ? error : undefined;
+}
+
+/** What stands in the place of an answer, in forms that could be content anywhere else. */
+function toldAtOnce(body: unknown): Error | undefined {
+  const errors = read(body, 'errors');
+  if (Array.isArray(errors) && errors.length > 0 && (read(body, 'data') ?? undefined) === undefined) {
+    return toldBy(errors[0]);
+  }
+  const hasCode = statusOf(body) !== undefined && typeof (read(body, 'message') ?? read(body, 'detail')) === 'string';
+  return hasCode || read(body, 'object') === 'error' ? toldBy(body) : undefined;
 }
 
 /** What is shown of an error that is text, in characters. */
 const longestText = 1000;
 
-/** What an event tells of an error: of type `error` or `response.failed`, or without a type and with an `error` in its data. */
+const failedTypes: ReadonlySet<unknown> = new Set(['error', 'response.failed']);
+
+/** What an event tells of an error: of type `error` or `response.failed`, by its name or its data, or without a type and with an `error` in its data. */
 function modelError({ event, data }: ServerSentEvent): Error | undefined {
-  const isError = event === 'error' || event === 'response.failed';
+  const isError = failedTypes.has(event);
   // A text that quotes the word has a backslash before the second quote.
-  if (!isError && (event !== undefined || !data.includes('"error"'))) return undefined;
+  if (!isError && (event !== undefined || !/"(?:error|response\.failed)"/.test(data))) return undefined;
   const body = parsed(data);
   const told = read(body, 'error') ?? read(read(body, 'response'), 'error') ?? undefined;
-  if (!isError && told === undefined) return undefined;
-  const error = told ?? body ?? data;
-  const message = readString(error, 'message') ?? (typeof error === 'string' ? error.slice(0, longestText) : undefined);
-  const [code, type] = [readString(error, 'code'), readString(error, 'type')];
-  const words = [message, code ?? type].filter((word) => word !== undefined && word !== '').join(' - ');
+  const isTold = told !== undefined && told !== '' && told !== false;
+  if (!isError && !failedTypes.has(read(body, 'type')) && !(isTold && read(body, 'error') === told)) return undefined;
+  return toldBy(isTold ? told : (body ?? data));
+}
+
+/** @param error - what tells of it: an object with a message, a code, a type, or text. */
+function toldBy(error: unknown): Error {
+  const message =
+    readString(error, 'message') ??
+    readString(error, 'detail') ??
+    (typeof error === 'string' ? error.slice(0, longestText) : undefined);
+  const status = statusOf(error);
+  const code = readString(error, 'code') ?? status;
+  const [type, name] = [readString(error, 'type'), readString(error, 'status')];
+  const words = [message, code ?? type, name].filter((word) => word !== undefined && word !== '').join(' - ');
+  const details = read(error, 'details');
   return Object.assign(new Error(`The stream told of an error${words === '' ? '' : `: ${words}`}`), {
-    error: { code, type, message },
+    ...(status !== undefined && { status }),
+    error: { code, type: type ?? name, message, ...(details !== undefined && { details }) },
   });
+}
+
+/** The HTTP status that an error has for a code, as a number or as its text. */
+function statusOf(error: unknown): number | undefined {
+  for (const key of ['code', 'status', 'status_code', 'statusCode']) {
+    const status = Number(read(error, key) ?? Number.NaN);
+    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  }
+  return undefined;
 }
 
 function parsed(data: string): unknown {

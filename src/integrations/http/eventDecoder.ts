@@ -33,6 +33,7 @@ export class EventDecoder implements Decoder {
   #skipped!: ReadonlySet<string | undefined>;
   #isLast!: (event: ServerSentEvent) => boolean;
   #costs: Costs = {};
+  #isFirst = true;
 
   constructor(give: GiveEvent, options: EventDecoderOptions) {
     this.#give = give;
@@ -72,10 +73,11 @@ export class EventDecoder implements Decoder {
     if (this.#rules.spent !== undefined) this.#count(event, this.#rules.spent);
     if (this.#skipped.has(event.event)) return;
     const { isJson, redact } = this.#options;
-    const failed = this.#rules.failedEvent?.(event);
+    const failed = this.#rules.failedEvent?.(event, this.#isFirst);
     if (failed instanceof AttemptError) throw new AttemptError(redact(failed.facts));
     if (failed instanceof Error) throw redact({ failed }).failed;
     if (failed !== undefined) throw new AttemptError(redact(failed));
+    this.#isFirst = false;
     this.isComplete = this.#isLast(event);
     if (!isJson) this.#give(event);
     else this.#giveJson(event);

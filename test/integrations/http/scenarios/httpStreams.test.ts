@@ -634,6 +634,53 @@ describe('a stream without rules', () => {
   });
 });
 
+describe('a stream without rules whose first event tells of an error', () => {
+  it.each([
+    ['{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED"}}', 'rate_limit'],
+    ['{"error":{"code":503,"message":"The model is busy","status":"UNAVAILABLE"}}', 'transient'],
+    ['{"error":{"code":"401","message":"No such key"}}', 'auth'],
+    ['{"error":{"message":"Slow","type":"rate_limit_error"}}', 'rate_limit'],
+    ['{"error":{"message":"rate limit exceeded"}}', 'rate_limit'],
+    ['{"error":"model not loaded"}', undefined],
+    ['{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 'overloaded'],
+    ['{"type":"error","code":"rate_limit_exceeded","message":"Slow"}', 'rate_limit'],
+    ['{"type":"response.failed","response":{"error":{"code":"server_error","message":"no"}}}', 'transient'],
+    ['{"object":"error","message":"Too long","type":"BadRequestError","code":400}', 'permanent'],
+    ['{"code":500,"message":"worker died"}', 'transient'],
+    ['{"status_code":502,"detail":"upstream"}', 'transient'],
+    ['{"errors":[{"message":"unauthorized","code":403}]}', 'auth'],
+  ])('[R-14] is a failure: %s', async (data, kind) => {
+    const server = await startServer(inTurn(answers(`data: ${data}\n\n`)));
+    const { llm } = await startModel(server, { policy: { maxAttempts: 1 } });
+    const { chunks, thrown } = await readAll(llm.stream(request));
+    expect(chunks).toEqual([]);
+    expect(thrown?.failure).toMatchObject(kind === undefined ? { attempts: 1 } : { kind });
+    expect((await readAll(llm.stream(request, { events: {} }))).thrown).toBeUndefined();
+  });
+
+  it.each([
+    '{"error":null,"text":"a"}',
+    '{"error":"","text":"a"}',
+    '{"code":0,"message":"begun"}',
+    '{"code":200,"message":"ok"}',
+    '{"errors":[{"message":"partly"}],"data":{"a":1}}',
+    '{"errors":[],"data":{}}',
+    '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}',
+    '{"message":"the word \\"error\\" in a text"}',
+    'an error in words',
+  ])('[R-14] is none: %s', async (data) => {
+    const server = await startServer(inTurn(answers(`data: ${data}\n\n`)));
+    const { llm } = await startModel(server);
+    expect(await readAll(llm.stream(request))).toMatchObject({ chunks: [{ data }], thrown: undefined });
+  });
+
+  it('[R-14] may have an error for content later', async () => {
+    const server = await startServer(inTurn(answers('data: {"text":"a"}\n\n', 'data: {"error":"none"}\n\n')));
+    const { llm } = await startModel(server);
+    expect((await readAll(llm.stream(request))).chunks).toHaveLength(2);
+  });
+});
+
 describe('a stream that is read in another way', () => {
   it('[R-14] takes its options from a function of the caller', async () => {
     const server = await startServer(inTurn(answers('data: {"b":1}\n\n')));
