@@ -9,9 +9,9 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
   const outcome = call.effectAtEnd(facts);
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   const effect = isOpen ? call.expectedEffect : undefined;
-  const { kind, reason, shouldRetry, retryAfterMs } = facts;
+  const { kind, reason, leaves, shouldRetry, retryAfterMs } = facts;
   const resumable = facts.resumable ?? (call.progress.goesOn || undefined);
-  const end = { kind, reason, outcome, shouldRetry, retryAfterMs, resumable };
+  const end = { kind, reason, outcome, leaves, shouldRetry, retryAfterMs, resumable };
   return {
     ...facts,
     outcome,

@@ -55,6 +55,7 @@ export function withoutCause(failure: FailureFacts): RecordedFailure {
     retryAfterMs: failure.retryAfterMs,
     probeAfterMs: failure.probeAfterMs,
     shouldRetry: failure.shouldRetry,
+    leaves: failure.leaves,
     resumable: failure.resumable,
     status: failure.status,
     code: failure.code,

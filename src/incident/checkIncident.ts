@@ -309,6 +309,7 @@ function failureOf(given: unknown, at: string): RecordedFailure {
     ...number('probeAfterMs'),
     ...number('status'),
     ...(typeof row['shouldRetry'] === 'boolean' && { shouldRetry: row['shouldRetry'] }),
+    ...(row['leaves'] === 'lost' && { leaves: 'lost' as const }),
     ...(row['resumable'] === true && { resumable: true }),
     ...(row['alerts'] === false && { alerts: false }),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),

@@ -113,6 +113,11 @@ export interface FailureFacts {
   readonly probeAfterMs?: number | undefined;
   /** What the other side said about retrying (`x-should-retry`); wins over the table, but `true` does not for `auth`, `permanent` and `cancelled`. */
   readonly shouldRetry?: boolean | undefined;
+  /**
+   * `lost`: nothing proves that the attempt had no effect, whatever its kind; that was read from the last words of a command that ran. It is
+   * repeated as a lost answer is.
+   */
+  readonly leaves?: 'lost' | undefined;
   /** The next attempt goes on where this one ended instead of repeating it. */
   readonly resumable?: true | undefined;
   /** HTTP status. */

@@ -20,7 +20,7 @@ export function mayRetry(
 
 /** Whether a call of that effect may be made again, here or elsewhere, after it failed like this. */
 export function mayRepeat(
-  failure: Pick<FailureFacts, 'kind' | 'outcome'>,
+  failure: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>,
   effect: Effect | undefined,
   repeatAfter: RepeatAfter,
 ): boolean {
@@ -40,7 +40,7 @@ export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: R
   return mayGetThrough(end) && mayRepeat(end, effect, repeatAfter);
 }
 
-type End = Pick<FailureFacts, 'kind' | 'reason' | 'outcome' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
+type End = Pick<FailureFacts, 'kind' | 'reason' | 'outcome' | 'leaves' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
 
 /** Whether the same call may get through later, whatever that would do to the world. */
 export function mayGetThrough(end: End): boolean {
@@ -56,14 +56,18 @@ export function mayGetThrough(end: End): boolean {
 const refused: ReadonlySet<FailureKind> = new Set(['circuit_open', 'too_many_requests', 'unavailable']);
 
 /** Whether a failed attempt leaves open if it had an effect that another one would have again. */
-export function leavesEffectOpen(failure: Pick<FailureFacts, 'kind' | 'outcome'>, effect: Effect | undefined): boolean {
+export function leavesEffectOpen(
+  failure: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>,
+  effect: Effect | undefined,
+): boolean {
   const mayMatter = effect === undefined || effect === 'mutating';
   return mayMatter && failure.outcome !== 'done' && leftOpen(failure) !== 'refused';
 }
 
 /** What a failed attempt leaves open. */
-function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): RepeatAfter {
+function leftOpen({ kind, outcome, leaves }: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>): RepeatAfter {
   if (known.has(outcome)) return 'refused';
+  if (leaves !== undefined) return leaves;
   return unanswered.has(kind) ? 'lost' : 'broken';
 }
 

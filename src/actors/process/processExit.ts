@@ -3,6 +3,7 @@ import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import { usualName } from '../../machines/subprocessInput.ts';
 import { classify } from '../../policy/classify.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { lastWords } from '../../policy/lastWords.ts';
 import { spawnFailure } from './spawnFailure.ts';
 
 /** The end of stderr that tells what went wrong, in characters; more would drown it in what went before. */
@@ -77,12 +78,12 @@ function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit, calledAs:
   if (exitCode === 124) return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
   if (exitCode === 126 || exitCode === 127) return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
   const unknown: FailureFacts = { kind: 'unknown', message, outcome: 'failed', code: exitCode };
-  if (text === '') return unknown;
-  const found = classify(text, { wallNow: endedAt, dispatched: true });
+  const words = lastWords(text);
+  if (words === undefined) return unknown;
+  const found = classify(words, { wallNow: endedAt, dispatched: true });
   if (found.kind === 'unknown') return unknown;
-  // It had started, whatever it did not reach; what it lost on the way may have been done.
-  const outcome = found.outcome === 'not_started' ? 'failed' : found.outcome;
-  return { ...found, message, outcome, code: found.code ?? exitCode };
+  // It ran: whatever it says last, what it did before is not known.
+  return { ...found, message, outcome: 'unknown', leaves: 'lost', code: found.code ?? exitCode };
 }
 
 const tailOf = (text: string): string => text.slice(-tailCharacters).trim();

@@ -48,13 +48,19 @@ const laterKinds: ReadonlySet<FailureKind> = new Set([
   'quota',
 ]);
 
+/** Of those the kinds that a command itself tells of. */
+const readFromText: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota']);
+
 /**
  * The exit code for a call that failed.
  * @param exit - how the last attempt's process ended; undefined when there was none.
  * @param isAgent - whether an agent told of the failure: its exit code says nothing then, and that of a plain command is its answer.
  */
 export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAgent: boolean): number {
-  if (laterKinds.has(failure.kind) || (isAgent && failure.kind === 'overloaded')) return exitCodes.tryLater;
+  // What a plain command says of a limit is its own affair: its exit code is its answer.
+  const isAnswer = !isAgent && exit?.exitCode !== undefined && readFromText.has(failure.kind);
+  if ((laterKinds.has(failure.kind) && !isAnswer) || (isAgent && failure.kind === 'overloaded'))
+    return exitCodes.tryLater;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
   if (exit?.exitCode !== undefined || exit?.signal !== undefined) return codeOf(exit);

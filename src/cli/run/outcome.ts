@@ -10,13 +10,21 @@ const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
 
 /**
  * What a failed run means to the breaker and to alerts: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
+ * @param isAgent - whether an agent tells of its limits; of a plain command they are words of its own, which open no circuit.
  * @param isInterrupted - whether Ctrl-C reached this process too: that the command ended by it is what was asked for.
  */
-export function asRun(facts: FailureFacts, exit: ProcessExit | undefined, isInterrupted = false): FailureFacts {
+export function asRun(
+  facts: FailureFacts,
+  exit: ProcessExit | undefined,
+  isAgent: boolean,
+  isInterrupted = false,
+): FailureFacts {
   if (isInterrupted && endedByInterrupt(exit)) {
     return { kind: 'cancelled', message: 'Ended by Ctrl-C.', outcome: 'cancelled', code: facts.code };
   }
   if (exit?.signal === 'SIGINT') return { ...facts, breaker: 'ignored' };
+  const isOwnWord = !isAgent && facts.leaves === 'lost' && (facts.kind === 'quota' || facts.kind === 'rate_limit');
+  if (isOwnWord) return { ...facts, breaker: 'alive', alerts: false };
   if (counted.has(facts.kind) || ignored.has(facts.kind)) return facts;
   const isAnswer = facts.kind === 'unknown' && exit?.reason === 'exit' && exit.exitCode !== 0;
   return { ...facts, breaker: 'alive', ...(isAnswer && { alerts: false, message: answerText(facts, exit) }) };

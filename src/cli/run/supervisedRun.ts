@@ -130,7 +130,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
         // Before the breaker hears of it: the store counts for all runs.
         await registry.openStore();
         throw error instanceof AttemptError
-          ? new AttemptError(asRun(error.facts, exit, given.isInterrupted?.()))
+          ? new AttemptError(asRun(error.facts, exit, agent !== undefined, given.isInterrupted?.()))
           : error;
       } finally {
         await prepared.end();

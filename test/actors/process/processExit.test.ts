@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { exitFacts } from '../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
+import type { Effect } from '../../../src/policy/effects.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
+import { mayRetry } from '../../../src/policy/repetition.ts';
 
 const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
 
@@ -85,7 +87,8 @@ describe('the end of a run as a failure', () => {
     expect(said('asking\nError: 529 Overloaded\n')).toMatchObject({
       kind: 'overloaded',
       message: 'asking\nError: 529 Overloaded',
-      outcome: 'failed',
+      outcome: 'unknown',
+      leaves: 'lost',
     });
     expect(said('two tests failed')).toMatchObject({ kind: 'unknown', message: 'two tests failed', code: 1 });
     expect(said(`HTTP 503\n${'a line of output\n'.repeat(100)}`)).toMatchObject({ kind: 'unknown' });
@@ -101,13 +104,31 @@ describe('the end of a run as a failure', () => {
   });
 
   it.each([
-    ['connect ECONNREFUSED 127.0.0.1:1', 'failed'],
-    ['429 Too Many Requests', 'failed'],
-    ['read ECONNRESET', 'unknown'],
-    ['API Error: 500', 'unknown'],
-    ['Request timed out', 'unknown'],
-  ])('[R-12] says what is known of the effect of a run that ended with %j: %s', (stderr, outcome) => {
-    expect(exitFacts(exit({ exitCode: 1 }, stderr))).toMatchObject({ outcome });
+    'connect ECONNREFUSED 127.0.0.1:1',
+    '429 Too Many Requests',
+    'read ECONNRESET',
+    'API Error: 500',
+    'Request timed out',
+  ])('[R-5] [R-12] does not take the last words %j for a proof that the run did nothing', (stderr) => {
+    const facts = exitFacts(exit({ exitCode: 1 }, stderr));
+    expect(facts).toMatchObject({ outcome: 'unknown', leaves: 'lost' });
+    const repeats = (effect?: Effect) =>
+      facts !== undefined && mayRetry(facts, effect, { repeatAfter: 'broken', retryUnknown: true });
+    expect([repeats('mutating'), repeats(), repeats('readOnly'), repeats('idempotent')]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it.each([
+    'got 503, trying again\nno space left on device',
+    'Error: 429 Too Many Requests, waiting\nassertion failed: 1 != 2',
+    'usage limit reached\nTypeError: x is undefined',
+    'info: rate limit 50/min',
+  ])('[R-5] is not known by what the run said before it failed: %j', (stderr) => {
+    expect(exitFacts(exit({ exitCode: 1 }, stderr))).toMatchObject({ kind: 'unknown', code: 1 });
   });
 
   it('[S-9] shows only the last lines of a long text', () => {

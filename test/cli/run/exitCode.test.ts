@@ -14,6 +14,11 @@ const exitedWith1 = {
 } as unknown as Parameters<typeof exitCodeOf>[1];
 
 describe('the exit code of a run that failed', () => {
+  it.each(['rate_limit', 'quota'] as const)('[L-4] [R-5] is that of a plain command that speaks of a %s', (kind) => {
+    expect(exitCodeOf(failed(kind), exitedWith1, false)).toBe(1);
+    expect(exitCodeOf(failed(kind), undefined, false)).toBe(75);
+  });
+
   it.each(['rate_limit', 'quota', 'overloaded', 'circuit_open', 'too_many_requests', 'unavailable'] as const)(
     '[L-4] is the one for later where an agent ended by %s',
     (kind) => expect(exitCodeOf(failed(kind), exitedWith1, true)).toBe(75),

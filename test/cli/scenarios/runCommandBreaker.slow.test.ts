@@ -90,14 +90,14 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
     },
   );
 
-  it('[L-4] says that it is limited, and until when, with the code for later', async () => {
+  it('[L-4] [R-5] says that it is limited, and until when, with the code of the command', async () => {
     const { code, stderr }: RanRun = await startPlace().run([
       '--',
       'sh',
       '-c',
       'echo "HTTP 429, retry after 30 seconds" >&2; exit 1',
     ]);
-    expect(code).toBe(75);
+    expect(code).toBe(1);
     expect(stderr).toMatch(/\nunwedge: rate_limit: [^\n]+; try again in 30s\n$/);
   });
 

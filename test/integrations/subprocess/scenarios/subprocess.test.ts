@@ -74,6 +74,19 @@ describe('a command', () => {
     expect(outcome).toMatchObject({ ok: true, value: { stdout: { text: 'begin\nend\n' } } });
   });
 
+  it.each(['mutating', undefined] as const)(
+    '[R-5] [R-12] that fails is not run again for what it said of a service: %s',
+    async (effect) => {
+      const { cli } = await startCommand({ command: 'sh' });
+      const said = async (text: string) => {
+        const outcome = await cli.call({ args: ['-c', `printf '${text}' >&2; exit 1`] }, { effect });
+        return outcome.ok ? undefined : [outcome.failure.kind, outcome.failure.attempts, outcome.failure.outcome];
+      };
+      expect(await said('got 503, trying again\\nno space left on device\\n')).toEqual(['unknown', 1, 'failed']);
+      expect(await said('HTTP 503\\n')).toEqual(['transient', 1, 'unknown']);
+    },
+  );
+
   it('[S-4] that cannot be found is a failure of kind spawn, not tried again', async () => {
     const { cli } = await startCommand({ command: 'no-such-command-anywhere' });
     expect(await cli.call({})).toMatchObject({ ok: false, failure: { kind: 'spawn', code: 'ENOENT', attempts: 1 } });
