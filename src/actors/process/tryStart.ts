@@ -24,12 +24,18 @@ const channel = 'child_process';
  * would reach nobody, and end this process. Never throws; errors of a started process are heard for good.
  */
 export function tryStart<C extends Startable>(start: () => C): Start<C> {
+  const all: ChildProcess[] = [];
   const errors: Promise<unknown>[] = [];
   const hear = (message: unknown): void => {
     const { process: made } = message as { readonly process: ChildProcess };
+    all.push(made);
     errors.push(new Promise((resolve) => made.on('error', resolve)));
   };
-  const failed = (otherwise: unknown): FailedStart => ({ error: firstOf(errors, otherwise) });
+  const failed = (otherwise: unknown): FailedStart => {
+    // Where the system could not so much as fork, its pipes were never opened, and say so.
+    for (const made of all) for (const stream of made.stdio ?? []) stream?.on('error', noop);
+    return { error: firstOf(errors, otherwise) };
+  };
   subscribe(channel, hear);
   try {
     const child = start();
@@ -59,3 +65,5 @@ async function firstOf(errors: readonly Promise<unknown>[], otherwise: unknown):
 
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value;
+
+function noop(): void {}
