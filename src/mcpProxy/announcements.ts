@@ -31,7 +31,8 @@ export class Announcements {
     const changed = differences.length === 0 ? undefined : differences.join(', ');
     const elapsedMs = clock.now() - this.#startedAt;
     facts.tell({ type: 'mcp.server_replayed', integration: name, era, restored, changed, elapsedMs });
-    if (changed !== undefined) voice.say(`${name} says something else of itself than before its restart: ${changed}`);
+    const before = this.#scope.recorded?.isUnproven === true ? 'on record' : 'before its restart';
+    if (changed !== undefined) voice.say(`${name} says something else of itself than ${before}: ${changed}`);
   }
 
   /** The server takes requests. */

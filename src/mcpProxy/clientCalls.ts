@@ -51,6 +51,7 @@ export class ClientCalls {
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
+  #refusal: FailureFacts | undefined = undefined;
 
   constructor(scope: ProxyScope, host: ClientCallsHost) {
     this.#scope = scope;
@@ -136,6 +137,11 @@ export class ClientCalls {
     }
   }
 
+  /** The next call that would go to the server is answered with this in its place. */
+  refuseNext(facts: FailureFacts): void {
+    this.#refusal = facts;
+  }
+
   /** Calls that fell silent since this was asked last: it is known now what became of their server. */
   takeSilent(): readonly ClientCall[] {
     return this.#silent.splice(0);
@@ -162,6 +168,11 @@ export class ClientCalls {
     // The client has its answer already: it came in the moment its server was lost.
     if (call.answer !== undefined) return Promise.resolve(call.answer);
     if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
+    const refusal = this.#refusal;
+    if (refusal !== undefined) {
+      this.#refusal = undefined;
+      throw new AttemptError(refusal);
+    }
     return new Promise((resolve, reject) => {
       const { request, asTask } = call;
       if (call.tool !== undefined) this.#listing.beforeCall(wire, call.effect !== undefined);

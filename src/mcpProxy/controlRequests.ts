@@ -38,6 +38,7 @@ export class ControlRequests {
   /** The server was found to be of the era with a handshake. */
   #isLegacy = false;
   readonly #idle: (() => void)[] = [];
+  readonly #owed = new Set<string>();
 
   constructor(scope: ProxyScope) {
     this.#scope = scope;
@@ -150,6 +151,19 @@ export class ControlRequests {
     return isNews;
   }
 
+  /** Lists have changed that nobody listens for: who begins to is told. */
+  owe(methods: readonly string[]): void {
+    for (const method of methods) this.#owed.add(method);
+  }
+
+  /** The changes that a subscription, now that it stands, is to hear of. */
+  *owed(params: McpParams): Iterable<{ readonly id: number | string; readonly method: string }> {
+    const own = idKey(fieldsOf(params['_meta'])[subscriptionField]);
+    for (const each of this.listening([...this.#owed])) {
+      if (idKey(each.id) === own && this.#owed.delete(each.method)) yield each;
+    }
+  }
+
   /** The ids of the subscriptions that want to hear of changes of these lists, by the method of each list. */
   *listening(methods: readonly string[]): Iterable<{ readonly id: number | string; readonly method: string }> {
     for (const { request } of this.#controlRequests.values()) {
@@ -172,14 +186,18 @@ export class ControlRequests {
     const { request, line } = aside;
     aside.question = wire.ask(
       {
-        answered: (answerLine, { result, flaw }) => {
+        answered: (answerLine, { result, error, flaw }) => {
           if (flaw !== undefined) {
             this.#misanswered(aside, flaw);
             return;
           }
           this.#end(aside);
-          const { record, outlet } = this.#scope;
-          if (isDiscovered(result) && result !== undefined) record.answered(request, result);
+          const { record, recorded, outlet } = this.#scope;
+          if (isDiscovered(result) && result !== undefined) {
+            record.answered(request, result);
+            recorded?.noted(request, result);
+          } else if (request.method === 'server/discover' && error?.['code'] === rpcErrors.methodNotFound)
+            recorded?.refusedEra(request, error);
           outlet.write(answerLine);
         },
         lost: (facts) => this.#lost(aside, facts),

@@ -9,7 +9,7 @@ import {
   readMessage,
 } from '../protocol/mcp/message.ts';
 import { withRequestId } from '../protocol/mcp/rewrite.ts';
-import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
+import { errorAnswer, errorAnswerOf, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { Line } from './outlet.ts';
@@ -108,6 +108,7 @@ export class FromClient {
       return;
     }
     record.asked(request);
+    if (!inBatch && this.#answeredFromRecord(request)) return;
     if (controlRequests.takes(request)) controlRequests.start(request, line);
     else calls.start(request, line, inBatch);
   }
@@ -118,6 +119,20 @@ export class FromClient {
     if (method !== 'initialize' || record.handshake === undefined || wire?.ready === true) return undefined;
     const agreed = record.handshake['protocolVersion'];
     return params['protocolVersion'] === agreed ? record.handshake : undefined;
+  }
+
+  /** The first requests of a client are answered before its server is there, where an earlier one was asked the same. */
+  #answeredFromRecord(request: McpRequest): boolean {
+    const { record, recorded, outlet } = this.#scope;
+    const { calls, controlRequests } = this.#to;
+    const isFresh = !record.established && !calls.isInitializing && !controlRequests.isDiscovering;
+    const found = recorded?.answerTo(request, isFresh);
+    if (found === undefined) return false;
+    if ('result' in found) {
+      record.answered(request, found.result);
+      outlet.write(resultAnswer(request.id, found.result));
+    } else outlet.write(errorAnswerOf(request.id, found.error));
+    return true;
   }
 
   #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {

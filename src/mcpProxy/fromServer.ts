@@ -1,5 +1,6 @@
 import { elementSpans } from '../protocol/mcp/jsonSpans.ts';
 import { idKey, type McpAnswer, type McpMessage, type McpNotification, readMessage } from '../protocol/mcp/message.ts';
+import { changeLine } from './handshake.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
@@ -74,6 +75,7 @@ export class FromServer {
         break;
       case 'notifications/subscriptions/acknowledged':
         if (this.#controlRequests.acknowledged(params)) outlet.write(line);
+        for (const change of this.#controlRequests.owed(params)) outlet.write(changeLine(change));
         break;
       case 'notifications/message':
         wire?.logged();

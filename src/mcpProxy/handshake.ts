@@ -1,6 +1,8 @@
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { changedMethod, pageOf } from '../protocol/mcp/listRecord.ts';
+import type { McpParams } from '../protocol/mcp/message.ts';
 import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import { subscriptionField } from '../protocol/mcp/methods.ts';
 import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { Wire } from './wire.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -12,6 +14,10 @@ export interface ReplayedHandshake {
   readonly differences: readonly string[];
   /** Requests that put it into the state of the old one. */
   readonly restored: number;
+  /** What it said of itself; undefined where it refused, which only one of the stateless era may. */
+  readonly result: McpParams | undefined;
+  /** Why it refused. */
+  readonly refusal?: string | undefined;
 }
 
 /**
@@ -38,13 +44,14 @@ export function replayHandshake(
 
 /** There is no state to bring back; that it answers is all there is to know. */
 async function discover(wire: Wire, params: Readonly<Record<string, unknown>>): Promise<ReplayedHandshake> {
+  const plain = { era: 'modern', differences: [], restored: 0 } as const;
   try {
-    await wire.request('server/discover', params);
+    return { ...plain, result: await wire.request('server/discover', params) };
   } catch (error) {
     // A refusal is an answer.
     if (!(error instanceof AttemptError) || error.facts.outcome !== 'failed') throw error;
+    return { ...plain, result: undefined, refusal: error.facts.message };
   }
-  return { era: 'modern', differences: [], restored: 0 };
 }
 
 async function shakeHands(
@@ -65,7 +72,7 @@ async function shakeHands(
   for (const { method, params: restored } of restoring) {
     wire.request(method, restored).catch((error: unknown) => refused(method, messageOf(error)));
   }
-  return { era: 'legacy', differences, restored: restoring.length };
+  return { era: 'legacy', differences, restored: restoring.length, result };
 }
 
 /** Asks the server for a sign of life. A refusal is an answer. @returns rejects with an {@link AttemptError} when it is lost. */
@@ -96,9 +103,37 @@ export async function changedLists(wire: Wire, record: SessionRecord): Promise<r
   return changed;
 }
 
+/**
+ * All pages of a list, so many at most; undefined when the server does not have it.
+ * @returns rejects with an {@link AttemptError} when the server is lost.
+ */
+export async function listPages(
+  wire: Wire,
+  record: SessionRecord,
+  method: string,
+): Promise<readonly McpParams[] | undefined> {
+  const pages: McpParams[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await resultAt(wire, record, method, cursor);
+    if (page === undefined) return undefined;
+    pages.push(page);
+    cursor = pageOf(method, page).next;
+  } while (cursor !== undefined && pages.length < mostPages);
+  return pages;
+}
+
+/** Pages read of one list. */
+const mostPages = 100;
+
 /** The notifications that tell a client of them, each once. */
 export function changeNotifications(methods: readonly string[]): readonly string[] {
   return [...new Set(methods.flatMap((method) => changedMethod(method) ?? []))];
+}
+
+/** The notification for one who listens. */
+export function changeLine({ id, method }: { readonly id: number | string; readonly method: string }): string {
+  return notificationLine(changedMethod(method) ?? '', { _meta: { [subscriptionField]: id } });
 }
 
 async function hasChanged(wire: Wire, record: SessionRecord, method: string): Promise<boolean> {
@@ -115,11 +150,21 @@ async function hasChanged(wire: Wire, record: SessionRecord, method: string): Pr
 
 /** Undefined when the server does not have the list. */
 async function pageAt(wire: Wire, record: SessionRecord, method: string, cursor: string | undefined) {
+  const result = await resultAt(wire, record, method, cursor);
+  return result === undefined ? undefined : pageOf(method, result);
+}
+
+async function resultAt(
+  wire: Wire,
+  record: SessionRecord,
+  method: string,
+  cursor: string | undefined,
+): Promise<McpParams | undefined> {
   const place = cursor === undefined ? {} : { cursor };
   try {
     const result = await wire.request(method, { ...record.requestParams, ...place });
     if (method === 'tools/list') record.tools.learn(place, result);
-    return pageOf(method, result);
+    return result;
   } catch (error) {
     if (error instanceof AttemptError && error.facts.outcome === 'failed') return undefined;
     throw error;

@@ -223,9 +223,10 @@ export class McpProxy implements Part {
   }
 
   #deliver(call: ClientCall, line: Line, answer: McpAnswer): void {
-    const { record, outlet, settings, voice } = this.#scope;
+    const { record, recorded, outlet, settings, voice } = this.#scope;
     if (answer.result !== undefined) {
       record.answered(call.request, answer.result);
+      recorded?.noted(call.request, answer.result);
       for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
     }
     this.#startUp.end();

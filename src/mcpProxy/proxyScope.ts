@@ -4,6 +4,8 @@ import type { Facts } from '../policy/facts.ts';
 import { createSessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createOutlet, type Line } from './outlet.ts';
+import { HandshakeOnRecord } from './handshakeOnRecord.ts';
+import type { HandshakeShelf } from './handshakeShelf.ts';
 import { ProcessIncarnations } from './processIncarnations.ts';
 import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';
@@ -18,6 +20,8 @@ export interface ProxyVoice {
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
   readonly log?: TrafficLog | undefined;
+  /** Handshakes of earlier proxies of the same command. @defaultValue none: the client waits for its server */
+  readonly handshakes?: HandshakeShelf | undefined;
 }
 
 /** What all parts of one proxy share. */
@@ -31,6 +35,8 @@ export class ProxyScope {
   readonly log: TrafficLog | undefined;
   /** What client and server have agreed on. */
   readonly record = createSessionRecord();
+  /** By it the client is answered before there is a server; undefined where nothing is kept. */
+  readonly recorded: HandshakeOnRecord | undefined;
   /** The connection of its client, as calls know it that wait for each other; undefined where it is that of several clients. */
   readonly session: string | undefined;
   /** The processes of its server; undefined where that may go on when they have ended. */
@@ -62,6 +68,13 @@ export class ProxyScope {
     this.session = voice.isShared === true ? undefined : `${settings.name}-${this.#nonce}`;
     this.incarnations = settings.server.mayGoOn ? undefined : new ProcessIncarnations();
     this.outlet = createOutlet(write);
+    const { handshakes: shelf } = voice;
+    // Several clients that nobody tells apart have shaken hands in ways of their own.
+    if (shelf !== undefined && voice.isShared !== true) {
+      const { clock, record } = this;
+      const mostFailures = settings.policy.retry.maxAttempts;
+      this.recorded = new HandshakeOnRecord({ shelf, record, later: (work) => clock.nextTurn(work), mostFailures });
+    }
   }
 
   /** An id of a request that neither side uses. */

@@ -132,7 +132,9 @@ export class ServerChild {
 
   /** Nobody was given service and nobody waits: it is started when somebody asks again. */
   #exitOf(facts: FailureFacts): unknown {
-    const isMissed = this.#scope.record.established || this.#host.isNeeded();
+    const { record, recorded } = this.#scope;
+    // That a handshake was on record has given nobody service.
+    const isMissed = (record.established && recorded?.isUnproven !== true) || this.#host.isNeeded();
     if (this.#isExpected || !isMissed) return { exit: 'normal' };
     return failedExit(new AttemptError({ ...facts, message: withStderr(facts.message, this.#lastStderr, facts.code) }));
   }

@@ -2,16 +2,14 @@ import type { McpClientPipe } from '../actors/mcp/mcpClientPipe.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { restarted } from '../calls/refusal.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import { changedMethod } from '../protocol/mcp/listRecord.ts';
 import type { McpAnswer } from '../protocol/mcp/message.ts';
-import { subscriptionField } from '../protocol/mcp/methods.ts';
 import { cancelledLine, notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { Announcements } from './announcements.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { FromClient } from './fromClient.ts';
-import { changedLists, changeNotifications, replayHandshake } from './handshake.ts';
+import { changedLists, changeLine, changeNotifications, replayHandshake } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 import type { Wire } from './wire.ts';
@@ -41,7 +39,7 @@ export class ServerReplacement {
 
   /** A process runs. @returns what it has to hear before it takes requests; undefined when that is nothing. */
   started(wire: Wire): Promise<void> | undefined {
-    const { name, record, voice } = this.#scope;
+    const { name, record, recorded, voice } = this.#scope;
     const { calls, fromClient, announcements, pipe } = this.#parts;
     announcements.started(wire.relay.pid);
     if (pipe().isFull) wire.relay.pauseOutput();
@@ -51,7 +49,11 @@ export class ServerReplacement {
       voice.say(`${name} refused ${method} after its restart: ${message}`),
     );
     if (greeting !== undefined) fromClient.serverGreeted();
-    return greeting?.then((done) => announcements.greeted(done));
+    return greeting?.then((done) => {
+      announcements.greeted(done);
+      const why = recorded?.greeted(done);
+      if (why !== undefined) calls.refuseNext(why);
+    });
   }
 
   /** It takes requests. */
@@ -85,13 +87,14 @@ export class ServerReplacement {
     // What it speaks was found out: the next one is spoken to otherwise.
     const isSwitch = !record.established && facts.reason === 'connection_closed' && facts.breaker === 'ignored';
     const isQuiet = isOver || isSwitch;
+    const recordFailed = this.#failedRecord(facts);
     const told = isHopeless(facts, record.established) ? notStarted(name, facts) : facts;
     this.#scope.isUp = false;
     if (stderr !== '') this.#scope.lastStderr = stderr;
     wire?.seal(facts);
     announcements.lost(facts, isQuiet, served);
     path.crashed(facts, isQuiet);
-    if (told !== facts) calls.endWaiting(told);
+    if (told !== facts || recordFailed) calls.endWaiting(told);
     if (!isProbeDeath && !record.established) controlRequests.serverFailed(facts);
     wire?.lose(told);
     for (const id of requests.lost()) outlet.write(cancelledLine(id, 'The server that asked is gone'));
@@ -101,19 +104,32 @@ export class ServerReplacement {
     return isProbeDeath || isSwitch;
   }
 
+  /** The client was answered from the record, and no server confirms that. @returns whether nobody is to wait for another start. */
+  #failedRecord(facts: FailureFacts): boolean {
+    // A proxy that stops says nothing of its server.
+    if (facts.reason === 'restarted') return false;
+    const { isOver, refused } = this.#scope.recorded?.failed(facts) ?? { isOver: false, refused: undefined };
+    if (refused !== undefined) this.#parts.calls.refuseNext(refused);
+    return isOver;
+  }
+
   /** Tells the client of lists that are not what it was given. */
   async #compareLists(wire: Wire): Promise<void> {
     const { outlet, record } = this.#scope;
     const { controlRequests, announcements } = this.#parts;
-    const changed = await changedLists(wire, record);
+    const { recorded } = this.#scope;
+    const changed = recorded?.isStanding === true ? await recorded.settle(wire) : await changedLists(wire, record);
     if (changed.length === 0 || this.#scope.wire !== wire) return;
     if (record.handshake !== undefined) {
       for (const method of changeNotifications(changed)) outlet.write(notificationLine(method));
     } else {
       // Without a handshake a client hears only of what it listens to.
-      for (const { id, method } of controlRequests.listening(changed)) {
-        outlet.write(notificationLine(changedMethod(method) ?? '', { _meta: { [subscriptionField]: id } }));
+      const heard = new Set<string>();
+      for (const change of controlRequests.listening(changed)) {
+        outlet.write(changeLine(change));
+        heard.add(change.method);
       }
+      controlRequests.owe(changed.filter((method) => !heard.has(method)));
     }
     announcements.listsChanged(changed);
   }

@@ -8,6 +8,7 @@ import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import type { PoliciesOptions } from '../../src/policy/policies.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
+import type { HandshakeShelf } from '../../src/mcpProxy/handshakeShelf.ts';
 import { fixture } from '../actors/mcp/mcpHarness.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -61,10 +62,17 @@ export interface Scripted extends Partial<McpProxyOptions> {
   /** As a configuration has them. */
   readonly policies?: PoliciesOptions;
   readonly isShared?: boolean;
+  readonly handshakes?: HandshakeShelf;
 }
 
 /** A proxy over a scripted server, on pipes of the test's own. */
-export async function startProxy({ env = {}, policies, isShared, ...options }: Scripted = {}): Promise<StartedProxy> {
+export async function startProxy({
+  env = {},
+  policies,
+  isShared,
+  handshakes,
+  ...options
+}: Scripted = {}): Promise<StartedProxy> {
   const directory = temporaryDirectory();
   const clock = new SkippingClock();
   const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies }));
@@ -116,6 +124,7 @@ export async function startProxy({ env = {}, policies, isShared, ...options }: S
       },
       say: (line) => said.push(line),
       isShared,
+      handshakes,
       hide: (text) => text.replaceAll('s3cret', '[hidden]'),
     },
   );

@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startTelemetry } from '../otel.ts';
+import { handshakesOf } from './handshakes.ts';
 import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
 import { whatToServe } from './whatToServe.ts';
@@ -44,6 +45,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     input: process.stdin,
     output: process.stdout,
     ...voice,
+    handshakes: handshakesOf(options, { storePath, secrets: prepared.checked.secrets, noCache: args['no-cache'] }),
   });
   const live = registry.show({
     name: `unwedge mcp ${name}`,

@@ -100,6 +100,10 @@ export const mcpOptions = {
     help: 'with --listen: a client without a request or an open stream for so long is taken for gone; else 30m',
   },
   'max-sessions': { kind: 'count', max: 10_000, defaultValue: 32, help: 'with --listen: clients at a time; else 32' },
+  'no-cache': {
+    kind: 'flag',
+    help: 'wait for the server at each start: answer no handshake and no list from the record of an earlier start, and keep none',
+  },
   config: configOption,
   otel: otelOption,
   log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },

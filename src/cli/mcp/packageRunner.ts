@@ -38,6 +38,16 @@ function wordsBehind(program: string, args: readonly string[]): readonly string[
   return words[0] === 'run' ? words.slice(1) : words;
 }
 
+/** The packages that are named by an option, each as it is written. */
+export function packagesNamed(words: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const [option = '', value = words[index + 1] ?? ''] = /^(--[\w-]+)=(.*)$/.exec(word)?.slice(1) ?? [word];
+    if (/^(?:-p|--(?:package|from|spec|with))$/.test(option)) found.push(value);
+  }
+  return found;
+}
+
 /** The word behind the first of these options that is there. */
 export function wordAfter(words: readonly string[], ...options: readonly string[]): string | undefined {
   const at = words.findIndex((word) => options.includes(word));

@@ -14,7 +14,7 @@ const anybodys =
   /^(?:index|main|server|mcp|mcp[-_]server|server[-_]mcp|stdio|cli|app|start|run|mod|entry|__main__)(?:\.\w+)?$/i;
 /** Directories that say nothing either. */
 const anywhere = /^(?:dist|build|out|libs?|src|bin|esm|cjs|node|js|target|release|scripts?|stdio|\.{0,2})$/i;
-const containers: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl']);
+export const containers: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl']);
 /** Options of a container's start that are whole by themselves; the next word of any other without `=` is its value. */
 const containerFlags =
   /^(?:-[ditPq]+|--(?:rm|init|detach|interactive|tty|privileged|read-only|publish-all|quiet|no-healthcheck|oom-kill-disable))$/;
@@ -72,7 +72,7 @@ function nameOf(command: string, args: readonly string[], around: ServerSurround
 }
 
 /** The command that another one stands before; empty when none does. */
-function wrapped(program: string, args: readonly string[]): readonly string[] {
+export function wrapped(program: string, args: readonly string[]): readonly string[] {
   if (program === 'env') return from(args, (word) => !word.startsWith('-') && !word.includes('='));
   if (program === 'cmd') return from(args, (word) => /^\/c$/i.test(word)).slice(1);
   const text = shell.test(program) ? (wordAfter(args, '-c', '-lc') ?? '').trim() : '';
@@ -88,10 +88,16 @@ function from(words: readonly string[], isFirst: (word: string) => boolean): rea
 
 /** The image, or the container, without registry, owner, tag and digest. */
 function imageName(args: readonly string[]): string | undefined {
+  const word = imageWord(args);
+  return word === undefined ? undefined : tellingPart(word.replace(/@sha256:.*$/, '').replace(/:[^:/]*$/, ''));
+}
+
+/** The image, or the container, as it is written. */
+export function imageWord(args: readonly string[]): string | undefined {
   const at = args.findIndex((word) => word === 'run' || word === 'exec' || word === 'start');
   for (let index = at + 1; at >= 0 && index < args.length; index++) {
     const word = args[index] ?? '';
-    if (!word.startsWith('-')) return tellingPart(word.replace(/@sha256:.*$/, '').replace(/:[^:/]*$/, ''));
+    if (!word.startsWith('-')) return word;
     if (!word.includes('=') && !containerFlags.test(word)) index++;
   }
   return undefined;
@@ -143,6 +149,6 @@ const isAbsolute = (path: string): boolean => /^(?:[/\\]|[a-z]:)/i.test(path);
 const under = (folder: string | undefined, path: string): string =>
   folder === undefined || isAbsolute(path) ? path : `${folder}/${path}`;
 
-function baseName(path: string): string {
+export function baseName(path: string): string {
   return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '');
 }

@@ -64,6 +64,11 @@ export function pageOf(method: string, result: McpParams): SeenPage {
   return { digest: textHash(JSON.stringify(items ?? null)), next: typeof next === 'string' ? next : undefined };
 }
 
+/** Whether a request of this method asks for a list. */
+export function isListMethod(method: string): boolean {
+  return lists.has(method);
+}
+
 /** The notification that a list has changed; undefined when the method asks for none. */
 export function changedMethod(method: string): string | undefined {
   return lists.get(method)?.changed;

@@ -38,6 +38,8 @@ export interface SessionRecord {
   noteInitialized(): void;
   /** A request of the client was answered with a result. */
   answered(request: Pick<McpRequest, 'method' | 'params'>, result: McpParams): void;
+  /** What was agreed on holds no longer: the next server is greeted in the client's own words, as after a handshake that failed. */
+  forget(): void;
   /** What is sent after the handshake, in order. */
   restoring(): readonly Replayed[];
   /** What a new server says of itself that the client was told otherwise: names of the fields. */
@@ -123,6 +125,11 @@ export function createSessionRecord(): SessionRecord {
       if (typeof uri !== 'string') return;
       if (method === 'resources/subscribe' && subscriptions.size < mostSubscriptions) subscriptions.add(uri);
       else if (method === 'resources/unsubscribe') subscriptions.delete(uri);
+    },
+    forget() {
+      handshake = undefined;
+      isModernAnswered = false;
+      lists.clear();
     },
     restoring: () => [
       ...(logLevel === undefined ? [] : [{ method: 'logging/setLevel', params: logLevel }]),

@@ -88,6 +88,11 @@ export function errorAnswer(id: McpId | null, code: number, message: string, dat
   return line({ id, error: { code, message, data } });
 }
 
+/** An error as a server has written it. */
+export function errorAnswerOf(id: McpId, error: object): string {
+  return line({ id, error });
+}
+
 export function requestLine(id: McpId, method: string, params: object | undefined): string {
   return line({ id, method, params });
 }

@@ -1,0 +1,107 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { isPinned, programOf } from './pinnedVersion.ts';
+import { wrapped } from './serverName.ts';
+
+/** A server's command, and where and with what it is started. */
+export interface IdentifiedCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the server. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Variables that are others in each terminal or session, and that no server is configured by. */
+const ofSession =
+  /^(?:_|PWD|OLDPWD|SHLVL|COLUMNS|LINES|WINDOWID|STY|TMUX|TMUX_PANE|INVOCATION_ID|JOURNAL_STREAM|UNWEDGE_RUN|TRACEPARENT|TRACESTATE|CLAUDE_CODE_SSE_PORT|CLAUDE_CODE_SESSION_ID|(?:TERM|ITERM|XDG)_SESSION_ID|XDG_ACTIVATION_TOKEN|SSH_(?:CLIENT|CONNECTION|TTY|AUTH_SOCK|AGENT_PID)|GPG_AGENT_INFO|KITTY_\w+|VSCODE_IPC_HOOK(?:_CLI)?)$/;
+/** Their first file is the program; what comes before it are options. */
+const interpreter =
+  /^(?:node|nodejs|bun|deno|tsx|ts-node|python|pypy|ruby|perl|php|java|uv|(?:ba|da|z|k|fi)?sh)[\d.]*$/;
+/** Folders above a script that are looked through for its package. */
+const mostFolders = 8;
+/** Commands one behind the other that are looked through. */
+const mostWrappers = 8;
+
+/**
+ * All that decides which server a command is: its words, where it is started, its environment, and the program's file as it is now. Holds
+ * the values of variables: not to be kept as it is. Undefined where the same words may start another server tomorrow, or the program
+ * cannot be found.
+ */
+export function commandIdentity({ command, args, cwd, env }: IdentifiedCommand): unknown {
+  if (!isPinned(command, args)) return undefined;
+  const files = filesOf(command, args, cwd, env);
+  if (files === undefined) return undefined;
+  const variables = Object.entries(env)
+    .filter(([name, value]) => value !== undefined && !ofSession.test(name))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return { command, args, cwd, files, variables };
+}
+
+function filesOf(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: IdentifiedCommand['env'],
+  wrappers = 0,
+): readonly string[] | undefined {
+  const program = command.includes('/') ? resolve(cwd, command) : onPath(command, cwd, env);
+  const version = program === undefined ? undefined : versionOf(program);
+  if (version === undefined) return undefined;
+  const name = programOf(command);
+  const [inner, ...innerArgs] = wrappers < mostWrappers ? wrapped(name, args) : [];
+  if (inner !== undefined) return [version, ...(filesOf(inner, innerArgs, cwd, env, wrappers + 1) ?? [])];
+  return [version, ...(interpreter.test(name) ? scriptVersions(args, cwd) : [])];
+}
+
+function onPath(
+  command: string,
+  cwd: string,
+  { PATH = '/bin:/usr/bin' }: IdentifiedCommand['env'],
+): string | undefined {
+  return PATH.split(delimiter)
+    .map((folder) => resolve(cwd, folder, command))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return statSync(path).isFile();
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** The script, and the package that it belongs to: an update changes both, or the second alone. */
+function scriptVersions(args: readonly string[], cwd: string): readonly string[] {
+  for (const word of args) {
+    if (word.startsWith('-') || word.includes('\0')) continue;
+    const path = resolve(cwd, word);
+    const version = versionOf(path);
+    if (version === undefined) continue;
+    return [
+      version,
+      ...[join(path, 'package.json'), join(path, 'index.js'), ...packagesAbove(path)].flatMap(
+        (each) => versionOf(each) ?? [],
+      ),
+    ];
+  }
+  return [];
+}
+
+function packagesAbove(path: string): readonly string[] {
+  const found: string[] = [];
+  let folder = dirname(path);
+  for (let count = 0; count < mostFolders && dirname(folder) !== folder; count++, folder = dirname(folder))
+    found.push(join(folder, 'package.json'));
+  return found.filter((each) => versionOf(each) !== undefined).slice(0, 1);
+}
+
+/** A file as it is now; undefined where there is none. */
+function versionOf(path: string): string | undefined {
+  try {
+    const { dev, ino, size, mtimeMs } = statSync(path);
+    return [path, dev, ino, size, mtimeMs].join(' ');
+  } catch {
+    return undefined;
+  }
+}
