@@ -53,6 +53,8 @@ const starts = [
   ['processes', 1, 'index', 'actors/process/process', 'integrations/subprocess/agentRuns'],
   ['guard', 0.5, programs.childGuardProgram],
 ];
+/** What is needed before anything else is loaded, and shares no file with that. */
+const firsts = ['cli/commandIndex', 'cli/hook/lastTimer'];
 /** The entries of the library, as places in `dist/`. Those that are not named here are loaded beside `index`. */
 const entries = Object.values(manifest.exports).flatMap(
   ({ default: file }) => file?.replace(/^\.\/dist\/|\.js$/g, '') ?? [],
@@ -121,6 +123,7 @@ async function plan() {
   ]);
   // Entries stay where they are asked for, and the parts of a start are loaded one by one: a broken one is not to break the others.
   for (const id of Object.values(input)) planned.delete(files.get(id));
+  for (const path of firsts) planned.set(files.get(source(path)) ?? missing(path), 'first');
   for (const [file, name] of planned) if (name === 'started') planned.delete(file);
   return new Map([...files].map(([id, file]) => [id, planned.get(file)]));
 }

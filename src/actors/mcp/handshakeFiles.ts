@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../process/makeDirectory.ts';
 import { type RecordedHandshake, readRecordedHandshake } from '../../protocol/mcp/recordedHandshake.ts';
 
 /** Of the form of a file; one of another form is not read. */
@@ -96,7 +96,7 @@ export class HandshakeFiles {
     const path = join(this.#options.directory, 'key');
     let text = quietly(() => readOwn(path));
     if (text === undefined && mayMake) {
-      mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
+      makeDirectory(this.#options.directory);
       // Whoever is second takes the key of the first.
       quietly(() => writeFileSync(path, randomBytes(secretBytes).toString('hex'), { mode: 0o600, flag: 'wx' }));
       text = quietly(() => readOwn(path));

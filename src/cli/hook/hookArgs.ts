@@ -59,13 +59,3 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
     db,
   };
 }
-
-/** Whether the words ask for failures to block, so far as they can be read: any answer but `allow` does, for a typo must not open a guard. */
-export function asksToBlock(words: readonly string[]): boolean {
-  const at = words.indexOf('--');
-  const options = at < 0 ? words : words.slice(0, at);
-  return options.some((word, index) => {
-    const [name, value = options[index + 1]] = word.split('=');
-    return name === '--on-failure' && value !== 'allow';
-  });
-}

@@ -19,6 +19,7 @@ import type { FailureFacts } from '../../policy/failure.ts';
 import { type Background, readBackground } from '../../protocol/commandHook.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { HostInput } from './hostInput.ts';
+import { ageMs, noteLastWords } from './lastTimer.ts';
 
 /** What of the child's two streams is held back until its outcome is known, in bytes; no hook has that much to say. */
 const maxOutputBytes = 8 * 1024 * 1024;
@@ -39,6 +40,8 @@ export interface HookChildOptions {
   readonly limitMs: (event: string | undefined, ownMs?: number) => number;
   readonly keepBackground: boolean;
   readonly input: HostInput;
+  /** Told when it runs, and when the host's input is known: how long the host waits may be found out now. */
+  readonly started?: (() => void) | undefined;
 }
 
 /** How a hook ended, by itself or not. */
@@ -124,9 +127,14 @@ class HookChild {
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     this.#hearSignals();
     if (child.stdin !== null) this.#options.input.passTo(child.stdin);
-    void this.#options.input.ended.then(() => this.#arm());
+    void this.#options.input.ended.then(() => {
+      this.#arm();
+      this.#options.started?.();
+    });
     this.#holdOutput();
     this.#arm();
+    noteLastWords({ kill: () => this.#killNow(pid) });
+    this.#options.started?.();
 
     const guard = createChildGuard(undefined);
     const guarded = setTimeout(() => {
@@ -207,7 +215,7 @@ class HookChild {
       // What is already in the pipes is read before the judgement: the loop may have been blocked.
       void polled(systemClock).then(() => this.#stop({ how: 'timeout', limitMs }));
     };
-    this.#limit = systemTimeout(fire, Math.max(0, limitMs - performance.now()));
+    this.#limit = systemTimeout(fire, Math.max(0, limitMs - ageMs()));
   }
 
   #drain(closed: Promise<void>): Promise<OutputEnd> {
@@ -220,6 +228,16 @@ class HookChild {
       quietMs,
       unseenMs,
     });
+  }
+
+  /** For the end of this process that cannot wait; what is in sessions of its own is left to the guard. */
+  #killNow(pid: number): void {
+    if (this.#exited) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended in the meantime.
+    }
   }
 
   /** What it left in its group at once, and what it left in sessions of their own within a short time. */

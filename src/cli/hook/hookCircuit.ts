@@ -25,7 +25,7 @@ export interface HookCircuitOptions {
   readonly name: string;
   /** Absolute path of the database, or `:memory:`: then nothing is kept. */
   readonly database: string;
-  /** How long the database may keep the hook waiting from now, in ms. */
+  /** How long the database may keep the hook waiting from now, in ms; 0: it is not asked. */
   readonly budgetMs: () => number;
   /** @defaultValue that of this file */
   readonly open?: typeof openHookStore;
@@ -50,6 +50,10 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
   /** Undefined when the database took too long. */
   async function use<T>(work: (store: Store) => T | Promise<T>): Promise<T | undefined> {
     const limitMs = budgetMs();
+    if (limitMs <= 0) {
+      note('there was no time left for it');
+      return undefined;
+    }
     let isLate = false;
     // What was given up is not begun later: it would be on record though somebody was told that it is not.
     const inTime = async (store: Store): Promise<T | undefined> => (isLate ? undefined : work(store));

@@ -5,13 +5,14 @@ import { storePath } from '../../store/paths.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
 import { hook } from './command.ts';
-import { asksToBlock, type HookArgs, readHookArgs } from './hookArgs.ts';
+import { type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
 import { createHookLimits } from './hookLimits.ts';
 import { writeOut } from './hookOutput.ts';
 import { failureExitCode, judgeHook } from './hookOutcome.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
+import { ageMs, armLastTimer, asksToBlock, disarmLastTimer, noteLastWords, slowness } from './lastTimer.ts';
 
 /** How long the host's input is waited for when the hook has ended or is not run, in ms. */
 const inputMs = 500;
@@ -21,6 +22,8 @@ const shortestEvent = 'SessionEnd';
 const leastStoreMs = 150;
 /** What a lock of another process is worth waiting for, in ms. */
 const mostStoreMs = 2000;
+/** What opening it takes of a processor, and the end of the process after it, in ms. */
+const storeCpuMs = 120;
 /** How long a host that does not read may keep this process in any case, in ms. */
 const flushMs = 2000;
 
@@ -34,7 +37,9 @@ export async function hookMain(words: readonly string[]): Promise<void> {
     const args = readHookArgs(words);
     if (args === undefined) return await printHelp(words);
     failOpen(args);
-    process.exit(await runHook(args));
+    const exitCode = await runHook(args);
+    disarmLastTimer();
+    process.exit(exitCode);
   } catch (error) {
     const text = error instanceof UsageError ? error.message : String(error);
     await write('stderr', `unwedge: ${sanitize(text)}\n`);
@@ -63,11 +68,17 @@ function failOpen({ name, onFailure }: HookArgs): void {
 async function runHook(args: HookArgs): Promise<number> {
   const limits = createHookLimits(args, process.env);
   const input = readHostInput();
+  noteLastWords({
+    name: sanitize(args.name),
+    exitCode: () => failureExitCode(args.onFailure, input.said?.event),
+  });
   const circuit = createHookCircuit({
     name: args.name,
     database: storePath(args.db, process.env),
     budgetMs() {
-      const leftMs = limits.whole(input.said?.event ?? shortestEvent) - performance.now();
+      const leftMs = limits.whole(input.said?.event ?? shortestEvent) - ageMs();
+      // What is begun blocks: a guard is to decline in time, on record or not.
+      if (args.onFailure === 'block' && leftMs < slowness() * storeCpuMs) return 0;
       return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs - leastStoreMs));
     },
   });
@@ -80,7 +91,10 @@ async function runHook(args: HookArgs): Promise<number> {
     await write('stderr', line(args.name, `It failed too often and is not run for ${wait}`, exitCode));
     return exitCode;
   }
-  const run = await runHookChild({ ...args, limitMs: limits.run, input });
+  const watch = (): void => {
+    if (args.onFailure === 'block') armLastTimer(limits.whole(input.said?.event));
+  };
+  const run = await runHookChild({ ...args, limitMs: limits.run, input, started: watch });
   const outcome = judgeHook(run, args.onFailure);
   if (outcome.is === 'failed') {
     // A hook may fail before its input was read; one that hung has had the time.
