@@ -118,6 +118,8 @@ export class HandshakeOnRecord {
       return { isOver: false, refused: noLongerSpoken(message) };
     }
     this.#failures++;
+    // The next proxy is to find out by itself; a server that comes up after all is kept anew.
+    this.#unshelve();
     const isOver = this.#failures >= this.#options.mostFailures;
     if (isOver) this.drop();
     return { isOver, refused: undefined };
@@ -126,7 +128,7 @@ export class HandshakeOnRecord {
   /** It is believed no more, here and by later proxies; the session goes on as if its handshake had failed. */
   drop(): void {
     this.#state = 'over';
-    for (const client of this.#used) this.#options.shelf.drop(client);
+    this.#unshelve();
     this.#client = undefined;
     this.#told = undefined;
     this.#options.record.forget();
@@ -155,6 +157,10 @@ export class HandshakeOnRecord {
     );
     this.#plan();
     return changed;
+  }
+
+  #unshelve(): void {
+    for (const client of this.#used) this.#options.shelf.drop(client);
   }
 
   #listOnRecord(request: Asked, isFresh: boolean): AnswerOnRecord | undefined {
