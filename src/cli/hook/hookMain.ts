@@ -48,6 +48,7 @@ export async function hookMain(words: readonly string[]): Promise<void> {
 }
 
 async function printHelp(words: readonly string[]): Promise<void> {
+  disarmLastTimer();
   const { commandHelp } = await import('../help.ts');
   await write(
     'stdout',

@@ -40,7 +40,6 @@ export function armLastTimer(hostMs: number): void {
   clearTimeout(timer);
   const leftMs = hostMs - reserveMs(hostMs) - ageMs();
   timer = setTimeout(() => end(hostMs), Math.min(longestTimerMs, Math.max(0, leftMs)));
-  timer.unref();
 }
 
 /** What it is told and done then. */
