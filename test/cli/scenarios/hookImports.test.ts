@@ -38,15 +38,18 @@ const builtImportsOf = (file: URL): string[] => {
 };
 
 describe('the built hook', () => {
-  it('[H-3] is its entry and two files, which import nothing but Node', () => {
+  it('[H-3] is its entry, the last timer before everything else, and two files, which import nothing but Node', () => {
     const entry = new URL('../../../dist/cli/main.js', import.meta.url);
     const hook = /["'`](\.\.\/parts\/hook-[\w-]+\.js)["'`]/.exec(readFileSync(entry, 'utf8'))?.[1] ?? '';
     const outer = builtImportsOf(new URL(hook, entry));
-    const [shared = '', ...others] = outer.filter((from) => !from.startsWith('node:'));
+    const parts = outer.filter((from) => !from.startsWith('node:'));
+    const [first = '', shared = '', ...others] = parts.toSorted();
+    expect(first).toMatch(/^\.\/first-/);
     expect(others).toEqual([]);
-    expect(builtImportsOf(entry).sort()).toEqual([shared.replace('./', '../parts/'), 'node:module']);
+    expect(builtImportsOf(entry).sort()).toEqual([first.replace('./', '../parts/'), 'node:module']);
+    expect(builtImportsOf(new URL(first, new URL(hook, entry)))).toEqual(['node:fs']);
     const inner = builtImportsOf(new URL(shared, new URL(hook, entry)));
     expect([...outer, ...inner]).toContain('node:child_process');
-    expect(inner.filter((from) => !from.startsWith('node:'))).toEqual([]);
+    expect(inner.filter((from) => !from.startsWith('node:') && from !== first)).toEqual([]);
   });
 });
