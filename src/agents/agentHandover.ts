@@ -47,22 +47,25 @@ export function createSaidSoFar(): SaidSoFar {
 
 /** Notes which tools a turn used. */
 export function createTurnNotes(): TurnNotes {
-  const tools = new Map<string, string>();
+  const tools: { readonly id: string; readonly line: string; ended: string | undefined }[] = [];
   let more = 0;
   return {
     take(event) {
       if (event.type === 'tool.started') {
         const line = shorten(event.action === '' ? event.tool : `${event.tool}: ${event.action}`, longestLine);
-        if (tools.size < mostTools) tools.set(event.id, `${line} (no result known)`);
+        if (tools.length < mostTools) tools.push({ id: event.id, line, ended: undefined });
         else more++;
       }
       if (event.type === 'tool.ended') {
-        const line = tools.get(event.id);
-        if (line !== undefined)
-          tools.set(event.id, line.replace(/\(no result known\)$/, event.ok ? '(done)' : '(failed)'));
+        // Some backends give several tools one id.
+        const tool = tools.find(({ id, ended }) => id === event.id && ended === undefined);
+        if (tool !== undefined) tool.ended = event.ok ? 'done' : 'failed';
       }
     },
-    lines: () => [...tools.values(), ...(more > 0 ? [`and ${more} more`] : [])],
+    lines: () => [
+      ...tools.map(({ line, ended }) => `${line} (${ended ?? 'no result known'})`),
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ],
   };
 }
 

@@ -1,4 +1,5 @@
 import { type AgentEffects, recordIn, textIn } from './agentReport.ts';
+import { textHash } from './textHash.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -29,27 +30,35 @@ const mostPending = 1000;
 
 /** What became of the tools that Claude asked for, in memory bounded by how many it asks for at once. */
 export class ToolUses {
-  readonly #pending = new Set<string>();
+  /** By their ids: what was asked for, and whether that could change something. */
+  readonly #pending = new Map<string, { readonly asked: string; readonly acts: boolean }>();
   #ran = false;
 
   /** Whether one ran, or may be running, that could change something. */
   get effects(): AgentEffects {
-    return this.#ran || this.#pending.size > 0 ? 'possible' : 'none';
+    return this.#ran || [...this.#pending.values()].some(({ acts }) => acts) ? 'possible' : 'none';
   }
 
   /** An assistant's message: its tools start at once. */
   asked(message: Message): void {
     for (const block of blocksOf(message)) {
+      if (block['type'] !== 'tool_use') continue;
       const id = textIn(block['id']);
-      if (block['type'] !== 'tool_use' || readOnly.has(textIn(block['name']) ?? '')) continue;
-      if (id === undefined || this.#pending.size >= mostPending) this.#ran = true;
-      else this.#pending.add(id);
+      const acts = !readOnly.has(textIn(block['name']) ?? '');
+      const asked = textHash(JSON.stringify([block['name'], block['input']]));
+      const other = id === undefined ? undefined : this.#pending.get(id);
+      // Of two calls under one id, a result does not say which of them it is of.
+      if (other !== undefined && other.asked !== asked) this.#ran ||= acts || other.acts;
+      if (id !== undefined && this.#pending.size < mostPending) this.#pending.set(id, { asked, acts });
+      else this.#ran ||= acts;
     }
   }
 
   /** It is told that the work of a tool began: whatever is said of it later, it may have done something. */
   began(id: unknown): void {
-    if (this.#pending.delete(textIn(id) ?? '')) this.#ran = true;
+    const known = textIn(id) ?? '';
+    if (this.#pending.get(known)?.acts === true) this.#ran = true;
+    this.#pending.delete(known);
   }
 
   /** A user's message: the results. */
@@ -58,8 +67,10 @@ export class ToolUses {
     const about = Array.isArray(meta) ? meta.map(recordIn) : [];
     for (const block of blocksOf(message)) {
       const id = textIn(block['tool_use_id']) ?? '';
+      const acted = this.#pending.get(id)?.acts === true;
       if (block['type'] !== 'tool_result' || !this.#pending.delete(id)) continue;
       if (
+        acted &&
         !neverBegan(
           block,
           about.find((each) => each?.['id'] === id),

@@ -25,6 +25,20 @@ describe('the output of claude', () => {
     expect(report.failure).toBeUndefined();
   });
 
+  it('[S-10] has an effect that nobody rules out where two tools share an id, whatever the first result says of its own', () => {
+    const declined = (id: string) => ({
+      type: 'user',
+      message: {
+        content: [{ type: 'tool_result', tool_use_id: id, content: '<tool_use_error>no such file</tool_use_error>' }],
+      },
+    });
+    expect(read(init, uses('Bash'), declined('t1')).effects).toBe('none');
+    expect(read(init, uses('Bash'), uses('Write'), declined('t1')).effects).toBe('possible');
+    expect(read(init, uses('Read'), uses('Bash'), declined('t1')).effects).toBe('possible');
+    expect(read(init, uses('Read'), uses('Glob'), declined('t1')).effects).toBe('none');
+    expect(read(init, uses('Bash'), uses('Bash'), declined('t1')).effects).toBe('none');
+  });
+
   it('[S-10] is one array of messages when it is json and verbose', () => {
     expect(read(JSON.stringify([init, uses('Bash'), result({ result: 'hello' })]))).toMatchObject({
       text: 'hello',

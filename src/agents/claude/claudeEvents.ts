@@ -10,7 +10,8 @@ const maxTools = 1000;
 /** Tells the messages of one turn of Claude as events. Never throws. */
 export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
   const text = createTextFlow(sink);
-  const tools = new Map<string, string>();
+  /** Names of those that run, by their ids; several where they share one. */
+  const tools = new Map<string, string[]>();
   let thoughtAloud = false;
 
   function streamed(event: SdkMessage): void {
@@ -41,7 +42,9 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
   function toolStarted(block: SdkMessage): void {
     const id = textIn(block['id']) ?? '';
     const tool = textIn(block['name']) ?? 'a tool';
-    if (tools.size < maxTools) tools.set(id, tool);
+    const sharing = tools.get(id);
+    if (sharing !== undefined && sharing.length < maxTools) sharing.push(tool);
+    else if (tools.size < maxTools) tools.set(id, [tool]);
     sink({ type: 'tool.started', id, tool, action: actionOf(block['input']) });
   }
 
@@ -49,8 +52,9 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
     for (const block of blocksOf(message)) {
       const id = textIn(block['tool_use_id']);
       if (block['type'] !== 'tool_result' || id === undefined) continue;
-      sink({ type: 'tool.ended', id, tool: tools.get(id) ?? 'a tool', ok: block['is_error'] !== true });
-      tools.delete(id);
+      const sharing = tools.get(id);
+      sink({ type: 'tool.ended', id, tool: sharing?.shift() ?? 'a tool', ok: block['is_error'] !== true });
+      if (sharing?.length === 0) tools.delete(id);
     }
   }
 

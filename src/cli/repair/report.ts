@@ -11,6 +11,7 @@ const words: Readonly<Record<RepairRule, readonly [found: string, done: string]>
   duplicate: ['second result of a call', 'dropped'],
   orphan: ['result without a call', 'dropped'],
   repeated_call: ['call repeated in its turn', 'dropped'],
+  ambiguous_id: ['call without an id of its own', 'got one'],
   partial_call: ['call that was cut off', 'dropped'],
   split_turn: ['turn in several messages', 'joined'],
   disconnected: ['line whose parent is lost', 'connected again'],

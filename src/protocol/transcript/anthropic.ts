@@ -2,6 +2,7 @@ import { recordIn } from '../agentReport.ts';
 import { type Slot, toMessages, toTurns, type Turn } from './anthropicTurns.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
+import { OwnIds } from './ownIds.ts';
 import { type Call, type Entry, pair } from './pairing.ts';
 
 type SlotResult = NonNullable<Slot['result']>;
@@ -12,14 +13,22 @@ type SlotResult = NonNullable<Slot['result']>;
  * alone, as is every block of another type. What needs no change stays the same object.
  */
 export function repairAnthropic(messages: readonly unknown[], findings: Findings, interrupted: Interrupted): unknown[] {
-  const turns = toTurns(messages, findings, interrupted);
-  const entries = turns.flatMap(({ slots }) =>
-    slots.flatMap(({ call, result }): Entry<Call, SlotResult>[] => {
+  const found = toTurns(messages, findings, interrupted);
+  const entries = found.flatMap(({ slots }, index): Entry<Call, SlotResult>[] => {
+    const isNext = found[index]?.role !== 'assistant' || found[index - 1]?.role !== 'assistant';
+    const pairs = slots.flatMap(({ call, result }): Entry<Call, SlotResult>[] => {
       if (call !== undefined) return [{ call }];
       return result === undefined ? [] : [{ result }];
-    }),
+    });
+    return [...(isNext ? [{}] : []), ...pairs];
+  });
+  const { kept, calls: sound, groups } = pair(entries, findings);
+  const ids = new OwnIds(
+    entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
+    findings,
   );
-  const kept = pair(entries, findings);
+  for (const group of groups) ids.tellApart(group);
+  const turns = found.map((turn) => withSoundCalls(turn, sound, ids));
 
   return toMessages(
     turns.flatMap((turn, index) => {
@@ -50,7 +59,8 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
     const isRight =
       results.length === calls.length &&
       leading.length === calls.length &&
-      leading.every(({ result }) => result !== undefined && wanted.has(result));
+      leading.every(({ result }) => result !== undefined && wanted.has(result)) &&
+      calls.every((call) => kept.get(call)?.id === ids.of(call));
     if (isRight) return turn;
     const rest = turn.slots.filter(({ result }) => result === undefined);
     return {
@@ -62,7 +72,8 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
 
   /** What answers a call, told to `findings` unless it stands among `leading` already. */
   function answer(call: Call, leading: readonly Slot[]): Slot {
-    const { id, tool, at } = call;
+    const { tool, at } = call;
+    const id = ids.of(call);
     const result = kept.get(call);
     if (result === undefined) {
       findings.add({ rule: 'unanswered', at, callId: id, tool });
@@ -72,8 +83,22 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
     if (leading.every((slot) => slot.result !== result)) {
       findings.add({ rule: 'displaced', at: result.at, callId: id, tool });
     }
-    return { block: result.block };
+    if (result.id === id) return { block: result.block };
+    if (result.id === '') findings.add({ rule: 'ambiguous_id', at: result.at, callId: id, tool });
+    return { block: { ...recordIn(result.block), tool_use_id: id } };
   }
+}
+
+/** The turn without the calls that go, and with the ids that its calls have in the end. */
+function withSoundCalls(turn: Turn, sound: ReadonlySet<Call>, ids: OwnIds): Turn {
+  if (turn.slots.every(({ call }) => call === undefined || (sound.has(call) && !ids.isNew(call)))) return turn;
+  const slots = turn.slots.flatMap((slot) => {
+    const { block, call } = slot;
+    if (call === undefined) return slot;
+    if (!sound.has(call)) return [];
+    return ids.isNew(call) ? { ...slot, block: { ...recordIn(block), id: ids.of(call) } } : slot;
+  });
+  return { ...turn, slots, isChanged: true };
 }
 
 function callsOf(turn: Turn | undefined): readonly Call[] {

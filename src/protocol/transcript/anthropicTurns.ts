@@ -1,7 +1,7 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import type { Call, Result } from './pairing.ts';
+import { type Call, idIn, type Result } from './pairing.ts';
 
 /** A content block in its place; the same block may stand in several. */
 export interface Slot {
@@ -24,7 +24,7 @@ export interface Turn {
   readonly isChanged: boolean;
 }
 
-/** The messages as turns: parallel calls that came in messages of their own are joined, calls that were never made are left out. */
+/** The messages as turns: parallel calls that came in messages of their own are joined. */
 export function toTurns(messages: readonly unknown[], findings: Findings, interrupted: Interrupted): Turn[] {
   const turns: Turn[] = [];
   messages.forEach((message, at) => {
@@ -35,24 +35,33 @@ export function toTurns(messages: readonly unknown[], findings: Findings, interr
       return;
     }
     findings.add({ rule: 'split_turn', at });
-    turns[turns.length - 1] = { ...before, slots: [...before.slots, ...turn.slots], isChanged: true };
+    const slots = [...before.slots.map(gonePast), ...turn.slots];
+    turns[turns.length - 1] = { ...before, slots, isChanged: true };
   });
-  const answered = new Set(turns.flatMap(({ slots }) => slots.map(({ result }) => result?.id)));
-  return turns.map((turn) => withSoundCalls(turn, answered, findings));
+  return turns;
+}
+
+/** A block that more of its answer follows: it was not cut off where the answer was. */
+function gonePast(slot: Slot): Slot {
+  const { call } = slot;
+  return call === undefined ? slot : { ...slot, call: { ...call, isPartial: recordIn(call.input) === undefined } };
 }
 
 function toTurn(message: unknown, at: number, { stands }: Interrupted): Turn {
   const record = recordIn(message);
   const role = textIn(record?.['role']);
   const blocks: readonly unknown[] = Array.isArray(record?.['content']) ? record['content'] : [];
-  const slots = blocks.map((block): Slot => {
+  const wasCutOff = recordIn(message)?.['stop_reason'] === 'max_tokens';
+  const slots = blocks.map((block, index): Slot => {
     const fields = recordIn(block);
     if (fields?.['type'] === 'tool_use' && role === 'assistant') {
-      return { block, call: { id: textIn(fields['id']) ?? '', tool: textIn(fields['name']), at } };
+      const { id, name, input } = fields;
+      const isPartial = recordIn(input) === undefined || (wasCutOff && index === blocks.length - 1);
+      return { block, call: { id: idIn(id), tool: textIn(name), input, isPartial, at } };
     }
     if (fields?.['type'] !== 'tool_result') return { block };
     const content = fields['content'];
-    const id = textIn(fields['tool_use_id']) ?? '';
+    const id = idIn(fields['tool_use_id']);
     return { block, result: { id, at, content, synthetic: stands(content), block } };
   });
   return { at, role, message, slots, isChanged: false };
@@ -64,25 +73,6 @@ function continues(before: Turn, turn: Turn): boolean {
   const id = recordIn(turn.message)?.['id'];
   const isSame = typeof id === 'string' && id === recordIn(before.message)?.['id'];
   return turn.slots.length > 0 && (isSame || turn.slots.every(({ call }) => call !== undefined));
-}
-
-function withSoundCalls(turn: Turn, answered: ReadonlySet<string | undefined>, findings: Findings): Turn {
-  const seen = new Set<string>();
-  const wasCutOff = recordIn(turn.message)?.['stop_reason'] === 'max_tokens';
-  const slots = turn.slots.filter(({ block, call }, index) => {
-    if (call === undefined) return true;
-    const { id, tool, at } = call;
-    const isPartial =
-      recordIn(recordIn(block)?.['input']) === undefined || (wasCutOff && index === turn.slots.length - 1);
-    const isRepeated = seen.has(id);
-    if (id !== '' && !isRepeated && (answered.has(id) || !isPartial)) {
-      seen.add(id);
-      return true;
-    }
-    findings.add({ rule: isRepeated ? 'repeated_call' : 'partial_call', at, callId: id, tool });
-    return false;
-  });
-  return slots.length === turn.slots.length ? turn : { ...turn, slots, isChanged: true };
 }
 
 /** What stands in a message that lost all it held, where leaving it out would bring two messages of one role together. */

@@ -5,6 +5,7 @@ export const repairRules = [
   'duplicate',
   'orphan',
   'repeated_call',
+  'ambiguous_id',
   'partial_call',
   'split_turn',
   'disconnected',
@@ -18,7 +19,9 @@ export const repairRules = [
  * - `displaced`: a result that is not where its call asks for it; it is moved there.
  * - `duplicate`: a second result of one call; it is dropped.
  * - `orphan`: a result without a call; it is dropped.
- * - `repeated_call`: a second call of the same id in one turn; it is dropped.
+ * - `repeated_call`: a call of the same id that asks for the same as one before it in its turn, and was answered once; it is dropped.
+ * - `ambiguous_id`: a call without an id, or with that of a different call in its turn; it gets one of its own, as does its result.
+ *   A result without an id gets that of its call.
  * - `partial_call`: a call that was cut off while the model wrote it, and so was never made; it is dropped, with the reasoning that
  *   led to nothing else.
  * - `split_turn`: parallel calls of one turn in several messages; these become one.
@@ -62,6 +65,7 @@ export class Findings {
     duplicate: 0,
     orphan: 0,
     repeated_call: 0,
+    ambiguous_id: 0,
     partial_call: 0,
     split_turn: 0,
     disconnected: 0,

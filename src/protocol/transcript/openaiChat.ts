@@ -1,7 +1,8 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import { type Call, type Entry, pair, type Result } from './pairing.ts';
+import { OwnIds } from './ownIds.ts';
+import { type Call, type Entry, idIn, pair, parsed, type Result } from './pairing.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -14,41 +15,69 @@ export function repairOpenAiChat(
   findings: Findings,
   { sentence, stands }: Interrupted,
 ): unknown[] {
-  const answered = new Set(messages.filter(isResult).map((message) => message['tool_call_id']));
-  const rebuilt = messages.map((message, at) => withSoundCalls(message, at, answered, findings));
-  const callsOf = rebuilt.map((message, at): readonly Call[] =>
-    callsIn(message).map((call) => ({ id: textIn(call['id']) ?? '', tool: toolOf(call), at })),
-  );
+  const found = messages.map((message, at): readonly Call[] => callsIn(message).map((call) => callAt(call, at)));
   const entries = messages.flatMap((message, at): Entry<Call, Result>[] => {
-    if (!isResult(message)) return (callsOf[at] ?? []).map((call) => ({ call }));
-    const content = message['content'];
-    return [{ result: { id: textIn(message['tool_call_id']) ?? '', at, content, synthetic: stands(content) } }];
+    if (isResult(message)) return [{ result: resultAt(message, at, stands) }];
+    const isNext = (found[at] ?? []).length === 0 || (found[at - 1] ?? []).length === 0;
+    return [...(isNext ? [{}] : []), ...(found[at] ?? []).map((call) => ({ call }))];
   });
-  const kept = pair(entries, findings);
-
-  return rebuilt.flatMap((message, at) =>
-    isResult(message) ? [] : [...(message === undefined ? [] : [message]), ...resultsAfter(at)],
+  const { kept, calls: sound, groups } = pair(entries, findings);
+  const ids = new OwnIds(
+    entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
+    findings,
   );
+  for (const group of groups) ids.tellApart(group);
+
+  return messages.flatMap((message, at) => {
+    if (isResult(message)) return [];
+    const rebuilt = withSoundCalls(message, found[at] ?? [], sound, ids);
+    return [...(rebuilt === undefined ? [] : [rebuilt]), ...resultsAfter(at)];
+  });
 
   /** The results of the calls of one message, as they follow it. */
   function resultsAfter(at: number): unknown[] {
-    const calls = callsOf[at] ?? [];
+    const calls = (found[at] ?? []).filter((call) => sound.has(call));
     let end = at + 1;
     while (isResult(messages[end])) end++;
     const places = calls.map((call) => kept.get(call)?.at);
     const isInPlace = (place: number | undefined): place is number => place !== undefined && place > at && place < end;
     // Results that are all there keep their order.
-    if (places.every(isInPlace)) return places.sort((a, b) => a - b).map((place) => messages[place]);
-    return calls.map(({ id, tool }, index) => {
+    if (places.every(isInPlace))
+      return calls
+        .map(answerTo)
+        .toSorted((a, b) => a.at - b.at)
+        .map(({ message }) => message);
+    return calls.map((call, index) => {
+      const { tool } = call;
+      const id = ids.of(call);
       const place = places[index];
       if (place === undefined) {
         findings.add({ rule: 'unanswered', at, callId: id, tool });
         return { role: 'tool', tool_call_id: id, content: sentence };
       }
       if (!isInPlace(place)) findings.add({ rule: 'displaced', at: place, callId: id, tool });
-      return messages[place];
+      return answerTo(call).message;
     });
   }
+
+  /** The result of a call under the id that the call has in the end. */
+  function answerTo(call: Call): { readonly at: number; readonly message: unknown } {
+    const { at, id: named } = kept.get(call) ?? { at: call.at, id: '' };
+    const id = ids.of(call);
+    if (named === id) return { at, message: messages[at] };
+    if (named === '') findings.add({ rule: 'ambiguous_id', at, callId: id, tool: call.tool });
+    return { at, message: { ...recordIn(messages[at]), tool_call_id: id } };
+  }
+}
+
+function callAt(call: Message, at: number): Call {
+  const input = recordIn(call['function'])?.['arguments'] ?? recordIn(call['custom'])?.['input'];
+  return { id: idIn(call['id']), tool: toolOf(call), input: parsed(input), isPartial: isCutOff(call), at };
+}
+
+function resultAt(message: Message, at: number, stands: Interrupted['stands']): Result {
+  const { content, tool_call_id: id, name } = message;
+  return { id: idIn(id), tool: textIn(name), at, content, synthetic: stands(content) };
 }
 
 function isResult(message: unknown): message is Message {
@@ -62,20 +91,13 @@ function callsIn(message: unknown): readonly Message[] {
 }
 
 /** The message without calls that cannot be answered; undefined when nothing is left of it. */
-function withSoundCalls(message: unknown, at: number, answered: ReadonlySet<unknown>, findings: Findings): unknown {
-  const calls = callsIn(message);
-  const seen = new Set<string>();
-  const sound = calls.filter((call) => {
-    const callId = textIn(call['id']);
-    const isRepeated = callId !== undefined && seen.has(callId);
-    if (callId !== undefined && !isRepeated && (answered.has(callId) || !isCutOff(call))) {
-      seen.add(callId);
-      return true;
-    }
-    findings.add({ rule: isRepeated ? 'repeated_call' : 'partial_call', at, callId, tool: toolOf(call) });
-    return false;
+function withSoundCalls(message: unknown, calls: readonly Call[], kept: ReadonlySet<Call>, ids: OwnIds): unknown {
+  if (calls.every((call) => kept.has(call) && !ids.isNew(call))) return message;
+  const given = callsIn(message);
+  const sound = calls.flatMap((call, index) => {
+    if (!kept.has(call)) return [];
+    return [ids.isNew(call) ? { ...given[index], id: ids.of(call) } : given[index]];
   });
-  if (sound.length === calls.length) return message;
   const { tool_calls: _dropped, ...rest } = recordIn(message) ?? {};
   if (sound.length > 0) return { ...rest, tool_calls: sound };
   return rest['content'] === null || rest['content'] === undefined || rest['content'] === '' ? undefined : rest;
@@ -84,13 +106,7 @@ function withSoundCalls(message: unknown, at: number, answered: ReadonlySet<unkn
 /** Arguments are a JSON text; one that ends too early is of an answer that was cut off. */
 function isCutOff(call: Message): boolean {
   const text = recordIn(call['function'])?.['arguments'];
-  if (typeof text !== 'string' || text.trim() === '') return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
+  return typeof text === 'string' && text.trim() !== '' && parsed(text) === text;
 }
 
 function toolOf(call: Message): string | undefined {

@@ -1,13 +1,14 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import { type Call, type Entry, pair, type Result } from './pairing.ts';
+import { OwnIds } from './ownIds.ts';
+import { type Call, type Entry, idIn, pair, parsed, type Result } from './pairing.ts';
 import { kindOfCall, kindsOfOutput, missingOutput, type ToolKind } from './responsesTools.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
 interface ItemCall extends Call {
-  readonly callId: string;
+  readonly key: string;
   readonly kind: ToolKind;
 }
 
@@ -23,7 +24,7 @@ export function repairOpenAiResponses(
   { sentence, stands }: Interrupted,
   isPart: boolean,
 ): unknown[] {
-  const calls = soundCalls(items, findings);
+  const found = items.map(callAt);
   const known = new Set(items.flatMap((item) => callKey(item) ?? []));
   const refersElsewhere = isPart || items.some((item) => recordIn(item)?.['type'] === 'item_reference');
   /** Undefined for what is no output, and for one whose call may be elsewhere. */
@@ -33,38 +34,87 @@ export function repairOpenAiResponses(
     if (item === undefined || keys.length === 0) return undefined;
     const id = keys.find((key) => known.has(key));
     if (id === undefined && refersElsewhere) return undefined;
-    return { id: id ?? keys[0] ?? '', at, content: item['output'], synthetic: stands(item['output']) };
+    const key = id ?? keys[0] ?? '';
+    return {
+      id: idIn(item['call_id'] ?? item['id']),
+      key,
+      at,
+      content: item['output'],
+      synthetic: stands(item['output']),
+    };
   };
   const results = items.map((_item, at) => resultAt(at));
-  const entries = items.flatMap((_item, at): Entry<ItemCall, Result>[] => {
-    const call = calls.get(at);
-    if (call !== undefined) return [{ call }];
+  const entries = items.flatMap((item, at): Entry<ItemCall, Result>[] => {
+    const call = found[at];
     const result = results[at];
-    return result === undefined ? [] : [{ result }];
+    if (call !== undefined) return [{ call }];
+    if (result !== undefined) return [{ result }];
+    return isOfOthers(item) ? [{}] : [];
   });
-  const kept = pair(entries, findings);
-
+  const { kept, calls: sound, groups } = pair(entries, findings);
+  const calls = new Map([...sound].map((call) => [call.at, call]));
   const inPlace = new Set<number>();
   for (const [call, { at }] of kept) if (isInPlace(items, call.at, at)) inPlace.add(at);
+  const ids = new OwnIds(
+    entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
+    findings,
+  );
+  for (const group of groups) ids.tellApart(group);
+  tellOpenApart();
+  const callOf = new Map([...kept].map(([call, { at }]) => [at, call]));
+
   let waiting: unknown[] = [];
   return items.flatMap((item, at): unknown[] => {
     const call = calls.get(at);
     const isDropped = isLostCall(at) || leadsNowhere(at) || (results[at] !== undefined && !inPlace.has(at));
-    const self = isDropped ? [] : [item];
+    const self = isDropped ? [] : [named(item, at)];
     const result = call === undefined ? undefined : kept.get(call);
     if (call !== undefined && (result === undefined || !inPlace.has(result.at))) {
-      const { callId, kind, tool } = call;
+      const { kind, tool } = call;
+      const callId = ids.of(call);
       if (result === undefined) findings.add({ rule: 'unanswered', at, callId, tool });
       else findings.add({ rule: 'displaced', at: result.at, callId, tool });
-      waiting.push(result === undefined ? missingOutput(kind, callId, sentence) : items[result.at]);
+      waiting.push(result === undefined ? missingOutput(kind, callId, sentence) : named(items[result.at], result.at));
     }
     // Answers of parallel calls stand behind the last of them.
-    const isGoingOn = (calls.has(at + 1) && results[at] === undefined) || inPlace.has(at + 1);
-    if (waiting.length === 0 || isGoingOn) return self;
+    if (waiting.length === 0 || isGoingOn(at)) return self;
     const answers = waiting;
     waiting = [];
     return [...self, ...answers];
   });
+
+  function isGoingOn(at: number): boolean {
+    return (calls.has(at + 1) && results[at] === undefined) || inPlace.has(at + 1);
+  }
+
+  /** Gives a call that begins while another one under its id still waits for its output an id of its own. */
+  function tellOpenApart(): void {
+    const open = new Map<string, { readonly call: ItemCall; readonly until: number }>();
+    for (const call of calls.values()) {
+      if (ids.isNew(call)) continue;
+      const before = open.get(call.key);
+      if (before !== undefined && call.at < before.until) {
+        ids.tellApart([before.call, call]);
+        continue;
+      }
+      const place = kept.get(call)?.at;
+      let until = place !== undefined && inPlace.has(place) ? place : call.at;
+      if (until === call.at) while (isGoingOn(until)) until++;
+      open.set(call.key, { call, until });
+    }
+  }
+
+  /** The item under the id that its call has in the end. */
+  function named(item: unknown, at: number): unknown {
+    const call = calls.get(at) ?? callOf.get(at);
+    if (call === undefined) return item;
+    const id = ids.of(call);
+    const result = calls.has(at) ? undefined : results[at];
+    if (result === undefined) return ids.isNew(call) ? { ...recordIn(item), call_id: id } : item;
+    if (result.id === id) return item;
+    if (result.id === '') findings.add({ rule: 'ambiguous_id', at, callId: id, tool: call.tool });
+    return { ...recordIn(item), call_id: id };
+  }
 
   function isLostCall(at: number): boolean {
     return callKey(items[at]) !== undefined && !calls.has(at);
@@ -84,43 +134,33 @@ function isReasoning(item: unknown): boolean {
   return recordIn(item)?.['type'] === 'reasoning';
 }
 
-/** The calls by the place of their item, without those that cannot be answered. */
-function soundCalls(items: readonly unknown[], findings: Findings): ReadonlyMap<number, ItemCall> {
-  const answered = new Set(items.flatMap((item) => outputKeys(recordIn(item) ?? {})));
-  const calls = new Map<number, ItemCall>();
-  /** Calls that have no output yet. */
-  const open = new Set<string>();
-  items.forEach((item, at) => {
-    if (isOfOthers(item)) open.clear();
-    for (const key of outputKeys(recordIn(item) ?? {})) open.delete(key);
-    const id = callKey(item);
-    const record = recordIn(item);
-    const kind = kindOfCall(record?.['type']);
-    if (id === undefined || record === undefined || kind === undefined) return;
-    const callId = textIn(record['call_id']);
-    const tool = textIn(record['name']) ?? kind.call;
-    if (open.has(id)) findings.add({ rule: 'repeated_call', at, callId, tool });
-    else if (callId === undefined || (record['status'] === 'incomplete' && !answered.has(id))) {
-      findings.add({ rule: 'partial_call', at, callId, tool });
-    } else {
-      open.add(id);
-      calls.set(at, { id, callId, at, kind, tool });
-    }
-  });
-  return calls;
+function callAt(item: unknown, at: number): ItemCall | undefined {
+  const record = recordIn(item);
+  const kind = kindOfCall(record?.['type']);
+  const key = callKey(item);
+  if (record === undefined || kind === undefined || key === undefined) return undefined;
+  const { call_id: id, name, status, arguments: args, input, action, operation } = record;
+  const asked = { args: parsed(args), input, action, operation };
+  return {
+    id: idIn(id),
+    key,
+    at,
+    kind,
+    tool: textIn(name) ?? kind.call,
+    input: asked,
+    isPartial: status === 'incomplete',
+  };
 }
 
 /** Ids are told apart by the kind of the call. */
 function callKey(item: unknown): string | undefined {
   const record = recordIn(item);
   const kind = kindOfCall(record?.['type']);
-  return kind === undefined ? undefined : `${kind.call} ${textIn(record?.['call_id']) ?? ''}`;
+  return kind === undefined ? undefined : `${kind.call} ${idIn(record?.['call_id'])}`;
 }
 
 function outputKeys(item: Item): string[] {
-  return kindsOfOutput(item['type']).map(
-    ({ call }) => `${call} ${textIn(item['call_id']) ?? textIn(item['id']) ?? ''}`,
-  );
+  return kindsOfOutput(item['type']).map(({ call }) => `${call} ${idIn(item['call_id'] ?? item['id'])}`);
 }
 
 /** Whether it is not the model's own, so that the model's turn ends there. */

@@ -1,9 +1,18 @@
+import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
+import { type CallGroup, settleGroup } from './callGroups.ts';
 
 /** A tool call in a history. */
 export interface Call {
+  /** As it stands; empty where there is none. */
   readonly id: string;
+  /** What results are found by: the id, with what else tells calls of one id apart. @defaultValue the id */
+  readonly key?: string | undefined;
   readonly tool: string | undefined;
+  /** What is asked for. Two calls of one id that ask for the same are one that is told twice. */
+  readonly input: unknown;
+  /** Whether the model was cut off while it wrote it. Such a call was never made, unless it has a result. */
+  readonly isPartial?: boolean | undefined;
   /** Which message or item it is in. */
   readonly at: number;
 }
@@ -11,61 +20,168 @@ export interface Call {
 /** A result in a history. */
 export interface Result {
   readonly id: string;
+  /** @defaultValue the id */
+  readonly key?: string | undefined;
+  /** Name of its tool, where it says so. */
+  readonly tool?: string | undefined;
   readonly at: number;
   /** Whether it only stands for a missing one. */
   readonly synthetic: boolean;
   /** What it says, to compare duplicates. */
   readonly content: unknown;
+  /** The call that it names by more than an id. */
+  readonly owner?: Call | undefined;
 }
 
-/** Calls and results in the order in which they stand. */
-export type Entry<C extends Call, R extends Result> = { readonly call: C } | { readonly result: R };
+/** Calls and results in the order in which they stand, and where somebody else than the model speaks between them. */
+export type Entry<C extends Call, R extends Result> =
+  | { readonly call: C; readonly result?: undefined }
+  | { readonly result: R; readonly call?: undefined }
+  | { readonly call?: undefined; readonly result?: undefined };
 
-/** One call while its results are looked for. */
-interface Pairing<C, R> {
-  readonly call: C;
-  readonly results: R[];
+/** What became of calls and results. */
+export interface Pairs<C extends Call, R extends Result> {
+  /** The one result of each call that has one. */
+  readonly kept: ReadonlyMap<C, R>;
+  /** The calls that stay; those that are told twice or were never made are not among them. */
+  readonly calls: ReadonlySet<C>;
+  /** The same calls, by those that stood together under one id, in their order. */
+  readonly groups: readonly (readonly C[])[];
+}
+
+interface Group<C extends Call, R extends Result> extends CallGroup<C, R> {
+  /** The run of calls that it is in. */
+  readonly round: number;
+  /** The turn of the model. */
+  readonly turn: number;
 }
 
 /**
- * Gives each call the one result that is kept; what is dropped is told to `findings`. Ids may repeat in later turns, so a result
- * belongs to the nearest call before it that has none; only one that has no call before it at all belongs to the next one.
- * A real result wins over a synthetic one wherever it stands, else the first one wins.
+ * Gives each call the one result that is kept; what is dropped is told to `findings`. Ids may repeat: results of one id go to the
+ * nearest calls before them that have none, and within these to the first. Only a result that finds none there belongs to a later
+ * call. A real result wins over a synthetic one wherever it stands. A result without an id belongs to the calls that it follows.
  */
 export function pair<C extends Call, R extends Result>(
   entries: readonly Entry<C, R>[],
   findings: Findings,
-): ReadonlyMap<C, R> {
-  const seen = new Map<string, Pairing<C, R>[]>();
-  const early = new Map<string, R[]>();
-  for (const entry of entries) {
-    if ('call' in entry) {
-      const { call } = entry;
-      const pairing = { call, results: early.get(call.id) ?? [] };
-      early.delete(call.id);
-      const before = seen.get(call.id);
-      if (before === undefined) seen.set(call.id, [pairing]);
-      else before.push(pairing);
+): Pairs<C, R> {
+  const groups = new Map<string, Group<C, R>[]>();
+  /** Results that found no call, with the number of groups of their key that stood before them. */
+  const waiting: { readonly result: R; readonly round: number; readonly before: number }[] = [];
+  let round = 0;
+  let turn = 0;
+  let isRun = false;
+  for (const { call, result } of entries) {
+    if (call !== undefined) {
+      if (!isRun) round++;
+      isRun = true;
+      joined(call);
       continue;
     }
-    const { result } = entry;
-    const before = seen.get(result.id);
-    if (before === undefined) early.set(result.id, [...(early.get(result.id) ?? []), result]);
-    else (before.findLast(({ results }) => results.length === 0) ?? before.at(-1))?.results.push(result);
+    isRun = false;
+    if (result === undefined) {
+      turn++;
+      continue;
+    }
+    const known = groups.get(keyOf(result)) ?? [];
+    const open = known.findLast(isOpen);
+    if (open !== undefined) open.results.push(result);
+    else waiting.push({ result, round, before: known.length });
   }
-  for (const { id, at } of [...early.values()].flat()) findings.add({ rule: 'orphan', at, callId: id });
 
   const kept = new Map<C, R>();
-  for (const { call, results } of [...seen.values()].flat()) {
-    const winner = results.find(({ synthetic }) => !synthetic) ?? results[0];
-    if (winner !== undefined) kept.set(call, winner);
-    for (const result of results) if (result !== winner) findings.add(duplicate(call, result, winner));
+  const calls = new Set<C>();
+  const settledGroups: (readonly C[])[] = [];
+  const nameless: typeof waiting = [];
+  for (const each of waiting) {
+    const { result, before } = each;
+    const known = groups.get(keyOf(result)) ?? [];
+    const last = known[before - 1];
+    // What follows its calls at once is of no later one; a synthetic one is nobody's loss.
+    const isOwn = last?.round === each.round || result.synthetic;
+    const replaced = known
+      .slice(0, before)
+      .findLast(({ results }) => !result.synthetic && results.some((r) => r.synthetic));
+    const later = known
+      .slice(before)
+      .find(({ calls, results }) => results.filter((r) => !r.synthetic).length < calls.length);
+    const home = replaced ?? (isOwn && last !== undefined ? last : (later ?? last ?? known[0]));
+    if (home === undefined) nameless.push(each);
+    else home.results.push(result);
   }
-  return kept;
+  const all = [...groups.values()].flat();
+  for (const group of all) {
+    const settled = settleGroup(group, findings);
+    for (const [call, result] of settled.kept) kept.set(call, result);
+    for (const call of settled.calls) calls.add(call);
+    settledGroups.push(settled.calls);
+  }
+  for (const { result, round: after } of nameless) {
+    const call = all
+      .filter((group) => group.round === after)
+      .flatMap((group) => group.calls)
+      .toSorted((a, b) => a.at - b.at)
+      .find((each) => calls.has(each) && (each.id === '' || result.id === '') && kept.get(each)?.synthetic !== false);
+    const loser = call === undefined ? undefined : kept.get(call);
+    if (call === undefined || (result.synthetic && loser !== undefined)) {
+      findings.add({ rule: 'orphan', at: result.at, callId: result.id });
+      continue;
+    }
+    kept.set(call, result);
+    if (loser !== undefined) findings.add(duplicate(call, loser, result));
+  }
+  return { kept, calls, groups: settledGroups };
+
+  /** Puts a call with those of its id that stand beside it, or that have asked for the same and have no result yet. */
+  function joined(call: C): void {
+    const key = keyOf(call);
+    const known = groups.get(key) ?? [];
+    groups.set(key, known);
+    const home = known.findLast(
+      (group) => group.round === round || (group.turn === turn && isOpen(group) && group.calls.some(isSame(call))),
+    );
+    if (home !== undefined) home.calls.push(call);
+    else known.push({ calls: [call], results: [], round, turn });
+  }
+}
+
+/** An id as it stands in a history; some programs write numbers. */
+export function idIn(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (textIn(value) ?? '');
+}
+
+/** What a JSON text says, or the text itself when it is none. */
+export function parsed(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const isOpen = ({ calls, results }: CallGroup<Call, Result>): boolean => results.length < calls.length;
+
+const keyOf = ({ key, id }: Pick<Call, 'key' | 'id'>): string => key ?? id;
+
+/** Tells calls of one id that ask for the same. */
+export function isSame(call: Call): (other: Call) => boolean {
+  return (other) => other.tool === call.tool && asText(other.input) === asText(call.input);
+}
+
+/** A text that is the same for values that differ in the order of their fields alone. */
+export function asText(value: unknown): string {
+  const sorted = (_name: string, each: unknown): unknown => {
+    const record = recordIn(each);
+    if (record === undefined) return each;
+    return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+  };
+  // Of `undefined` there is no text.
+  return JSON.stringify([value], sorted);
 }
 
 /** The finding of a result that loses against another one of its call. */
-export function duplicate(call: Omit<Call, 'at'>, loser: Result, winner: Result | undefined) {
+export function duplicate(call: Omit<Call, 'at' | 'input'>, loser: Result, winner: Result | undefined) {
   const differs = !loser.synthetic && JSON.stringify(loser.content) !== JSON.stringify(winner?.content);
   return { rule: 'duplicate', at: loser.at, callId: call.id, tool: call.tool, ...(differs && { differs }) } as const;
 }

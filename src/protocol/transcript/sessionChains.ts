@@ -71,7 +71,8 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
     callOf({ id, at, node }) {
       const candidates = callsById.get(id);
       if (candidates === undefined || candidates.length === 1) return candidates?.[0];
-      const lines = new Map(candidates.map((call) => [call.node, call]));
+      // Of two calls of one line, the first.
+      const lines = new Map(candidates.toReversed().map((call) => [call.node, call]));
       for (const above of ancestors(node, parentOf)) {
         const call = lines.get(above);
         if (call !== undefined) return call;

@@ -18,26 +18,27 @@ export function editedEntries(
   return [...self, ...edit.after.map((insertion) => insertedEntry(insertion, read, sentence))];
 }
 
-function editedEntry(entry: unknown, { parent, blocks, fields }: LineEdit): unknown {
+function editedEntry(entry: unknown, { parent, blocks, ids, fields }: LineEdit): unknown {
   const record = recordIn(entry);
-  if (record === undefined || (parent === undefined && blocks.size === 0 && fields.size === 0)) return entry;
+  if (record === undefined || (parent === undefined && blocks.size === 0 && ids.size === 0 && fields.size === 0))
+    return entry;
   const changed = { ...record, ...Object.fromEntries(fields), ...(parent !== undefined && { parentUuid: parent }) };
-  if (blocks.size === 0) return changed;
+  if (blocks.size === 0 && ids.size === 0) return changed;
   return withContent(
     changed,
-    contentOf(record).filter((_block, index) => !blocks.has(index)),
+    contentOf(record).flatMap((block, index) => (blocks.has(index) ? [] : [withId(block, ids.get(index))])),
   );
 }
 
 function insertedEntry(insertion: Insertion, read: (line: number) => unknown, sentence: string): Entry {
   const from = recordIn(read(insertion.from)) ?? {};
   if (insertion.kind === 'answer') return answer(from, insertion, sentence);
-  const { block, callUuid, uuid } = insertion;
+  const { block, callUuid, uuid, callId } = insertion;
   // What belongs to the line as a whole goes where its uuid goes.
   const { toolUseResult: _whole, ...parts } = from;
   const fields = uuid === undefined ? from : { ...parts, uuid };
   const moved = { ...fields, parentUuid: callUuid, sourceToolAssistantUUID: callUuid };
-  return withContent(moved, [contentOf(from)[block]]);
+  return withContent(moved, [withId(contentOf(from)[block], callId)]);
 }
 
 /** Fields that every line of a session has alike; a result gets them from the line of its call. */
@@ -72,6 +73,13 @@ function answer(call: Entry, { callId, uuid }: Insertion & { kind: 'answer' }, s
 
 function pick(entry: Entry, fields: readonly string[]): Entry {
   return Object.fromEntries(fields.filter((field) => field in entry).map((field) => [field, entry[field]]));
+}
+
+/** The block of a call or a result under another id of the call. */
+function withId(block: unknown, id: string | undefined): unknown {
+  const fields = recordIn(block);
+  const field = fields?.['type'] === 'tool_use' ? 'id' : 'tool_use_id';
+  return id === undefined || fields?.[field] === id ? block : { ...fields, [field]: id };
 }
 
 function contentOf(entry: Entry): readonly unknown[] {

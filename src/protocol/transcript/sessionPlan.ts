@@ -1,6 +1,7 @@
 import type { Findings } from './findings.ts';
-import { duplicate } from './pairing.ts';
+import { OwnIds } from './ownIds.ts';
 import { createChains } from './sessionChains.ts';
+import { pairLog } from './sessionPairs.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 import { derivedUuid } from '../textHash.ts';
 
@@ -16,6 +17,8 @@ export type Insertion =
       readonly callUuid: string;
       /** Undefined when the line keeps its own. */
       readonly uuid: string | undefined;
+      /** The id of its call in the end. */
+      readonly callId: string;
     };
 
 /** What happens to one line; lines without an edit stay byte for byte. */
@@ -26,6 +29,8 @@ export interface LineEdit {
   parent?: string | null;
   /** Its content blocks that go. */
   readonly blocks: Set<number>;
+  /** Its content blocks that get another id of their call. */
+  readonly ids: Map<number, string>;
   /** Other fields that get a new uuid. */
   readonly fields: Map<string, string | null>;
   readonly after: Insertion[];
@@ -42,17 +47,29 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   const chains = createChains(scan);
   const edits = new Map<number, LineEdit>();
   const edit = (line: number): LineEdit => {
-    const known = edits.get(line) ?? { blocks: new Set(), fields: new Map(), after: [] };
+    const known = edits.get(line) ?? { blocks: new Set(), ids: new Map(), fields: new Map(), after: [] };
     edits.set(line, known);
     return known;
   };
   for (const line of scan.broken) findings.add({ rule: 'broken_line', at: line });
   for (const { line } of chains.reconnected) findings.add({ rule: 'disconnected', at: line });
 
-  const { answered, orphans, losers } = pairResults(scan, chains.callOf, findings);
+  const { answered, orphans, losers, gone, groups } = pairLog(scan, chains, findings);
+  const ids = new OwnIds(
+    [...scan.calls, ...scan.results].map(({ id }) => id),
+    findings,
+  );
+  for (const group of groups) ids.tellApart(group);
+  for (const call of scan.calls) if (ids.isNew(call)) edit(call.node.line).ids.set(call.block, ids.of(call));
   const moved = new Map<LogResult, LogCall>();
   for (const [call, result] of answered) if (!chains.isInPlace(result.node, call.node)) moved.set(result, call);
-  for (const { node, block } of [...orphans, ...losers, ...moved.keys()]) edit(node.line).blocks.add(block);
+  for (const { node, block } of [...orphans, ...losers, ...gone, ...moved.keys()]) edit(node.line).blocks.add(block);
+
+  for (const [call, { id, at, node, block }] of answered) {
+    const callId = ids.of(call);
+    if (id === '') findings.add({ rule: 'ambiguous_id', at, callId, tool: call.tool });
+    if (id !== callId) edit(node.line).ids.set(block, callId);
+  }
 
   /** Nodes that leave their place in the chain. */
   const lifted = new Set<LogNode>();
@@ -74,8 +91,10 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   /** What hangs from a call now hangs from the last result that was put there. */
   const hooks = new Map<LogNode, string>();
   for (const call of scan.calls) {
-    const { id: callId, tool, at, node } = call;
+    const { tool, at, node } = call;
+    const callId = ids.of(call);
     const result = answered.get(call);
+    if (gone.has(call)) continue;
     if (result !== undefined && !moved.has(result)) continue;
     const derived = derivedUuid(`${node.uuid} ${callId}`);
     const uuid = result !== undefined && keepsUuid.has(result) ? undefined : derived;
@@ -85,19 +104,24 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
       after.push({ kind: 'answer', from: at, callId, uuid: derived });
     } else {
       findings.add({ rule: 'displaced', at: result.at, callId, tool });
-      after.push({ kind: 'moved', from: result.at, block: result.block, callUuid: node.uuid, uuid });
+      after.push({ kind: 'moved', from: result.at, block: result.block, callUuid: node.uuid, uuid, callId });
     }
     hooks.set(node, uuid ?? result?.node.uuid ?? derived);
   }
 
-  const calledAt = new Map<LogNode, Set<LogNode>>();
-  for (const [call, { node }] of answered) calledAt.set(node, (calledAt.get(node) ?? new Set()).add(call.node));
+  /** The answers whose calls a line has results of; with a shared id it may hang from another block of theirs. */
+  const answers = new Map<LogNode, Set<number>>();
+  for (const [{ node: asking }, { node }] of answered) {
+    answers.set(node, (answers.get(node) ?? new Set()).add(chains.endOfTurn(asking)));
+  }
   for (const node of scan.nodes) {
     const named = chains.parentOf(node);
     if (named === undefined || lifted.has(node)) continue;
     const { above, uuid } = standing(named);
     const hook = above === undefined ? undefined : hooks.get(above);
-    const isOfCall = above !== undefined && (chains.isSameTurn(node, above) || calledAt.get(node)?.has(above) === true);
+    const isOfCall =
+      above !== undefined &&
+      (chains.isSameTurn(node, above) || answers.get(node)?.has(chains.endOfTurn(above)) === true);
     const parent = hook === undefined || isOfCall ? uuid : hook;
     if (parent !== node.parent) edit(node.line).parent = parent;
   }
@@ -121,33 +145,4 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
     }
     return lifted.has(above) ? { above: undefined, uuid: null } : { above, uuid: above.uuid };
   }
-}
-
-/** Gives each call the result that is kept: the first real one, else the first. */
-function pairResults(
-  { results }: SessionScan,
-  callOf: (result: LogResult) => LogCall | undefined,
-  findings: Findings,
-): { answered: ReadonlyMap<LogCall, LogResult>; orphans: readonly LogResult[]; losers: readonly LogResult[] } {
-  const found = new Map<LogCall, LogResult[]>();
-  const orphans: LogResult[] = [];
-  for (const result of results) {
-    const call = callOf(result);
-    if (call === undefined) {
-      orphans.push(result);
-      findings.add({ rule: 'orphan', at: result.at, callId: result.id });
-    } else found.set(call, [...(found.get(call) ?? []), result]);
-  }
-  const answered = new Map<LogCall, LogResult>();
-  const losers: LogResult[] = [];
-  for (const [call, each] of found) {
-    const winner = each.find(({ synthetic }) => !synthetic) ?? each[0];
-    if (winner !== undefined) answered.set(call, winner);
-    for (const result of each) {
-      if (result === winner) continue;
-      losers.push(result);
-      findings.add(duplicate(call, result, winner));
-    }
-  }
-  return { answered, orphans, losers };
 }

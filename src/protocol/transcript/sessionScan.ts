@@ -1,6 +1,6 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Interrupted } from './interrupted.ts';
-import type { Call, Result } from './pairing.ts';
+import { asText, type Call, idIn, type Result } from './pairing.ts';
 import { textHash } from '../textHash.ts';
 
 /** What is kept of a line of a session's log that is part of a chain: ids and places, never its content. */
@@ -21,6 +21,8 @@ export interface LogNode {
 
 export interface LogCall extends Call {
   readonly node: LogNode;
+  /** Which content block of its line it is. */
+  readonly block: number;
 }
 
 export interface LogResult extends Result {
@@ -80,10 +82,10 @@ export function scanEntry(scan: SessionScan, entry: unknown, { stands }: Interru
   content.forEach((each, block) => {
     const fields = recordIn(each);
     const type = fields?.['type'];
-    const id = textIn(type === 'tool_use' ? fields?.['id'] : fields?.['tool_use_id']);
-    if (id === undefined) return;
+    const id = idIn(type === 'tool_use' ? fields?.['id'] : fields?.['tool_use_id']);
     if (type === 'tool_use' && isAssistant && !node.isTwin) {
-      scan.calls.push({ id, tool: textIn(fields?.['name']), at: line, node });
+      const input = textHash(asText(fields?.['input']));
+      scan.calls.push({ id, tool: textIn(fields?.['name']), input, at: line, node, block });
     } else if (type === 'tool_result' && record['type'] === 'user') {
       const said = fields?.['content'];
       const content = textHash(JSON.stringify(said) ?? '');

@@ -56,6 +56,17 @@ describe('what is told of the messages of Claude', () => {
     ]);
   });
 
+  it('[U-4] names each of the tools that share an id when it ends', () => {
+    const messages = [
+      assistant(toolUse('t', 'Bash')),
+      assistant(toolUse('t', 'Read')),
+      toolResult('t'),
+      toolResult('t'),
+    ];
+    const ended = told(...messages).flatMap((event) => (event.type === 'tool.ended' ? event.tool : []));
+    expect(ended).toEqual(['Bash', 'Read']);
+  });
+
   it('[U-4] tells retries, denials and thoughts', () => {
     const denied = {
       type: 'system',
