@@ -10,6 +10,7 @@ import { projectFolder } from './project.ts';
 import type { FileRecord } from './record.ts';
 import type { FileReport } from './report.ts';
 import type { InstallRequest } from './request.ts';
+import { whyNotByName, whyNotByPath } from './standing.ts';
 import type { InstallState } from './state.ts';
 import { DocumentError } from './tree.ts';
 import type { World } from './world.ts';
@@ -69,6 +70,10 @@ export class FileJob {
 
     const plan = this.#plan(before, record);
     const { entries, after, isExact } = plan;
+    if (!undo && entries.some(({ action }) => action !== 'left')) {
+      const why = this.#file.scope === 'project' ? whyNotByName(this.#world) : whyNotByPath(this.#world);
+      if (why !== undefined) return this.#report({ status: 'failed', why });
+    }
     if (after === undefined) {
       // What was written was taken out by somebody else.
       if (undo && record !== undefined && !dryRun) this.#state.note(path, undefined);

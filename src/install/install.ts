@@ -62,8 +62,9 @@ function notesOf({ launcher, files }: World): readonly string[] {
   const [script] = launcher.args;
   if (script === undefined) return [];
   const better = 'Better: `npm install -g unwedge`, then `unwedge install` again.';
-  if (/[\\/]_npx[\\/]/.test(script))
-    return [`unwedge runs from the cache of npx, and what is wrapped needs it there. ${better}`];
+  // Of npx, of `pnpm dlx` and `yarn dlx`, of bunx.
+  if (/[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/.test(script))
+    return [`unwedge runs from the cache of npx or its like, and what is wrapped needs it there. ${better}`];
   const [, folder] = /^(.+?)[\\/]node_modules[\\/]/.exec(script) ?? [];
   // pnpm, Yarn and Bun keep what is installed globally in a folder that looks like a project.
   const isGlobal = folder === undefined || /[\\/]global(?:[\\/]|$)/.test(folder);

@@ -37,7 +37,7 @@ export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWo
     index === 0 ? !isThere(word, { env, cwd }) : isAbsolute(word) && !existsSync(word),
   );
   if (lost !== undefined) {
-    const summary = `${program.name} of ${file.path} is behind an unwedge that is gone (${lost}): it cannot start`;
+    const summary = `${program.name} of ${file.path} is behind ${missing(lost)}: it cannot start${program.kind === 'hook' ? ', and blocks nothing' : ''}`;
     return {
       ...judged,
       finding: { id: 'agent.launcher', status: 'fail', summary, fix: restoring(lost, launcher, file) },
@@ -56,6 +56,12 @@ export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWo
 }
 
 const editing = ({ path }: ConfigFile): string => `\${EDITOR:-vi} ${shellWord(path)}`;
+
+/** In the words of the person who looks for it: `npx unwedge` works where an agent finds none. */
+const missing = (lost: string): string =>
+  lost === 'unwedge'
+    ? 'an unwedge that is not on the PATH (one in node_modules is found by npm alone)'
+    : `an unwedge that is gone (${lost})`;
 
 /** What brings back the unwedge that an entry starts: `install` mends the paths that it writes. */
 function restoring(lost: string, launcher: readonly string[], file: ConfigFile): string {

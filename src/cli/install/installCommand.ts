@@ -6,6 +6,7 @@ import type { InstallReport } from '../../install/report.ts';
 import type { InstallRequest } from '../../install/request.ts';
 import { describeDriver } from '../../store/describeDriver.ts';
 import { installDirectory } from '../../store/paths.ts';
+import { agentEnvironment } from '../doctor/agentEnvironment.ts';
 import { CommandError, unknown, UsageError } from '../errors.ts';
 import { type Io, pause } from '../io.ts';
 import { toJson } from '../sanitize.ts';
@@ -24,7 +25,7 @@ export async function installCommand(args: InstallArgs, io: Io): Promise<number>
   const home = env['HOME'] || homedir();
   const world = {
     files: systemFiles,
-    env,
+    env: agentEnvironment(env),
     home,
     cwd: process.cwd(),
     platform: process.platform,

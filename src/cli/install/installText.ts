@@ -71,6 +71,7 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
     .flatMap((file) => file.entries)
     .filter(({ action }) => action !== 'left' && action !== 'already');
   if (changed.length === 0) {
+    if (files.some(({ status }) => status === 'failed')) return 'Nothing was changed.';
     if (files.length > 0) return undo ? 'Nothing to undo.' : 'Nothing to do.';
     const who = request.agents.length === 1 ? request.agents.map((name) => agents[name].title).join('') : 'any agent';
     return undo

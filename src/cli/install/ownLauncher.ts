@@ -14,7 +14,13 @@ const programs = ['../cli/main.js', '../../../dist/cli/main.js'];
 export function ownLauncher(env: Environment): Launcher {
   const paths = programs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const script = paths.find((path) => existsSync(path)) ?? paths[0] ?? '';
-  return { command: lastingNode(env), args: [script] };
+  return { command: lastingNode(env), args: [lastingScript(script)] };
+}
+
+/** pnpm keeps a package in a folder of its version, and links it from a place that stays when it is updated. */
+export function lastingScript(script: string): string {
+  const linked = script.replace(/([\\/]node_modules)[\\/]\.pnpm[\\/].*[\\/]node_modules(?=[\\/]unwedge[\\/])/, '$1');
+  return linked !== script && realPath(linked) === realPath(script) ? linked : script;
 }
 
 function lastingNode(env: Environment): string {

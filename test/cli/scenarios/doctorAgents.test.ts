@@ -48,6 +48,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     const byNpx = doctor([], { ...path, npm_config_user_agent: 'npm/10.8.2 node/v20.20.2 linux x64' });
     expect(byNpx.code).toBe(1);
     expect(byNpx.find('agent.launcher')?.fix).toMatch(/^npm install --global unwedge@/);
+    expect(byNpx.find('agent.launcher')?.summary).toContain('one in node_modules is found by npm alone');
     expect(byNpx.find('path')?.summary).toContain('is not on PATH');
     // Who has the folder on a PATH of their own has agents that find it.
     expect(doctor([], path)).toMatchObject({ code: 0, troubles: [] });
@@ -116,6 +117,18 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     const servers = { kb: { command: 'unwedge', args: ['mcp', '--', 'sh'] } };
     writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
     expect(doctor().find('agent.launcher')).toBeUndefined();
+    const guard = { type: 'command', command: "unwedge hook --on-failure block -- sh -c 'true'" };
+    const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [guard] }] };
+    mkdirSync(join(home, '.claude'), { recursive: true });
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ hooks }));
+    expect(
+      doctor([], { PATH: tools })
+        .findings.filter(({ id }) => id === 'agent.launcher')
+        .map(({ summary }) => summary),
+    ).toEqual([
+      expect.stringMatching(/^kb .*: it cannot start$/),
+      expect.stringMatching(/: it cannot start, and blocks nothing$/),
+    ]);
     expect(doctor([], { PATH: tools }).find('agent.launcher')).toMatchObject({
       status: 'fail',
       fix: expect.stringMatching(/^npm install --global unwedge@\d/) as unknown,

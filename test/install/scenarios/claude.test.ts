@@ -142,6 +142,63 @@ describe('install claude', () => {
     expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
   });
 
+  const hook = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] } };
+
+  it.each([
+    ['there is none', []],
+    ['it is in node_modules alone', ['work/node_modules/.bin/unwedge']],
+    ['it is below a path with spaces alone that is not on PATH', ['work/my app/node_modules/.bin/unwedge']],
+  ])(
+    '[E-4] leaves files of the project as they are and fails where agents find no unwedge: %s',
+    async (_how, programs) => {
+      const machine = startInstall();
+      machine.write('work/.mcp.json', servers({ a: npx }));
+      machine.write('work/.claude/settings.json', JSON.stringify(hook));
+      for (const program of programs) machine.write(program, '#!/bin/sh', 0o755);
+      const env = { PATH: `${machine.at('bin')}:node_modules/.bin:.` };
+      for (const dryRun of [true, false]) {
+        const { files } = await machine.run({ withProject: true, dryRun }, { env, cwd: machine.at('work') });
+        expect(files).toMatchObject([
+          {
+            scope: 'project',
+            status: 'failed',
+            why: expect.stringMatching(/not on the PATH .*npm install --global/) as string,
+          },
+          { scope: 'project', status: 'failed' },
+        ]);
+      }
+      expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
+      expect(machine.read('work/.claude/settings.json')).toBe(JSON.stringify(hook));
+    },
+  );
+
+  it('[E-4] fails for a project that is behind an unwedge that agents do not find, and can still undo it', async () => {
+    const machine = startInstall();
+    machine.write('work/.mcp.json', servers({ a: npx }));
+    machine.write('bin/unwedge', '#!/bin/sh', 0o755);
+    const env = { PATH: machine.at('bin') };
+    expect((await machine.run({ withProject: true }, { env })).files).toMatchObject([{ status: 'changed' }]);
+    const gone = { env: { PATH: machine.at('elsewhere') } };
+    expect((await machine.run({ withProject: true }, gone)).files).toMatchObject([{ status: 'failed' }]);
+    expect((await machine.run({ withProject: true, undo: true }, gone)).files).toMatchObject([{ status: 'changed' }]);
+    expect(machine.read('work/.mcp.json')).toBe(servers({ a: npx }));
+  });
+
+  it("[E-4] writes no path into a package that Plug'n'Play keeps, which Node alone cannot start", async () => {
+    const machine = startInstall();
+    machine.write('home/.claude.json', servers({ a: npx }));
+    for (const folder of [
+      '.yarn/cache/unwedge-npm-1.zip',
+      '.yarn/unplugged/unwedge-1',
+      '.yarn/__virtual__/unwedge-1/0',
+    ]) {
+      const launcher = { command: 'node', args: [machine.at(`work/${folder}/node_modules/unwedge/dist/cli/main.js`)] };
+      const { files } = await machine.run({}, { launcher });
+      expect(files).toMatchObject([{ status: 'failed', why: expect.stringContaining("Plug'n'Play") as string }]);
+    }
+    expect(machine.read('home/.claude.json')).toBe(servers({ a: npx }));
+  });
+
   it('[E-4] finds the project from a folder below it', async () => {
     const machine = startInstall();
     machine.write('work/.mcp.json', servers({ a: npx }));
@@ -207,6 +264,10 @@ describe('install claude', () => {
     const launcher = { command: 'node', args: ['/home/x/.npm/_npx/0a1b/node_modules/unwedge/dist/cli/main.js'] };
     const { notes } = await machine.run({ dryRun: true }, { launcher });
     expect(notes).toEqual([expect.stringContaining('npm install -g unwedge')]);
+    for (const cache of ['.cache/pnpm/dlx/0a1b', 'bunx-0-unwedge@latest', 'xfs-1/dlx-2']) {
+      const other = { command: 'node', args: [`/home/x/${cache}/node_modules/unwedge/dist/cli/main.js`] };
+      expect((await machine.run({ dryRun: true }, { launcher: other })).notes).toHaveLength(1);
+    }
     expect((await machine.run({ dryRun: true })).notes).toEqual([]);
   });
 
