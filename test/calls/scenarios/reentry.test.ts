@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/calls/operation.ts';
 import type { CallPathOptions } from '../../../src/calls/callPathOptions.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
-import { isSettled } from '../../support/deferred.ts';
+import { deferred, isSettled } from '../../support/deferred.ts';
 import { openCircuit } from '../../support/openCircuit.ts';
 import { ReactingFacts } from '../../support/reactingFacts.ts';
 import { fault, type Started, startIntegration } from '../../support/startIntegration.ts';
@@ -129,6 +129,42 @@ describe('a listener that acts on a call path in the middle of its work', () => 
     attempt(0).reject(fault('transient'));
     await isSettled(Promise.resolve());
     expect(seen).toHaveLength(1);
+  });
+
+  it('[M-2] [P-1] is refused so after a server that was silent was asked whether it lives, too', async () => {
+    const { integration, facts, attempt, clock, seen } = startReacting(
+      { breaker: { consecutiveFailures: 1 }, limits: { idleMs: 100, attemptMs: 1000, overallMs: 60_000 } },
+      undefined,
+      { onSilence: () => Promise.resolve(true), whenAlive: 'wait' },
+    );
+    const slow = integration.call('slow');
+    await clock.advance(150);
+    attempt(0).resolve('answer');
+    await slow;
+    facts.once('breaker.opened', () => void integration.call('at once'));
+    void integration.call('fails', { maxAttempts: 1 });
+    attempt(1).reject(fault('transient'));
+    await isSettled(Promise.resolve());
+    expect(seen).toHaveLength(2);
+    // What a listener of a step hears first is what the step did last: the state is complete.
+    const states: string[] = [];
+    facts.once('breaker.closed', () => states.push(integration.state, String(integration.stats.waiting)));
+    integration.breaker.reset();
+    expect(states).toEqual(['idle', '0']);
+  });
+
+  it('[M-2] goes on when it hears that another one was refused that waited for the same probe, and closes the circuit', async () => {
+    const ping = deferred<undefined>();
+    const started = startReacting({}, undefined, { probe: () => ping.promise });
+    const { integration, facts, clock, seen } = started;
+    await openCircuit(started);
+    await clock.advance(60_000);
+    const outcomes = [integration.call('first'), integration.call('second')];
+    facts.once('call.refused', () => integration.breaker.reset());
+    ping.reject(fault('rate_limit', { outcome: 'failed' }));
+    expect(await outcomes[0]).toMatchObject({ failure: { kind: 'circuit_open' } });
+    seen.at(-1)?.resolve('answer');
+    expect(await outcomes[1]).toEqual({ ok: true, value: 'answer' });
   });
 
   it('[M-3] takes no turn of a probe from those who call it later', async () => {
