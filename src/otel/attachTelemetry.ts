@@ -11,10 +11,15 @@ import { SpanTracer } from './spanTracer.ts';
 export interface Providers {
   readonly tracerProvider: TracerProvider;
   readonly meterProvider: MeterProvider;
+  /** Whether names that the conventions have given up are told beside those of now. */
+  readonly earlierNames?: boolean | undefined;
 }
 
 /** Has a host without telemetry tell of itself until it ends. @returns how to take it off before. */
-export function attachTelemetry(observed: Observed, { tracerProvider, meterProvider }: Providers): () => void {
+export function attachTelemetry(
+  observed: Observed,
+  { tracerProvider, meterProvider, earlierNames = false }: Providers,
+): () => void {
   const { runtime } = observed;
   const { tracing, clock, logger } = runtime;
   if (runtime.stopped) return () => undefined;
@@ -31,8 +36,14 @@ export function attachTelemetry(observed: Observed, { tracerProvider, meterProvi
   };
   const texts = new RedactedTexts(runtime.redactAnswer);
   const meter = meterProvider.getMeter(scopeName);
-  const instruments = new Instruments(meter);
-  const tracer = new SpanTracer(tracerProvider.getTracer(scopeName), { clock, texts, instruments, safely });
+  const instruments = new Instruments(meter, earlierNames);
+  const tracer = new SpanTracer(tracerProvider.getTracer(scopeName), {
+    clock,
+    texts,
+    instruments,
+    earlierNames,
+    safely,
+  });
   const ended = observe({ runtime, paths: () => observed.paths, sessions: () => observed.sessions }, meter, texts);
   tracing.tracer = tracer;
 

@@ -20,6 +20,8 @@ export interface SpanScope {
   readonly clock: Clock;
   readonly texts: RedactedTexts;
   readonly instruments: Instruments;
+  /** Whether the names of before v0.1.0 of the conventions are told, too. */
+  readonly earlierNames: boolean;
   /** What a span of the host's SDK, or a processor of it, throws is contained here: it must not end a call. */
   readonly safely: (run: () => void) => void;
 }
@@ -93,7 +95,8 @@ export class CallSpan implements CallTrace {
       const ended = outcome.ok ? attributesOfAnswer(kind, outcome.value) : attributesOfFailure(kind, outcome.failure);
       span.setAttributes({ ...ended, [own.attempts]: attempts });
       if (standard.errorType in ended) span.setStatus({ code: SpanStatusCode.ERROR });
-      if (outcome.ok) span.setAttributes(texts.attributes(figuresOfAnswer(kind, outcome.value)));
+      const figures = outcome.ok ? figuresOfAnswer(kind, outcome.value) : {};
+      span.setAttributes(texts.attributes(figures));
       if (kind === 'http' && attempts > 1) span.setAttribute(standard.resendCount, attempts - 1);
       if (!outcome.ok) {
         span.setAttributes({ ...this.#failure(outcome.failure), [own.effect]: outcome.failure.outcome });
@@ -103,6 +106,7 @@ export class CallSpan implements CallTrace {
       }
       span.end(spanTime(wallStart + elapsedMs));
       instruments.callEnded(kind, elapsedMs, { ...attributes, ...ended });
+      instruments.tokensUsed(figures, attributes);
     });
   }
 

@@ -9,7 +9,7 @@ import { lastMet } from '../policy/lastMet.ts';
  * A test holds them against what the conventions of these versions say.
  */
 export const conventions = {
-  'open-telemetry/semantic-conventions-genai': '004902b8cb70aa5ae6ca4ae07132b7daabcd3e10',
+  'open-telemetry/semantic-conventions-genai': 'v0.1.0',
   '@opentelemetry/semantic-conventions': '1.45.0',
 } as const;
 
@@ -26,7 +26,6 @@ export const standard = {
   conversation: 'gen_ai.conversation.id',
   tool: 'gen_ai.tool.name',
   prompt: 'gen_ai.prompt.name',
-  workflow: 'gen_ai.workflow.name',
   mcpMethod: 'mcp.method.name',
   requestId: 'jsonrpc.request.id',
   rpcStatus: 'rpc.response.status_code',
@@ -38,6 +37,16 @@ export const standard = {
   serverAddress: 'server.address',
   serverPort: 'server.port',
 } as const;
+
+/** The name that {@link standard}`.agent` had of a workflow before v0.1.0; told beside it for one release, where that is asked for. */
+const earlierWorkflow = 'gen_ai.workflow.name';
+
+/** What a call is told as, with the names of before v0.1.0 too. */
+export function withEarlierNames(shape: CallShape): CallShape {
+  const { workflow, attributes } = shape;
+  if (workflow === undefined) return shape;
+  return { ...shape, attributes: { ...attributes, ...given(earlierWorkflow, workflow) } };
+}
 
 /** Names of attributes and events of our own, for what no convention has. */
 export const own = {
@@ -117,6 +126,8 @@ export interface CallShape {
   /** The name of its span. */
   readonly name: string;
   readonly spanKind: SpanKind;
+  /** The workflow that it is a run or an item of. */
+  readonly workflow?: string;
   /** What its span and its metrics say of it; few values each. */
   readonly attributes: Attributes;
 }
@@ -150,12 +161,13 @@ export function shapeOf(call: TracedCall): CallShape {
   }
   const [, workflow, items] = type === 'workflow' ? (workflowName.exec(integration) ?? []) : [];
   if (workflow !== undefined) {
-    const ofWorkflow = { ...base, [standard.workflow]: workflow };
+    const ofWorkflow = { ...base, [standard.agent]: workflow };
     if (items !== undefined) {
-      return { kind: 'other', name: itemName, spanKind: SpanKind.INTERNAL, attributes: ofWorkflow };
+      return { kind: 'other', workflow, name: itemName, spanKind: SpanKind.INTERNAL, attributes: ofWorkflow };
     }
     return {
       kind: 'workflow',
+      workflow,
       name: `${operations.workflow} ${workflow}`,
       spanKind: SpanKind.INTERNAL,
       attributes: { ...ofWorkflow, [standard.operation]: operations.workflow },

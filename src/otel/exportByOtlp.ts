@@ -52,7 +52,11 @@ export function exportByOtlp(observed: Observed, sdk: NodeSdkModule, startedIn: 
     made.start();
     return made;
   });
-  attachTelemetry(observed, { tracerProvider: trace.getTracerProvider(), meterProvider: metrics.getMeterProvider() });
+  attachTelemetry(observed, {
+    tracerProvider: trace.getTracerProvider(),
+    meterProvider: metrics.getMeterProvider(),
+    earlierNames: process.env['UNWEDGE_OTEL_EARLIER_NAMES'] === '1',
+  });
   const around = contextOf(startedIn);
   return {
     within: (work) => context.with(around, work),

@@ -21,6 +21,7 @@ import {
   shapeOfRequest,
   standard,
   turnName,
+  withEarlierNames,
 } from './conventions.ts';
 import { spanTime } from './spanTime.ts';
 import { contextOf } from './traceContext.ts';
@@ -38,8 +39,8 @@ export class SpanTracer implements Tracer {
   }
 
   callBegins(call: TracedCall): CallTrace {
-    const { texts } = this.#scope;
-    const bare = shapeOf(call);
+    const { texts, earlierNames } = this.#scope;
+    const bare = earlierNames ? withEarlierNames(shapeOf(call)) : shapeOf(call);
     const shape = { ...bare, name: texts.text(bare.name), attributes: texts.attributes(bare.attributes) };
     const attributes = { ...shape.attributes, ...texts.attributes(particularsOf(call)) };
     return new CallSpan(this.#scope, shape, this.#open(shape.name, shape.spanKind, attributes, this.#parentOf(call)));

@@ -1,6 +1,6 @@
 import { type MeterProvider, metrics, trace, type TracerProvider } from '@opentelemetry/api';
 import { read } from '../policy/errorChain.ts';
-import { type KeysOf, test } from '../policy/optionKeys.ts';
+import { boolean, type KeysOf, test } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import { registryOf } from '../runtime/registryOf.ts';
@@ -12,6 +12,11 @@ export interface TelemetryOptions {
   readonly tracerProvider?: TracerProvider | undefined;
   /** Makes the metrics. @defaultValue that of the process; register its SDK before, as the API hands out nothing that follows a later one */
   readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * Tells what v0.1.0 of the GenAI conventions has renamed under its old name, too: `gen_ai.client.operation.duration`,
+   * `gen_ai.workflow.duration`, `gen_ai.workflow.name`. For one release. @defaultValue false
+   */
+  readonly earlierNames?: boolean | undefined;
 }
 
 /** What has calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */
@@ -22,6 +27,7 @@ const has = (method: string) => (value: unknown) => typeof read(value, method) =
 const telemetryKeys = {
   tracerProvider: test<TracerProvider>('a TracerProvider of OpenTelemetry', has('getTracer')),
   meterProvider: test<MeterProvider>('a MeterProvider of OpenTelemetry', has('getMeter')),
+  earlierNames: boolean(),
 } satisfies KeysOf<TelemetryOptions>;
 
 /**
@@ -37,14 +43,14 @@ const telemetryKeys = {
  * withTelemetry(gateway);
  */
 export function withTelemetry(gateway: Traced, options: TelemetryOptions = {}): () => void {
-  const { tracerProvider = trace.getTracerProvider(), meterProvider = metrics.getMeterProvider() } = readOptions(
-    '',
-    options,
-    telemetryKeys,
-  );
+  const {
+    tracerProvider = trace.getTracerProvider(),
+    meterProvider = metrics.getMeterProvider(),
+    earlierNames,
+  } = readOptions('', options, telemetryKeys);
   const observed = typeof gateway === 'object' && gateway !== null ? registryOf(gateway) : undefined;
   if (observed === undefined) throw new TypeError(`Expected \`gateway\` to be a gateway, got ${show(gateway)}`);
   if (observed.runtime.tracing.tracer !== undefined)
     throw new TypeError('Expected a gateway without telemetry: this one has it already');
-  return attachTelemetry(observed, { tracerProvider, meterProvider });
+  return attachTelemetry(observed, { tracerProvider, meterProvider, earlierNames });
 }

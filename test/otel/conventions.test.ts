@@ -11,8 +11,9 @@ import {
   shapeOf,
   shapeOfRequest,
   standard,
+  withEarlierNames,
 } from '../../src/otel/conventions.ts';
-import { durations } from '../../src/otel/instruments.ts';
+import { durations, tokenCounters } from '../../src/otel/instruments.ts';
 import type { Failure } from '../../src/policy/failure.ts';
 
 interface Pinned {
@@ -70,10 +71,22 @@ const shapes = {
 describe('the names of spans, attributes and metrics', () => {
   it('[O-5] are those of the pinned conventions', () => {
     expect(Object.values(standard).filter((name) => !(name in pinned.attributes))).toEqual([]);
-    expect(durations.map(([name]) => name).filter((name) => !(name in pinned.metrics))).toEqual([]);
+    expect([...durations, ...tokenCounters].map(([name]) => name).filter((name) => !(name in pinned.metrics))).toEqual(
+      [],
+    );
     expect(Object.entries(conventions)).toEqual(
       Object.entries(pinned.sources).map(([source, { commit, version }]) => [source, commit ?? version]),
     );
+  });
+
+  it('[O-5] are those that a workflow had before, where that is asked for, beside those of now', () => {
+    for (const shape of [shapes.workflow, shapes.item]) {
+      expect(shape.attributes).toMatchObject({ 'gen_ai.agent.name': 'deploy' });
+      expect(shape.attributes).not.toHaveProperty(['gen_ai.workflow.name']);
+      const both = { 'gen_ai.agent.name': 'deploy', 'gen_ai.workflow.name': 'deploy' };
+      expect(withEarlierNames(shape).attributes).toMatchObject(both);
+    }
+    expect(withEarlierNames(shapes.agent)).toBe(shapes.agent);
   });
 
   it('[O-5] are in a namespace of our own where no convention has one', () => {

@@ -139,8 +139,14 @@ describe('a request that passes the proxy of a model API', () => {
         });
         expect(api.requests[index]?.headers['traceparent']).toBe(`00-${traceId}-${chat.spanContext().spanId}-01`);
       }
-      for (const name of ['gen_ai.client.operation.duration', 'http.server.request.duration'])
+      for (const name of ['gen_ai.client.inference.duration', 'http.server.request.duration'])
         expect(await points(name)).toMatchObject([{ value: { count: 2 } }]);
+      const used = async (name: string) =>
+        (await points(`gen_ai.client.inference.usage.${name}`)).map(({ value }) => value);
+      expect([await used('input_tokens'), await used('output_tokens')]).toEqual([
+        path === '/v1/messages' ? [figures['gen_ai.usage.input_tokens']] : [],
+        path === '/v1/messages' ? [figures['gen_ai.usage.output_tokens']] : [],
+      ]);
     },
   );
 
