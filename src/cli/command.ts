@@ -11,8 +11,14 @@ export type OptionSpec =
   | { readonly kind: 'list'; readonly value: string; readonly help: string; readonly choices?: Choices | undefined }
   /** Written like `500ms`, `30s`, `5m`, `1h`; a bare number is seconds. Becomes ms. */
   | { readonly kind: 'duration'; readonly help: string }
-  /** An integer from 1 to `max`. */
-  | { readonly kind: 'count'; readonly max: number; readonly defaultValue: number; readonly help: string };
+  /** An integer from `min` to `max`. @defaultValue of `min`: 1 */
+  | {
+      readonly kind: 'count';
+      readonly min?: number;
+      readonly max: number;
+      readonly defaultValue: number;
+      readonly help: string;
+    };
 
 /** Options by their long name, without the dashes. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;

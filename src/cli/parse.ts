@@ -101,12 +101,16 @@ function valueOf(spec: OptionSpec, name: string, value: string | undefined, inli
     case 'duration':
       return durationWord(name, value);
     case 'count':
-      return countOf(name, value, spec.max);
+      return countOf(name, value, spec);
   }
 }
 
-function countOf(name: string, value: string, max: number): number {
-  const count = /^\d+$/.test(value) ? Number(value) : 0;
-  if (count >= 1 && count <= max) return count;
-  throw new UsageError(`Expected \`${name}\` to be an integer from 1 to ${max}, got ${quoted(value)}`);
+function countOf(
+  name: string,
+  value: string,
+  { min = 1, max }: { readonly min?: number; readonly max: number },
+): number {
+  const count = /^\d+$/.test(value) ? Number(value) : -1;
+  if (count >= min && count <= max) return count;
+  throw new UsageError(`Expected \`${name}\` to be an integer from ${min} to ${max}, got ${quoted(value)}`);
 }

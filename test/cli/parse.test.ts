@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { apiOptions } from '../../src/cli/api/options.ts';
+import { dashboard } from '../../src/cli/dashboard/command.ts';
+import { inspect } from '../../src/cli/inspect/command.ts';
+import { serveOptions } from '../../src/cli/serve/options.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 import { parseWords } from '../../src/cli/parse.ts';
 
@@ -94,6 +98,15 @@ describe('the words of a command', () => {
   ])('[L-1] refuse %j', (words, message) => {
     expect(() => parse(...words)).toThrow(UsageError);
     expect(() => parse(...words)).toThrow(message);
+  });
+
+  it('[L-1] take 0 where it means something: a port that is free', () => {
+    for (const given of [apiOptions, serveOptions, dashboard.options, inspect.options]) {
+      const port = (word: string) => parseWords({ port: given.port }, ['--port', word], 'unwedge x --help');
+      expect(port('0')).toMatchObject({ args: { port: 0 } });
+      expect(() => port('65536')).toThrow(/an integer from 0 to 65535, got "65536"/);
+      expect(() => port('')).toThrow(UsageError);
+    }
   });
 
   it('ask for help before anything else is wrong', () => {

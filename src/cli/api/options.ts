@@ -5,7 +5,7 @@ import { otelOption } from '../otel.ts';
 /** The options of `unwedge api`. */
 export const apiOptions = {
   upstream: { kind: 'text', value: 'URL', help: 'the API: https://api.anthropic.com, https://api.openai.com, another' },
-  port: { kind: 'count', max: 65_535, defaultValue: 0, help: 'the port to listen on; else a free one' },
+  port: { kind: 'count', min: 0, max: 65_535, defaultValue: 0, help: 'the port to listen on; else a free one' },
   fallback: {
     kind: 'text',
     value: 'URL',

@@ -11,7 +11,7 @@ export const dashboard = defineCommand({
     'It can isolate and reset circuits and restart integrations and sessions: each asks twice, and is recorded with who did it and why.',
   ].join('\n'),
   options: {
-    port: { kind: 'count', max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
+    port: { kind: 'count', min: 0, max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
     'metrics-token-file': {
       kind: 'text',
       value: 'FILE',

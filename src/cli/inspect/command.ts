@@ -12,7 +12,7 @@ export const inspect = defineCommand({
   ].join('\n'),
   options: {
     attach: { kind: 'text', value: 'NAME|PID', help: 'which gateway, where several run on the database' },
-    port: { kind: 'count', max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
+    port: { kind: 'count', min: 0, max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
     stately: { kind: 'flag', help: 'show the official inspector in place of the built-in page' },
   },
   run: async (args, io) => (await import('./inspect.ts')).run(args, io),

@@ -20,9 +20,10 @@ export const serveOptions = {
   },
   port: {
     kind: 'count',
+    min: 0,
     max: 65_535,
     defaultValue: usualPort,
-    help: `the port on 127.0.0.1; else ${usualPort}`,
+    help: `the port on 127.0.0.1, 0 for a free one; else ${usualPort}`,
   },
   listen: {
     kind: 'text',

@@ -10,7 +10,7 @@ export interface PgTarget {
   readonly shown: string;
   /** The schema that holds our tables. */
   readonly schema: string;
-  /** Whether statements are prepared by name: a PgBouncer before 1.21 does not know them in transaction mode. */
+  /** Whether statements are prepared by name: a PgBouncer in transaction mode knows them where its `max_prepared_statements` is not 0, as it is by default before 1.24. */
   readonly prepares: boolean;
   /** How long a session stays its owner's after the last renewal, in ms. */
   readonly leaseMs: number;
@@ -20,7 +20,7 @@ export interface PgTarget {
 const defaultLeaseMs = 2_500;
 
 /**
- * Reads the URL of a store: that of the database, with `schema` (@defaultValue unwedge), `prepare` (`false` for a PgBouncer before 1.21), `leaseMs`
+ * Reads the URL of a store: that of the database, with `schema` (@defaultValue unwedge), `prepare` (`false` for a PgBouncer before 1.24 without `max_prepared_statements`), `leaseMs`
  * (@defaultValue 2500) and `direct` (`HOST:PORT` of the server where the URL is that of a pooler, `false` where it cannot be reached) beside what `pg`
  * takes.
  * @throws RangeError that names the part and its value, never the URL.

@@ -23,7 +23,7 @@ export class FileDamagedError extends Error {
   /** @param aside - where it is; undefined for one that was not moved. */
   constructor(aside: string | undefined) {
     const now = aside === undefined ? 'left where it is, as it is not of unwedge alone' : `set aside as ${aside}`;
-    super(`the file or its log was cut while it was open; it was ${now}`);
+    super(`the file or its log was cut, deleted or replaced while it was open; it was ${now}`);
   }
 }
 
@@ -73,7 +73,8 @@ const fixes: Readonly<Record<string, string>> = {
   EDQUOT: space,
   EISDIR: 'name a file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`',
   UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
-  UNWEDGE_FILE_DAMAGED: 'a new file is started; see who cuts files that are in use, a cleaner or a copy over them',
+  UNWEDGE_FILE_DAMAGED:
+    'a new file is started; see who cuts files that are in use: a cleaner, a copy over them, or another SQLite library in this process that opened the file too (it deletes the log when it closes)',
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 
