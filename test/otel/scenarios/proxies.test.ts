@@ -144,8 +144,8 @@ describe('a request that passes the proxy of a model API', () => {
       const used = async (name: string) =>
         (await points(`gen_ai.client.inference.usage.${name}`)).map(({ value }) => value);
       expect([await used('input_tokens'), await used('output_tokens')]).toEqual([
-        path === '/v1/messages' ? [figures['gen_ai.usage.input_tokens']] : [],
-        path === '/v1/messages' ? [figures['gen_ai.usage.output_tokens']] : [],
+        path === '/v1/chat/completions' ? [] : [figures['gen_ai.usage.input_tokens']],
+        path === '/v1/chat/completions' ? [] : [figures['gen_ai.usage.output_tokens']],
       ]);
     },
   );
