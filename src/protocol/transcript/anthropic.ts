@@ -3,7 +3,8 @@ import { type Slot, toMessages, toTurns, type Turn } from './anthropicTurns.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { OwnIds } from './ownIds.ts';
-import { type Call, type Entry, pair } from './pairing.ts';
+import type { Call } from './calls.ts';
+import { type Entry, pair } from './pairing.ts';
 
 type SlotResult = NonNullable<Slot['result']>;
 

@@ -1,7 +1,7 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import { type Call, idIn, type Result } from './pairing.ts';
+import { type Call, idIn, type Result } from './calls.ts';
 
 /** A content block in its place; the same block may stand in several. */
 export interface Slot {

@@ -1,5 +1,5 @@
 import type { Findings } from './findings.ts';
-import { type Call, duplicate, isSame, type Result } from './pairing.ts';
+import { type Call, duplicate, isSame, type Result } from './calls.ts';
 
 /** Calls that stand together under one id, and the results of that id that belong to them. */
 export interface CallGroup<C extends Call, R extends Result> {

@@ -2,7 +2,8 @@ import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { OwnIds } from './ownIds.ts';
-import { type Call, type Entry, idIn, pair, parsed, type Result } from './pairing.ts';
+import { type Call, idIn, parsed, type Result } from './calls.ts';
+import { type Entry, pair } from './pairing.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { textHash } from '../textHash.ts';
 import type { Findings } from './findings.ts';
-import type { Call } from './pairing.ts';
+import type { Call } from './calls.ts';
 
 /** The longest id that every service takes. */
 const mostCharacters = 40;

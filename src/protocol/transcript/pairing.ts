@@ -1,37 +1,6 @@
-import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import { type CallGroup, settleGroup } from './callGroups.ts';
-
-/** A tool call in a history. */
-export interface Call {
-  /** As it stands; empty where there is none. */
-  readonly id: string;
-  /** What results are found by: the id, with what else tells calls of one id apart. @defaultValue the id */
-  readonly key?: string | undefined;
-  readonly tool: string | undefined;
-  /** What is asked for. Two calls of one id that ask for the same are one that is told twice. */
-  readonly input: unknown;
-  /** Whether the model was cut off while it wrote it. Such a call was never made, unless it has a result. */
-  readonly isPartial?: boolean | undefined;
-  /** Which message or item it is in. */
-  readonly at: number;
-}
-
-/** A result in a history. */
-export interface Result {
-  readonly id: string;
-  /** @defaultValue the id */
-  readonly key?: string | undefined;
-  /** Name of its tool, where it says so. */
-  readonly tool?: string | undefined;
-  readonly at: number;
-  /** Whether it only stands for a missing one. */
-  readonly synthetic: boolean;
-  /** What it says, to compare duplicates. */
-  readonly content: unknown;
-  /** The call that it names by more than an id. */
-  readonly owner?: Call | undefined;
-}
+import { type Call, duplicate, isSame, type Result } from './calls.ts';
 
 /** Calls and results in the order in which they stand, and where somebody else than the model speaks between them. */
 export type Entry<C extends Call, R extends Result> =
@@ -145,43 +114,6 @@ export function pair<C extends Call, R extends Result>(
   }
 }
 
-/** An id as it stands in a history; some programs write numbers. */
-export function idIn(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (textIn(value) ?? '');
-}
-
-/** What a JSON text says, or the text itself when it is none. */
-export function parsed(text: unknown): unknown {
-  if (typeof text !== 'string') return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 const isOpen = ({ calls, results }: CallGroup<Call, Result>): boolean => results.length < calls.length;
 
 const keyOf = ({ key, id }: Pick<Call, 'key' | 'id'>): string => key ?? id;
-
-/** Tells calls of one id that ask for the same. */
-export function isSame(call: Call): (other: Call) => boolean {
-  return (other) => other.tool === call.tool && asText(other.input) === asText(call.input);
-}
-
-/** A text that is the same for values that differ in the order of their fields alone. */
-export function asText(value: unknown): string {
-  const sorted = (_name: string, each: unknown): unknown => {
-    const record = recordIn(each);
-    if (record === undefined) return each;
-    return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
-  };
-  // Of `undefined` there is no text.
-  return JSON.stringify([value], sorted);
-}
-
-/** The finding of a result that loses against another one of its call. */
-export function duplicate(call: Omit<Call, 'at' | 'input'>, loser: Result, winner: Result | undefined) {
-  const differs = !loser.synthetic && JSON.stringify(loser.content) !== JSON.stringify(winner?.content);
-  return { rule: 'duplicate', at: loser.at, callId: call.id, tool: call.tool, ...(differs && { differs }) } as const;
-}

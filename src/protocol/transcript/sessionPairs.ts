@@ -1,6 +1,6 @@
 import { settleGroup } from './callGroups.ts';
 import type { Findings } from './findings.ts';
-import { duplicate } from './pairing.ts';
+import { duplicate } from './calls.ts';
 import type { Chains } from './sessionChains.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 

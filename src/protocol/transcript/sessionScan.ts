@@ -1,6 +1,6 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Interrupted } from './interrupted.ts';
-import { asText, type Call, idIn, type Result } from './pairing.ts';
+import { asText, type Call, idIn, type Result } from './calls.ts';
 import { textHash } from '../textHash.ts';
 
 /** What is kept of a line of a session's log that is part of a chain: ids and places, never its content. */
