@@ -109,7 +109,7 @@ const names: readonly Row[] = [
     'unknown',
   ],
   [/unavailable|^internal(?:server|failure)?$|^internalserver|^server$|temporar/, 'transient', 'unknown'],
-  [/connection$/, 'transient', 'unknown'],
+  [/connection(?:failed)?$/, 'transient', 'unknown'],
   [/^aborted$/, 'transient', 'failed'],
   [/^parse$|jsonparse|jsondecode|invalidjson|malformedresponse/, 'protocol', 'unknown'],
   [/^cancell?ed$/, 'cancelled', 'cancelled'],

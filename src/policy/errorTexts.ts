@@ -41,7 +41,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'context_length',
   ),
   permanent(
-    /\btokens(?! per)\b[^.\n]{0,40}?\bexceed\w*\b[^.\n]{0,20}?\blimit of \d|\bmust have (?:less|fewer) than \d+ tokens\b|\b`?inputs`? tokens \+ `?max_new_tokens`? must be\b|\bprompt\b[^.\n]{0,40}\blonger than the maximum\b|\bprompt (?:has|contains) \d+ tokens\b[^.\n]{0,60}\b(?:max|only|too)\b/i,
+    /\btokens(?! per)\b[^.\n]{0,40}?\bexceed\w*\b[^.\n]{0,20}?\blimit of \d|\btoken count\b[^.\n]{0,30}?\bexceed|\bmust have (?:less|fewer) than \d+ tokens\b|\b`?inputs`? tokens \+ `?max_new_tokens`? must be\b|\bprompt\b[^.\n]{0,40}\blonger than the maximum\b|\bprompt (?:has|contains) \d+ tokens\b[^.\n]{0,60}\b(?:max|only|too)\b/i,
     'context_length',
   ),
   permanent(
@@ -65,7 +65,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   ...rateTexts,
 
   auth(
-    /\bauth(?:entication|orization)?[_ ](?:error|failed|failure|required|denied)\b(?! over)|\bnot logged in\b|\bbad credentials\b|\b(?:NOAUTH|WRONGPASS|NOPERM)\b/i,
+    /\bauth(?:entication|orization)?[_ ](?:error|failed|failure|required|denied)\b(?! over)|\bnot logged in\b|\bmust be logged in\b|\bbad credentials\b|\b(?:NOAUTH|WRONGPASS|NOPERM)\b/i,
   ),
   auth(
     /(?:\binvalid|incorrect|missing|\bno|\bwrong|\bexpired)[_ ](?:\w+ )?(?:x-)?(?:api[-_ ]|subscription )?(?:key|token|credentials?|password)\b(?= ?(?:provided|found|·|[.!:;,]|$|["'])| or )|(?:\binvalid|incorrect|missing|\bno)[_ ](?:x-)?api[-_ ]key/i,
@@ -80,7 +80,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /failed to authenticate|\bauthentication (?:credentials|token)\b[^.\n]{0,30}\b(?:invalid|missing|not provided)|could not authenticate|could not read (?:username|password)|login (?:failed|incorrect|required)/i,
   ),
   auth(
-    /\b(?:is |are )?not authori[sz]ed\b|\bunauthenticated\b|(?<!EACCES: )\b(?:access|permission) (?:is |was )?denied (?:for user|to user|due to|\(publickey|on resource)|\bpassword authentication failed\b|^access denied\b/im,
+    /\b(?:is |are )?not authori[sz]ed\b|\bunauthenticated\b(?! (?:routes?|users?|requests?|access|paths?|endpoints?)\b)|(?<!EACCES: )\b(?:access|permission) (?:is |was )?denied (?:for user|to user|due to|\(publickey|on resource)|\bpassword authentication failed\b|^access denied\b/im,
   ),
   auth(
     /\b(?:does not|doesn['’]t|do not|don['’]t) have (?:the )?(?:\w+ )?permissions?\b|\bPERMISSION_DENIED\b|\brequires authentication\b/i,
@@ -98,7 +98,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /^error: unknown option|settings file not found|invalid mcp configuration|not inside a trusted directory/im,
   ),
   permanent(
-    /not_found_error|issue with the selected model|\bmodel\b[^.\n]{0,60}\b(?:not found|does not exist)\b|\bmodel_not_found\b/i,
+    /not_found_error|issue with the selected model|\bmodel\b[^.\n]{0,60}\b(?:not found|does not exist)\b|\bmodel_not_found\b|\brepository\b[^\n]{0,80}\bnot found\b/i,
     'not_found',
   ),
   permanent(/\bbad port\b|^unknown scheme$/im),
@@ -136,7 +136,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'failed',
   ),
   row(
-    /certificate (?:verif\w+ failed|has expired|is not trusted|signed by unknown authority)|invalid (?:peer )?certificate|self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate|CERTIFICATE_VERIFY_FAILED|SSL certificate problem|\bx509: |\bcertification path\b|\b(?:ssl|tls) (?:handshake|alert|routines)\b|\bSSLHandshakeException\b|\bwrong version number\b/i,
+    /certificate (?:verif\w+ failed|has expired|is not trusted|signed by unknown authority)|invalid (?:peer )?certificate|self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate|CERTIFICATE_VERIFY_FAILED|SSL certificate problem|\bx509: |\bcertification path\b|\b(?:ssl|tls) (?:handshake(?! timeout)|alert|routines)\b|\bSSLHandshakeException\b|\bwrong version number\b/i,
     'protocol',
     'not_started',
   ),
@@ -145,12 +145,12 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   ...timeoutTexts,
   ...brokenTexts,
   row(
-    /\binternal (?:server )?error (?:has )?(?:encountered|occurred)|\bserver had an error\b|\binternal server error\b|\bupstream (?:connect )?error\b/i,
+    /\binternal (?:server )?error (?:has )?(?:encountered|occurred)|\bserver had an error\b|\ban error occurred while processing your request\b|\binternal server error\b|\bupstream (?:connect )?error\b/i,
     'transient',
     'unknown',
   ),
   row(
-    /connection (?:failed|error)\b|waiting for network|\bfetch failed\b|\bfailed to fetch\b|^terminated$|\bunable to connect\b|\berror sending request\b/im,
+    /connection (?:failed|error)\b|waiting for network|\bfetch failed\b|\bfailed to fetch\b|^terminated$|^load failed$|\bnetworkerror when\b|\bunable to connect\b|\berror sending request\b/im,
     'transient',
     'unknown',
   ),
@@ -188,11 +188,11 @@ function wordsMeaning(text: string): TextMeaning | undefined {
 
 /** Lines of a log that tell of no failure, or of one that is over. */
 const well =
-  /^\W*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? ?)?\W{0,3}(?:info|debug|trace|notice|verbose)\b|"level": ?"?(?:info|debug|trace|[123]0)\b|\blevel=(?:info|debug|trace)\b|\b(?<!not |un|never )(?:recovered|succeeded|successful(?:ly)?|passed|healthy)\b/i;
+  /^\W*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? ?)?\W{0,3}(?:info|debug|trace|notice|verbose)\b|"level": ?"?(?:info|debug|trace|[123]0)\b|\blevel=(?:info|debug|trace)\b|^(?!.*\b(?:unable|could ?n[o']t|cannot|can't|failed to|did not|was not|never|not)\b).*\b(?:recovered|succeeded|successful(?:ly)?|is healthy)\b/i;
 
 /** Errors of the program that was run, in whose words any name may occur. */
 const program =
-  /\berror TS\d{3,5}:|\bcannot find (?:name|module|package)\b|\bcannot import name\b|\bno module named\b|^\W*(?:ImportError|ModuleNotFoundError|NameError|AttributeError|SyntaxError|ReferenceError|TypeError: (?!fetch failed|terminated|failed to fetch|networkerror))/i;
+  /\berror TS\d{3,5}:|\bcannot find (?:name|module|package)\b|\bcannot import name\b|\bno module named\b|^\W*(?:ImportError|ModuleNotFoundError|NameError|AttributeError|SyntaxError(?!.*\bJSON\b)|ReferenceError|TypeError: (?!fetch failed|terminated|failed to fetch|networkerror))/i;
 
 /** The lines of a text that may tell of a failure. */
 function unwell(text: string): string {
@@ -204,7 +204,8 @@ function unwell(text: string): string {
 
 /** Names of errors as logs and SDKs write them: `ThrottlingException`, `(ExpiredToken)`, `"type":"rate_limit_error"`. */
 const written = [
-  /\b((?:[A-Za-z]\w*\.)*[A-Z]\w+(?:Exception|Error|Fault|Timeout|Exhausted|Unavailable|Argument|Denied|Unauthenticated|Throttled|NotFound))\b/g,
+  /\b((?:[A-Za-z]\w{0,60}\.){0,8}[A-Z]\w{1,60}?(?:Exception|Error|Fault|Timeout|Exhausted|Unavailable|Argument|Denied|Unauthenticated|Throttled|NotFound|Failed))\b/g,
+  /\b(ER_[A-Z_]{3,50})\b/g,
   /\(([A-Z]\w{3,60})\) when calling/g,
   /["'](?:type|code|status|reason|error|error_code|errorCode|__type|Code)["']? ?[:=] ?["']([\w.#-]{3,80})["']/g,
   /\b(?:status|code|reason): ([A-Z]{3,}(?:_[A-Z]+)*)\b/g,

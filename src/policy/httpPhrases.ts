@@ -61,8 +61,8 @@ const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|err
 const suffix = String.raw`\)?[:,]? ?[-–—]? ?["'(]?(?:${spoken})\b| status code\b| \{"`;
 
 /** `403 Key limit exceeded`, `ServiceUnavailable: 503 busy`: an SDK's message, or an error of a class, begins with it. `500 Files copied` is none. */
-const first = String.raw`(?:^|[a-z]\w*[A-Z]\w*: |\[)`;
-const sentence = String.raw`(?: (?=["'{]|[A-Z]|(?<=\w: \d{3} )[a-z])(?!\w+s (?:\w+ed|found|ok|done|sent|read)\b))`;
+const first = String.raw`(?:^|(?<!\w)(?=\w{0,60}?[a-z][A-Z])\w{2,80}: |\[)`;
+const sentence = String.raw`(?: (?=["'{]|[A-Z]|[a-z]+: |(?<=\w: \d{3} )[a-z])(?!\w+s (?:\w+ed|found|ok|done|sent|read)\b))`;
 const number = '[45]\\d\\d';
 
 /** Numbers that prove themselves to be a status by what stands beside them; a bare number proves nothing. */

@@ -23,7 +23,7 @@ export const quotaTexts: readonly ErrorText[] = [
   quota(text(String.raw`\b${money}(?: hard| soft)? (?:limit|cap|quota|budget)s?${some}${over}\b`)),
   quota(text(String.raw`\b${over}${some}${money}(?: hard| soft)? (?:limit|cap|quota|budget)s?\b`)),
   quota(
-    /\b(?:insufficient|not enough|out of|no(?: more| remaining)?|ran out of|run out of|exhausted|depleted|used (?:up )?all)\b(?: \w+){0,4} (?:credits?|funds|balance)\b/i,
+    /\b(?:insufficient|not enough|out of|no(?: more| remaining)?|ran out of|run out of|exhausted|depleted|used up|used (?:up )?all)\b(?: \w+){0,4} (?:credits?|funds|balance)\b/i,
   ),
   quota(
     /\b(?:credits?|balance|funds|(?<!retry |error |time |token |thinking )budget)\b[^.!?;\n]{0,40}?\b(?:too low|insufficient|exhausted|depleted|used up|exceeded|ran out|run out|negative|consumed)\b/i,
@@ -34,6 +34,7 @@ export const quotaTexts: readonly ErrorText[] = [
   quota(
     /\bpayment (?:is )?required\b|\bbilling (?:account )?(?:is |has been |was )?(?:not active|inactive|disabled|suspended|not enabled)\b/i,
   ),
+  quota(/\bexceed\w*\b[^.!?;\n]{0,30}?(?<!time |token |retry |error )\bbudget\b/i),
   quota(
     /\b(?:account|subscription|trial|plan) (?:has |is |was |has been )?(?:expired|past due|overdue|not active|in arrears)\b/i,
   ),
@@ -56,7 +57,7 @@ export const quotaTexts: readonly ErrorText[] = [
 
 /** No room for the moment. */
 export const overloadTexts: readonly ErrorText[] = [
-  /overloaded_error|server_?is_?overloaded|server_?overloaded|\boverloaded[.!]?$|^overloaded\b/im,
+  /overloaded_error|server_?is_?overloaded|server_?overloaded|\boverloaded[.!]?$|(?:^|[-:·] )overloaded\b(?! (?:function|method|operator|constructor)s?\b)/im,
   /\b(?:is|are|was|were|be|been|currently|temporarily|model|server|service|system|api|engine|backend|cluster|error:) overloaded\b/i,
   /\b(?:at|over|no|insufficient|out of|not enough)(?: \w+)? capacity\b|\bcapacity (?:is )?(?:exceeded|constraints?|unavailable)/i,
   /\b(?:high|heavy|excessive)(?: \w+)? (?:demand|load|traffic)\b/i,
@@ -71,6 +72,6 @@ export const rateTexts: readonly ErrorText[] = [
   /\b(?:exceed\w*|hit)\b[^.!?;\n]{0,60}?\b(?:call|request|token|api|query) rates?\b|\b(?:request )?rate (?:is )?(?:exceeded|too (?:high|large))\b|\brequest rate is large\b/i,
   /\b(?:request|call|you|client|api|operation)s?\b[^.!?;\n]{0,30}?\b(?:was|were|is|are|been|being) (?:throttled|rate.?limited)\b|\bthrottl(?:ing|ed)(?:error|exception)?:|\brequest rate limit/i,
   /\btoo many (?:requests|tokens|calls|api calls|concurrent|attempts|messages)\b|\b(?:concurrency|concurrent \w+) limit\b[^.\n]{0,20}\b(?:exceeded|reached|hit)\b/i,
-  /\bslow_down\b|\bplease slow down\b|\breduce your request rate\b|\bresources? (?:has been |have been )?exhausted\b|\bRESOURCE_EXHAUSTED\b|\bFLOOD_?WAIT/i,
+  /\bsending (?:too many )?requests too (?:quickly|fast|frequently)\b|\bslow_down\b|\bplease slow down\b|\breduce your request rate\b|\bresources? (?:has been |have been )?exhausted\b|\bRESOURCE_EXHAUSTED\b|\bFLOOD_?WAIT/i,
   /temporarily limiting requests/i,
 ].map(rate);

@@ -53,6 +53,13 @@ describe('failures as they were met, labelled by one who knew the requirement al
   });
 });
 
+describe('words of clients, languages and services, and of programs that are well', () => {
+  it('[R-5] [R-12] get their kind, and permission where the table gives it', async () => {
+    const { kind, permission, refusal } = await misses(corpus('./forms.json'));
+    expect({ kind, permission, refusal }).toEqual({ kind: [], permission: [], refusal: [] });
+  });
+});
+
 describe('what the clients of this field throw, as it was captured', () => {
   const rows = corpus('./clients.json');
 

@@ -75,6 +75,36 @@ describe('a time in a text', () => {
   });
 });
 
+describe('a time that names its zone', () => {
+  it.each([
+    ['resets 3pm (America/Bogota)', '2026-11-21T20:00:00Z'],
+    ['limit resets at 18:00 UTC', '2026-11-21T18:00:00Z'],
+    ['try again at 3:45 PM PST', '2026-11-21T23:45:00Z'],
+    ['try again at 3:45 PM Pacific Time', '2026-11-21T23:45:00Z'],
+    ['resets 9am (Asia/Kolkata)', '2026-11-22T03:30:00Z'],
+    ['resets Nov 24, 1pm (Europe/Berlin)', '2026-11-24T12:00:00Z'],
+    ['available again on 24 November 2026 at 13:00 UTC+2', '2026-11-24T11:00:00Z'],
+    ['resets at midnight UTC', '2026-11-22T00:00:00Z'],
+    ['You will regain access on 2026-11-23 at 00:00 UTC.', '2026-11-23T00:00:00Z'],
+    ['resets tomorrow at 9:30 am (America/New_York)', '2026-11-22T14:30:00Z'],
+    ['resets Mon 18:00 GMT', '2026-11-23T18:00:00Z'],
+  ])('[R-3] %s is %s', (text, moment) => {
+    expect(textHint(text, now).retryAfterMs).toBe(Date.parse(moment) - now);
+  });
+
+  it('[R-3] counts the hour that is left out in spring, and the other one in autumn', () => {
+    const spring = Date.parse('2026-03-08T05:00:00Z');
+    expect(textHint('resets 9am (America/New_York)', spring).retryAfterMs).toBe(8 * 3_600_000);
+    expect(textHint('resets 2:30am (America/New_York)', spring).retryAfterMs).toBeGreaterThan(0);
+    const autumn = Date.parse('2026-11-01T04:00:00Z');
+    expect(textHint('resets 9am (America/New_York)', autumn).retryAfterMs).toBe(10 * 3_600_000);
+  });
+
+  it('[R-3] is that of nowhere where there is no such zone', () => {
+    expect(textHint('resets 3pm (Nowhere/Atlantis)', local).retryAfterMs).toBe(60_000);
+  });
+});
+
 describe('every hint', () => {
   it('[R-3] is absent, or from 0 to 7 days', () => {
     const texts = fc.oneof(
