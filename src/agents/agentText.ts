@@ -4,6 +4,8 @@ import type { Sink } from './agentStream.ts';
 export interface TextFlow {
   /** A message begins. */
   begin(): void;
+  /** The next message goes on in the middle of the last one. */
+  goOn(): void;
   say(text: string): void;
   /** What the message is by now, when it is known as a whole: what was not said yet is said. */
   complete(text: string): void;
@@ -16,11 +18,13 @@ export function createTextFlow(sink: Sink): TextFlow {
   let said = '';
   let isFirst = true;
   let begun = true;
+  let isGoingOn = false;
 
   const emit = (text: string): void => {
     if (text === '') return;
-    if (begun && !isFirst) sink({ type: 'text', text: '\n\n' });
+    if (begun && !isFirst && !isGoingOn) sink({ type: 'text', text: '\n\n' });
     begun = false;
+    isGoingOn = false;
     isFirst = false;
     if (said.length < longestRemembered) said += text;
     sink({ type: 'text', text });
@@ -30,6 +34,10 @@ export function createTextFlow(sink: Sink): TextFlow {
     begin() {
       said = '';
       begun = true;
+    },
+    goOn() {
+      // What was said of a message that never came whole is no part of the answer.
+      isGoingOn = said === '';
     },
     say: emit,
     complete(text) {

@@ -3,6 +3,7 @@ import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
+import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
 import { claudeSign } from './claudeSigns.ts';
 import { ToolUses } from './claudeTools.ts';
@@ -30,6 +31,7 @@ export interface ClaudeReaderOptions {
 export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeReader {
   const tools = new ToolUses();
   const retries = new ClaudeRetries();
+  const answers = new ClaudeAnswer();
   let { isStream = false } = options;
   let sessionId: string | undefined;
   let result: Message | undefined;
@@ -39,6 +41,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
 
   const take = (message: Message): void => {
     sessionId = sessionOf(message) ?? sessionId;
+    answers.take(message);
     switch (message['type']) {
       case 'system':
         isStream = true;
@@ -85,10 +88,12 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
           : turns === 0 || turns === 1
             ? 'none'
             : 'possible';
-      const said = result === undefined ? undefined : failureOf(result, { wallNow, resetsAt, block });
+      const last = textIn(result?.['result']);
+      const joined = answers.joined(last);
+      const said = result === undefined ? undefined : failureOf(result, { wallNow, resetsAt, block, joined });
       const isOpenLimit = said?.kind === 'rate_limit' && said.retryAfterMs === undefined;
       const failure = isOpenLimit && options.retriesItself === true ? retries.judge(said, isStream) : said;
-      const text = failure === undefined ? textIn(result?.['result']) : undefined;
+      const text = failure === undefined ? (joined ?? last) : undefined;
       return {
         agent: 'claude',
         text: text === undefined ? undefined : answer(text),
@@ -133,6 +138,8 @@ interface Circumstances {
   readonly wallNow: number;
   readonly resetsAt: number | undefined;
   readonly block: string | undefined;
+  /** The answer, where it came in pieces. */
+  readonly joined: string | undefined;
 }
 
 const failed = (facts: Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureFacts>): FailureFacts => ({
@@ -141,30 +148,61 @@ const failed = (facts: Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureF
   message: facts.message.slice(0, longestMessage),
 });
 
-function failureOf(result: Message, { wallNow, resetsAt, block }: Circumstances): FailureFacts | undefined {
+function failureOf(result: Message, { wallNow, resetsAt, block, joined }: Circumstances): FailureFacts | undefined {
   const text = textIn(result['result']);
   const subtype = textIn(result['subtype']) ?? 'success';
   const ended = textIn(result['terminal_reason']);
   if (result['is_error'] !== true && subtype === 'success') {
     const blocked = block ?? blockIn(text, result);
     if (blocked !== undefined) return failed({ kind: 'permanent', message: `A hook declined the prompt: ${blocked}` });
-    if (ended === 'hook_stopped') return failed({ kind: 'permanent', message: 'A hook stopped the run' });
     if (ended?.startsWith('aborted') === true) return interrupted;
-    if (text !== undefined || result['structured_output'] !== undefined) return undefined;
-    return failed({ kind: 'unknown', reason: 'empty_response', message: 'Claude gave an empty answer' });
+    const stopped = stopOf(ended);
+    if (stopped !== undefined) return failed(stopped);
+    if ((joined ?? text) !== undefined || result['structured_output'] !== undefined) return undefined;
+    if (ended === 'stop_hook_prevented') return failed({ kind: 'permanent', message: 'A hook stopped the run' });
+    const why = ended === undefined || ended === 'completed' ? '' : ` (${ended.slice(0, 100)})`;
+    return failed({ kind: 'unknown', reason: 'empty_response', message: `Claude gave an empty answer${why}` });
   }
   if (ended?.startsWith('aborted') === true) return interrupted;
   const message = text ?? errorsIn(result) ?? `Claude ended with ${subtype}`;
   if (subtype.startsWith('error_max_')) return failed({ kind: 'permanent', message });
-  if (ended === 'prompt_too_long' || ended === 'blocking_limit') {
-    return failed({ kind: 'permanent', reason: 'context_length', message, status: statusOf(result) });
-  }
+  const stopped = stopOf(ended);
+  if (stopped !== undefined)
+    return failed({ ...stopped, message: text ?? errorsIn(result) ?? stopped.message, status: statusOf(result) });
   const facts = classify(evidence(result, message), { wallNow });
   const hinted = facts.kind === 'rate_limit' || facts.kind === 'quota';
   if (!hinted || facts.retryAfterMs !== undefined || resetsAt === undefined) return { ...facts, cause: undefined };
   // What the account's limit says of itself is a matter of minutes or days, not of a pause.
   return { ...facts, kind: 'quota', retryAfterMs: clampHint(resetsAt * 1000 - wallNow), cause: undefined };
 }
+
+type Stop = Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureFacts>;
+
+/** What ended a run before its answer was done, by Claude's own word (2.1.332); what is not here is judged by what is said besides. */
+const stops: Readonly<Record<string, Stop>> = {
+  background_requested: {
+    kind: 'permanent',
+    message: 'Claude was told to go on in the background',
+    outcome: 'unknown',
+  },
+  blocking_limit: { kind: 'permanent', reason: 'context_length', message: 'The conversation is too long' },
+  budget_exhausted: { kind: 'permanent', message: 'The budget of the run is spent' },
+  hook_stopped: { kind: 'permanent', message: 'A hook stopped the run' },
+  malformed_tool_use_exhausted: { kind: 'protocol', message: 'The model gave no tool call that can be read' },
+  max_turns: { kind: 'permanent', message: 'The run took as many turns as it may' },
+  prompt_too_long: { kind: 'permanent', reason: 'context_length', message: 'The prompt is too long' },
+  rapid_refill_breaker: {
+    kind: 'permanent',
+    reason: 'context_length',
+    message: 'The conversation fills up again as soon as it is compacted',
+  },
+  structured_output_retry_exhausted: { kind: 'permanent', message: 'The model gave no output of the form asked for' },
+  tool_deferred: { kind: 'permanent', message: 'A hook put a tool call off: the run waits to be resumed' },
+  tool_deferred_unavailable: { kind: 'permanent', message: 'The tool whose call was put off is not there' },
+};
+
+const stopOf = (ended: string | undefined): Stop | undefined =>
+  ended !== undefined && Object.hasOwn(stops, ended) ? stops[ended] : undefined;
 
 const interrupted: FailureFacts = { kind: 'cancelled', message: 'Claude was interrupted', outcome: 'unknown' };
 

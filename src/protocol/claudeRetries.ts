@@ -43,7 +43,11 @@ export class ClaudeRetries {
 
   /** It is about to ask the API again. */
   told(notice: Message): void {
-    this.#last = notice;
+    // It is told every 30 s of one wait, each time with what is left of that: what the API asked for is the first.
+    const { attempt, retry_delay_ms: delayMs } = this.#last ?? {};
+    const isSameWait = this.#waits && attempt !== undefined && attempt === notice['attempt'];
+    const firstMs = isSameWait ? atLeast(notice['retry_delay_ms'], delayMs) : notice['retry_delay_ms'];
+    this.#last = { ...notice, retry_delay_ms: firstMs };
     this.#waits = true;
   }
 
@@ -86,5 +90,8 @@ export class ClaudeRetries {
     return isHint ? { ...facts, retryAfterMs: Math.ceil(delayMs) } : facts;
   }
 }
+
+const atLeast = (ms: unknown, least: unknown): unknown =>
+  typeof ms === 'number' && typeof least === 'number' ? Math.max(ms, least) : ms;
 
 const untold = 'Claude does not tell how long the API asks to wait';

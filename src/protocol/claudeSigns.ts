@@ -1,5 +1,13 @@
 import { type AgentSign, recordIn } from './agentReport.ts';
 
+/** Messages of the system that tell how Claude stands, and not that it gets on. */
+const standing: ReadonlySet<unknown> = new Set([
+  'control_request_progress',
+  'session_state_changed',
+  'session_writes_lost',
+  'worker_shutting_down',
+]);
+
 /**
  * What a message of Claude says of its liveness. A stalled upstream goes on sending pings, and empty deltas move nothing: what it says has
  * to grow.
@@ -11,7 +19,8 @@ export function claudeSign(message: Readonly<Record<string, unknown>>): AgentSig
     case 'keep_alive':
       return 'traffic';
     case 'system':
-      return message['subtype'] === 'api_retry' ? 'retry' : 'progress';
+      if (message['subtype'] === 'api_retry') return 'retry';
+      return standing.has(message['subtype']) ? 'traffic' : 'progress';
     default:
       return 'progress';
   }

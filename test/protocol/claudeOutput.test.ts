@@ -264,7 +264,64 @@ function readRun(messages: readonly object[], options = { isStream: true, retrie
   return reader.report(wallNow).failure;
 }
 
+describe('a run that Claude ended by a word of its own', () => {
+  const ended = (terminal: string, fields: object = {}) =>
+    read(init, result({ terminal_reason: terminal, ...fields })).failure;
+
+  it.each([
+    ['tool_deferred', { kind: 'permanent', message: expect.stringContaining('put a tool call off') as string }],
+    ['tool_deferred_unavailable', { kind: 'permanent' }],
+    ['stop_hook_prevented', { kind: 'permanent', message: 'A hook stopped the run' }],
+    ['background_requested', { kind: 'permanent', outcome: 'unknown' }],
+    ['rapid_refill_breaker', { kind: 'permanent', reason: 'context_length' }],
+    ['malformed_tool_use_exhausted', { kind: 'protocol' }],
+    ['structured_output_retry_exhausted', { kind: 'permanent' }],
+    ['word_of_tomorrow', { kind: 'unknown', reason: 'empty_response', message: /word_of_tomorrow/ }],
+  ])(
+    '[R-5] [S-10] is judged by it, without an answer: %s',
+    (terminal, { message, ...facts }: Record<string, unknown>) => {
+      const failure = ended(terminal, { result: '' });
+      expect(failure).toMatchObject(message instanceof RegExp || message === undefined ? facts : { ...facts, message });
+      if (message instanceof RegExp) expect(failure?.message).toMatch(message);
+    },
+  );
+
+  it.each([
+    ['rapid_refill_breaker', { kind: 'permanent', reason: 'context_length', message: 'It fills up' }],
+    ['malformed_tool_use_exhausted', { kind: 'protocol', message: 'It fills up' }],
+    ['tool_deferred_unavailable', { kind: 'permanent', message: 'It fills up' }],
+    ['turn_setup_failed', { kind: 'unknown', message: 'It fills up' }],
+    ['word_of_tomorrow', { kind: 'unknown', message: 'It fills up' }],
+  ])('[R-5] [S-10] is judged by it, with an error: %s', (terminal, facts) => {
+    expect(ended(terminal, { is_error: true, result: 'It fills up' })).toMatchObject(facts);
+  });
+
+  it('[R-5] [S-10] has succeeded where it had answered, whatever kept it from going on', () => {
+    for (const terminal of ['stop_hook_prevented', 'word_of_tomorrow', 'completed'])
+      expect(ended(terminal, { result: 'the answer' })).toBeUndefined();
+  });
+});
+
 describe('a 429 that Claude ends with', () => {
+  it('[R-3] [M-13] hints at the whole wait, of which Claude tells what is left every 30 s', () => {
+    const waits = [60_000, 30_000, 1].map((retry_delay_ms) => asksAgain({ retry_delay_ms }));
+    expect(readRun([begins, ...waits, ...limited])).toMatchObject({ kind: 'rate_limit', retryAfterMs: 60_000 });
+    const reader = createClaudeReader({ isStream: true });
+    for (const message of [begins, ...waits]) reader.take(message);
+    expect(reader.report(wallNow).waiting).toMatchObject({ kind: 'rate_limit', retryAfterMs: 60_000 });
+  });
+
+  it('[R-3] [M-13] hints at the wait of its own request, not at that of one before', () => {
+    const before = [asksAgain({ retry_delay_ms: 50_000 }), { type: 'assistant', message: { content: [] } }];
+    const own = asksAgain({ retry_delay_ms: 20_000 });
+    expect(readRun([begins, ...before, own, ...limited])).toMatchObject({ retryAfterMs: 20_000 });
+    const next = asksAgain({ attempt: 2, max_retries: 2, retry_delay_ms: 900 });
+    expect(readRun([begins, asksAgain({ max_retries: 2, retry_delay_ms: 50_000 }), next, ...limited])).toMatchObject({
+      kind: 'rate_limit',
+      retryAfterMs: undefined,
+    });
+  });
+
   it('[M-13] is a quota when it did not ask again itself: the API asked for more than a minute', () => {
     expect(readRun([begins, ...limited])).toMatchObject({
       kind: 'quota',

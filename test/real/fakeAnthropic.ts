@@ -104,6 +104,33 @@ function answers(block: object, delta: object, stopReason: string): Reply {
   };
 }
 
+/** An answer of one text, whose connection is cut behind that text. */
+export const cutBehind =
+  (text: string): Reply =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const send = (type: string, fields: object): void => {
+      response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+    };
+    const message = {
+      id: 'msg_cut',
+      type: 'message',
+      role: 'assistant',
+      model: 'fake',
+      content: [],
+      stop_reason: null,
+    };
+    send('message_start', {
+      message: { ...message, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } },
+    });
+    send('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
+    send('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+    // What was sent is to arrive before the cut.
+    response.write(`event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n`, () => {
+      setTimeout(() => response.socket?.destroy(), 200);
+    });
+  };
+
 /** An error of the API. */
 export function fails(status: number, type = 'api_error', message = type, headers: Record<string, string> = {}): Reply {
   return (response) => {

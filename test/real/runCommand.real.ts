@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { goOnPrompt } from '../../src/protocol/agentTrail.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { codexPath, hasCodex } from './codexEnv.ts';
-import { callsTool, fails, says } from './fakeAnthropic.ts';
+import { callsTool, cutBehind, fails, says } from './fakeAnthropic.ts';
 import { breaksAfter, refuses, responds } from './fakeOpenai.ts';
 import { runOverClaude, runOverCodex } from './startRealRun.ts';
 
@@ -27,6 +27,17 @@ describe.skipIf(!hasClaude)('unwedge run over the real claude', () => {
     );
     expect({ code, requests: upstream.requests.length }).toEqual({ code: 75, requests: 1 });
     expect(stderr).toContain(`unwedge: ${line}`);
+  });
+
+  it.each([
+    ['stream-json', stream, []],
+    ['json', ['--output-format', 'json'], []],
+    ['json, held back', ['--output-format', 'json'], attempts(2)],
+  ])('[R-14] gives an answer that was cut and gone on with as a whole: %s', async (_, more, own) => {
+    const script = [cutBehind('first half, '), says('second half.')];
+    const { code, stdout, upstream } = await runOverClaude(script, [...own, '--', ...claude, ...more]);
+    expect({ code, requests: upstream.requests.length }).toEqual({ code: 0, requests: 2 });
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ result: 'first half, second half.' });
   });
 
   it('[R-6] tries again when it is limited for a moment, with at most one retry inside', async () => {

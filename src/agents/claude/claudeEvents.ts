@@ -1,4 +1,5 @@
 import { recordIn, textIn } from '../../protocol/agentReport.ts';
+import { isGoingOn } from '../../protocol/claudeAnswer.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkMessage } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
@@ -49,6 +50,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
   }
 
   function user(message: SdkMessage): void {
+    if (isGoingOn(message) && typeof message['parent_tool_use_id'] !== 'string') text.goOn();
     for (const block of blocksOf(message)) {
       const id = textIn(block['tool_use_id']);
       if (block['type'] !== 'tool_result' || id === undefined) continue;
@@ -75,6 +77,12 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
       const id = textIn(message['tool_use_id']) ?? '';
       const reason = textIn(message['message']);
       sink({ type: 'approval.resolved', id, tool, decision: 'decline', reason });
+    }
+    if (message['subtype'] === 'session_writes_lost') {
+      sink({
+        type: 'notice',
+        message: 'The disk is full: the session could not be kept whole, and may not be resumed as it was',
+      });
     }
     if (message['subtype'] === 'compact_boundary') {
       sink({ type: 'notice', message: 'The conversation was compacted to fit' });

@@ -3,7 +3,7 @@ import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
 import { inTime } from '../../policy/inTime.ts';
 import type { ClaudeBackendOptions } from '../../agents/claude/claudeBackendOptions.ts';
-import { importQuery, sdkPackage } from '../../agents/claude/claudeSdkModule.ts';
+import { importQuery } from '../../agents/claude/claudeSdkModule.ts';
 import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
@@ -19,12 +19,12 @@ import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { endedCode, exitCodes } from '../run/exitCode.ts';
-import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
 import { optionWords } from '../../policy/shownCommand.ts';
 import { agentExitCode } from './exitCode.ts';
+import { failureLines } from './failureWords.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, type Printer, snakeCase } from './printer.ts';
@@ -193,26 +193,6 @@ const lifecycle: ReadonlySet<string> = new Set(['child.started', 'child.stopped'
 function tellsOfTrouble(fact: Told<Fact>): boolean {
   if (fact.type === 'process.exited') return fact.reason !== 'exit' && fact.reason !== 'cancelled';
   return !lifecycle.has(fact.type);
-}
-
-/** One line, or one for each of two that failed, which then says whose it is. */
-function failureLines(failure: Failure, plan: AgentPlan): readonly string[] {
-  const failures = failuresOf(failure);
-  const [only] = failures;
-  if (failures.length === 1 && only !== undefined) return [lineOf(only, plan)];
-  return failures.map(
-    (each, place) => `${sanitize(each.integration)} failed${place === 0 ? '' : ' too'}: ${lineOf(each, plan)}`,
-  );
-}
-
-function lineOf(failure: Failure, plan: AgentPlan): string {
-  const { kind, code, integration } = failure;
-  const { command, name, backend } = plan;
-  const isClaude = integration === (backend === 'claude' ? name : 'claude');
-  const missing = kind === 'spawn' && code === 'ENOENT' && isClaude && (command === undefined || backend !== 'claude');
-  if (missing)
-    return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
-  return failureLine(failure);
 }
 
 /** The last line of `--json`. */

@@ -55,7 +55,9 @@ export function leftLines(left: AgentLeft | undefined): readonly string[] {
   if (left?.effects !== 'possible') return [];
   const { agent, sessionId } = left;
   const words = agent === 'claude' ? 'claude --resume' : 'codex exec resume';
-  const next = sessionId === undefined ? '' : `; go on with: ${words} ${shellWord(sanitize(sessionId))}`;
+  // Ended together with its commands, Claude keeps what became of the last one as an exit code.
+  const check = agent === 'claude' ? ', and have it check what its last call did' : '';
+  const next = sessionId === undefined ? '' : `; go on with: ${words} ${shellWord(sanitize(sessionId))}${check}`;
   return [`it may have changed something, and another run begins anew${next}`];
 }
 
@@ -90,7 +92,8 @@ const mostOfAll = (): number => 1 - Number.EPSILON;
 export function failureLine(failure: Failure, left?: AgentLeft): string {
   const isLost = left?.effects === 'possible' && failure.retryAfterMs === undefined;
   const said = advice[failure.kind];
-  const next = isLost && (said === mayHelp || said === tryLater) ? '' : later(failure);
+  const isAdvised = said === mayHelp || said === tryLater || failure.reason === 'empty_response';
+  const next = isLost && isAdvised ? '' : later(failure);
   return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${next}`;
 }
 

@@ -17,6 +17,8 @@ export interface RunPlan {
   readonly agent: AgentOption;
   /** Whether the output is taken for that of an agent. */
   readonly isAgent: boolean;
+  /** Whether it is an agent that prints a result with its answer. */
+  readonly printsResult: boolean;
   /** Whether another attempt may begin anew whatever the ones before did. */
   readonly retriesAlways: boolean;
   readonly policy: IntegrationPolicy;
@@ -75,6 +77,7 @@ export function planRun(
     name,
     agent,
     isAgent: known !== undefined,
+    printsResult: known?.agent === 'claude' && known.format !== 'text',
     retriesAlways: retryOf(args.retry) === 'always',
     policy: policyOf(args, known, onTerminal, { name, policies: config.policies }),
     promptFile: args['prompt-file'],

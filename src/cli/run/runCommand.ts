@@ -14,6 +14,9 @@ import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
+import { createResultJoiner } from '../../protocol/claudeResult.ts';
+import { joinedAnswerOf } from '../../integrations/subprocess/claudeSession.ts';
+import { type JoinedOutput, joinOutput } from './joinedOutput.ts';
 import { lastWords, leftLines, openedItself } from './lastWords.ts';
 import { stdinWords } from './stdinWords.ts';
 import type { RunArgs } from './options.ts';
@@ -43,13 +46,23 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     ? { write: (chunk, stream) => (stream === 'stderr' ? own.write(chunk, stream) : undefined) }
     : own;
   let opened: string | undefined;
+  let joined: JoinedOutput | undefined;
+  /** As its readers should have it, where the result of an agent may be the last piece of its answer. */
+  const asWhole = (to: Sink): Sink => {
+    if (!plan.printsResult) return to;
+    joined = joinOutput(
+      to,
+      createResultJoiner((id) => joinedAnswerOf(id, io.env)),
+    );
+    return joined;
+  };
   const end = await superviseRun(plan, request, {
     env: io.env,
     telemetry: (registry) => startTelemetry(args.otel, registry, io),
     signal: io.signal,
     isInterrupted,
     outputOf(attempt) {
-      if (!plan.holdsOutput) return sink;
+      if (!plan.holdsOutput) return asWhole(sink);
       for (const earlier of held.values()) earlier.discard();
       const output = holdOutput();
       held.set(attempt, output);
@@ -66,7 +79,8 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     },
   });
   const last = [...held.values()].at(-1);
-  await last?.release(sink);
+  await last?.release(asWhole(sink));
+  await joined?.end();
   const trouble = own.trouble ?? last?.trouble;
   if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
   const ownCode = exitCodeFor(plan, end, io.signal);

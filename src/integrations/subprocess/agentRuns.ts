@@ -8,6 +8,7 @@ import type { Clock } from '../../policy/clock.ts';
 import { mayRetry } from '../../policy/repetition.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/failure.ts';
 import type { RetryPolicy } from '../../policy/policy.ts';
+import { joinedAnswerOf } from './claudeSession.ts';
 import { boundRetries } from './agentRetries.ts';
 import { nameOfCommand } from './commandName.ts';
 import {
@@ -204,8 +205,21 @@ function conclude(
   const told = stream.report(exit.endedAt);
   const facts = agentExitFacts(exit, command, told, stream.missed);
   if (facts !== undefined) throw new AttemptError(judged(facts));
-  const text = command.format === 'text' ? answer(exit.stdout.text.trim()) : told.text;
+  const text =
+    command.format === 'text' ? answer(exit.stdout.text.trim()) : (joinedAnswer(command, told, options) ?? told.text);
   return { ...exit, agent: { ...told, text, concluded: true } };
+}
+
+/** Of an answer in pieces the result alone has the last one: the session has them all. */
+function joinedAnswer(
+  { agent, format }: AgentCommand,
+  told: AgentReport,
+  { env }: SubprocessOptions,
+): string | undefined {
+  if (agent !== 'claude' || format !== 'json' || told.sessionId === undefined || told.effects === 'none')
+    return undefined;
+  const joined = joinedAnswerOf(told.sessionId, { ...process.env, ...env });
+  return joined === undefined ? undefined : answer(joined);
 }
 
 /** A limit that passed, with what the agent said last: one that waited because of a limit of its API has met that one. */

@@ -9,7 +9,9 @@ interface Meaning {
 
 /** What the words of Codex's list mean where they say enough; `other` and what stands for a broken stream leave it to the text. */
 const words: Readonly<Record<string, Meaning>> = {
+  activeTurnNotSteerable: { kind: 'permanent' },
   badRequest: { kind: 'permanent' },
+  bioPolicy: { kind: 'permanent' },
   contextWindowExceeded: { kind: 'permanent', reason: 'context_length' },
   cyberPolicy: { kind: 'permanent' },
   flexUnavailable: { kind: 'overloaded' },
@@ -22,6 +24,7 @@ const words: Readonly<Record<string, Meaning>> = {
   sandboxError: { kind: 'permanent' },
   serverOverloaded: { kind: 'overloaded' },
   sessionBudgetExceeded: { kind: 'quota' },
+  threadRollbackFailed: { kind: 'permanent' },
   tooManyDenials: { kind: 'permanent' },
   unauthorized: { kind: 'auth' },
   usageLimitExceeded: { kind: 'quota' },

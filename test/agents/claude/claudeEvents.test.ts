@@ -36,6 +36,16 @@ describe('what is told of the messages of Claude', () => {
     expect(said(blockStart, delta('wrong'), assistant(text('right')))).toBe('wrong\n\nright');
   });
 
+  it('[R-14] [U-4] joins what Claude goes on with behind a cut', () => {
+    const cut = 'Your response above was cut off mid-stream. Resume directly from where it stops.';
+    const order = { ...assistant(text(cut)), type: 'user', isSynthetic: true };
+    expect(said(assistant(text('one ')), order, assistant(text('two')), assistant(text('three')))).toBe(
+      'one two\n\nthree',
+    );
+    const streamed = [blockStart, delta('one '), assistant(text('one ')), blockStart, delta('lost')];
+    expect(said(...streamed, order, blockStart, delta('two'), assistant(text('two')))).toBe('one \n\nlost\n\ntwo');
+  });
+
   it('[U-4] leaves out what sub-agents say, and what a failed request left as an answer', () => {
     const synthetic = { ...assistant(text('API Error')), is_api_error_message: true };
     expect(said({ ...assistant(text('sub')), parent_tool_use_id: 'toolu_1' }, synthetic)).toBe('');

@@ -60,10 +60,13 @@ describe('the last words of a run', () => {
     const lines = (left: object) => lastWords(plan, acted(left) as never);
     expect(lines({ sessionId: 's-1' })).toEqual([
       'timeout: It took too long',
-      `${anew}; go on with: claude --resume s-1`,
+      `${anew}; go on with: claude --resume s-1, and have it check what its last call did`,
     ]);
     expect(lines({})).toEqual(['timeout: It took too long', anew]);
     expect(lines({ agent: 'codex', sessionId: 't 1' }).at(-1)).toBe(`${anew}; go on with: codex exec resume 't 1'`);
+    const empty = { ...timeout, kind: 'unknown', reason: 'empty_response', message: 'Nothing was said' } as const;
+    const silent = { ...acted({}), ...end(empty), left: acted({}).left } as never;
+    expect(lastWords(plan, silent)).toEqual(['unknown: Nothing was said', anew]);
     for (const effects of ['none', 'unknown'])
       expect(lines({ effects })).toEqual(['timeout: It took too long; trying again may help']);
     const busy = { ...timeout, kind: 'overloaded', reason: undefined, message: 'HTTP 529' } as const;

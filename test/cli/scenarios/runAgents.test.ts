@@ -79,7 +79,7 @@ describe('unwedge run with more than one attempt of an agent', () => {
     expect({ code, runs: runs.length }).toEqual({ code: 124, runs: 3 });
     expect(lines.slice(-2)).toEqual([
       expect.stringMatching(/^unwedge: timeout: CLI produced no output for 1s and was terminated$/),
-      'unwedge: it may have changed something, and another run begins anew; go on with: claude --resume s-1',
+      'unwedge: it may have changed something, and another run begins anew; go on with: claude --resume s-1, and have it check what its last call did',
     ]);
     const effectsOf = async (run: FakeRun): Promise<unknown> =>
       JSON.parse((await runClaude([run], stream, [...options, '--json', '--attempts', '1'])).stdout);

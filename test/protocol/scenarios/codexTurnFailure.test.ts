@@ -18,6 +18,12 @@ describe('a turn that failed', () => {
       'You’ve hit your usage limit. Try again in 2 hours.',
       { kind: 'quota', retryAfterMs: 7_200_000 },
     ],
+    ['bioPolicy', 'This request was stopped. Try again later.', { kind: 'permanent' }],
+    ['threadRollbackFailed', 'The thread could not be rolled back: timed out', { kind: 'permanent' }],
+    [{ activeTurnNotSteerable: { turnKind: 'review' } }, 'The active turn cannot be steered', { kind: 'permanent' }],
+    ['wordOfTomorrow', 'unexpected status 503 Service Unavailable: x', { kind: 'transient' }],
+    [{ wordOfTomorrow: { httpStatusCode: 429 } }, 'slow down', { kind: 'rate_limit', status: 429 }],
+    ['wordOfTomorrow', 'what nobody has said before', { kind: 'unknown' }],
     ['usageLimitExceeded', 'Quota exceeded. Check your plan and billing details.', { kind: 'quota' }],
     [
       http('httpConnectionFailed', 503),

@@ -1,0 +1,90 @@
+import { longestAnswer, recordIn, textIn } from './agentReport.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** What Claude says to itself to go on behind what was said already: its stream was cut, or its limit of tokens reached. */
+const goesOn = /\b(?:resume directly|continue from where you left off|pick up mid-thought|resume where)\b/i;
+/** Of these the next message is the whole again. */
+const beginsAgain = /\b(?:from the start|again|the whole (?:answer|summary))\b/i;
+/** All of it stands at the beginning. */
+const longestOrder = 500;
+
+/**
+ * The last answer of Claude in all its pieces. Where a request was cut off behind a finished text, Claude asks on and gives the last piece
+ * alone as its `result` (seen with 2.1.332); between the pieces stands a message of the user that it wrote itself.
+ */
+export class ClaudeAnswer {
+  #pieces: string[] = [];
+  #length = 0;
+  /** The message that the last piece is of. */
+  #message: unknown;
+  #isGoingOn = false;
+  #isJoined = false;
+
+  /** One message of the stream, or of a session on disk. */
+  take(message: Message): void {
+    if (typeof message['parent_tool_use_id'] === 'string' || message['isSidechain'] === true) return;
+    if (message['type'] === 'assistant') this.#said(message);
+    else if (message['type'] === 'user') this.#asked(message);
+    else if (message['type'] === 'conversation_reset') this.#begin();
+  }
+
+  /**
+   * Its pieces as one, up to 1 MB; undefined when it came in one piece.
+   * @param last - what the result says: the last piece, which may have come with it alone.
+   */
+  joined(last = ''): string | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    if (this.#isGoingOn) return textIn([...this.#pieces, last].join(''));
+    return this.#isJoined ? textIn(this.#pieces.join('')) : undefined;
+  }
+
+  #said(message: Message): void {
+    const { id, model, content } = recordIn(message['message']) ?? {};
+    // What a failed request left as an answer is none.
+    if (message['is_api_error_message'] === true || message['isApiErrorMessage'] === true || model === '<synthetic>')
+      return;
+    for (const block of Array.isArray(content) ? content.map(recordIn) : []) {
+      if (block?.['type'] === 'tool_use') this.#begin();
+      else if (block?.['type'] === 'text' && typeof block['text'] === 'string') this.#piece(block['text'], id);
+    }
+  }
+
+  #piece(text: string, id: unknown): void {
+    if (!this.#isGoingOn && (id === undefined || id !== this.#message)) this.#begin();
+    else if (this.#isGoingOn && this.#pieces.length > 0) this.#isJoined = true;
+    this.#isGoingOn = false;
+    this.#message = id;
+    if (this.#length >= longestAnswer) return;
+    this.#pieces.push(text);
+    this.#length += text.length;
+  }
+
+  #asked(message: Message): void {
+    if (isGoingOn(message)) this.#isGoingOn = true;
+    else this.#begin();
+  }
+
+  #begin(): void {
+    this.#pieces = [];
+    this.#length = 0;
+    this.#message = undefined;
+    this.#isGoingOn = false;
+    this.#isJoined = false;
+  }
+}
+
+/** Whether Claude says to itself, by this message, to go on behind what it said before. */
+export function isGoingOn(message: Message): boolean {
+  if (message['isSynthetic'] !== true && message['isMeta'] !== true) return false;
+  const order = orderIn(message).slice(0, longestOrder);
+  // What it is to do if nothing of the answer survived does not hold behind a text that did.
+  return goesOn.test(order) && !beginsAgain.test(order.replace(/if none of it survived[\s\S]*/i, ''));
+}
+
+function orderIn(message: Message): string {
+  const content = recordIn(message['message'])?.['content'];
+  if (typeof content === 'string') return content;
+  const [first] = Array.isArray(content) ? content.map(recordIn) : [];
+  return typeof first?.['text'] === 'string' ? first['text'] : '';
+}
