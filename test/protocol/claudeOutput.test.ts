@@ -276,14 +276,12 @@ describe('a run that Claude ended by a word of its own', () => {
     ['rapid_refill_breaker', { kind: 'permanent', reason: 'context_length' }],
     ['malformed_tool_use_exhausted', { kind: 'protocol' }],
     ['structured_output_retry_exhausted', { kind: 'permanent' }],
-    ['word_of_tomorrow', { kind: 'unknown', reason: 'empty_response', message: /word_of_tomorrow/ }],
-  ])(
-    '[R-5] [S-10] is judged by it, without an answer: %s',
-    (terminal, { message, ...facts }: Record<string, unknown>) => {
-      const failure = ended(terminal, { result: '' });
-      expect(failure).toMatchObject(message instanceof RegExp || message === undefined ? facts : { ...facts, message });
-      if (message instanceof RegExp) expect(failure?.message).toMatch(message);
-    },
+    [
+      'word_of_tomorrow',
+      { kind: 'unknown', reason: 'empty_response', message: expect.stringContaining('word_of_tomorrow') as string },
+    ],
+  ])('[R-5] [S-10] is judged by it, without an answer: %s', (terminal, facts: Record<string, unknown>) =>
+    expect(ended(terminal, { result: '' })).toMatchObject(facts),
   );
 
   it.each([
