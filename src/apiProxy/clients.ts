@@ -133,12 +133,24 @@ export const clients = {
       ...called,
     },
   },
+  anthropic: {
+    name: 'Anthropic SDK',
+    version: '1.14.0',
+    agent: /^Anthropic\//i,
+    conversations: [],
+    // It throws what the event says, and waits for whatever it is told.
+    cells: {
+      ...everywhere,
+      'refused for an hour': { does: 'passes', then: 'waits' },
+      ...broken({ does: 'error', then: 'fails' }),
+    },
+  },
   sdk: {
-    name: 'SDKs of Anthropic, OpenAI and Vercel',
-    version: '1.14.0, 7.59.0',
+    name: 'OpenAI SDK',
+    version: '7.59.0',
     agent: /(?:)/,
     conversations: [],
-    // They throw what the event says, and never ask again by themselves.
+    // It throws what the event says, as do others that are not known here.
     cells: { ...everywhere, ...broken({ does: 'error', then: 'fails' }) },
   },
 } as const satisfies Readonly<Record<string, ClientFacts>>;

@@ -12,7 +12,7 @@ import type { Bucket } from './upstream.ts';
 const codexWaitS = 30;
 /** A longer wait Codex is not told, in seconds: it would wait without a word. */
 const longestCodexWaitS = 60;
-/** A connection is reset so long after its last bytes, in ms: Node takes a reset that comes with unread bytes for an end. */
+/** A connection is reset so long after its last bytes, in ms: Node 20 to 24 takes a reset that comes with unread bytes for an end. */
 const resetAfterMs = 1000;
 
 /** Ends an answer that broke, in the way its client can go on from. */

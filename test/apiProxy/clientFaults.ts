@@ -74,6 +74,7 @@ export const requestsOf: Readonly<
     dialects: ['chat', 'messages', 'responses'],
   },
   gemini: { agent: 'GeminiCLI-tui/0.61.0/gemini-2.5-flash (linux; x64; terminal)', dialects: ['gemini'] },
+  anthropic: { agent: 'Anthropic/JS 1.14.0', dialects: ['messages'] },
   sdk: { agent: 'OpenAI/JS 7.59.0', dialects: ['chat', 'messages', 'responses'] },
 };
 

@@ -43,7 +43,7 @@ describe('what a request asks for', () => {
   it.each([
     ['claude-cli/2.1.330 (external, sdk-cli)', 'claude'],
     ['codex_exec/0.169.0 (Debian 12)', 'codex'],
-    ['Anthropic/JS 1.12.0', 'sdk'],
+    ['Anthropic/JS 1.12.0', 'anthropic'],
     ['opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', 'opencode'],
     ['GeminiCLI-tui/0.61.0/gemini-2.5-flash (linux; x64; terminal)', 'gemini'],
     ['ai/7.0.173 ai-sdk/openai/4.0.118 runtime/node.js/24', 'sdk'],

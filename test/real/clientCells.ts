@@ -23,7 +23,7 @@ const programs: Readonly<Record<RealProgram, Asking>> = {
   opencode: { client: 'opencode', dialect: 'chat', tool: ['bash', 'command'], isInstalled: hasOpencode },
   gemini: { client: 'gemini', dialect: 'gemini', tool: ['run_shell_command', 'command'], isInstalled: hasGemini },
   openai: { client: 'sdk', dialect: 'chat', tool: ['Bash', 'command'], isInstalled: hasSdks },
-  anthropic: { client: 'sdk', dialect: 'messages', tool: ['Bash', 'command'], isInstalled: hasSdks },
+  anthropic: { client: 'anthropic', dialect: 'messages', tool: ['Bash', 'command'], isInstalled: hasSdks },
 };
 
 /** The programs whose cells are tried. */
