@@ -128,7 +128,7 @@ export const clients = {
     // A call that it had been given before it asks again it makes as well.
     cells: {
       ...everywhere,
-      'refused for an hour': { does: 'passes', then: 'goes on' },
+      'refused for an hour': { does: 'passes', then: 'waits' },
       ...broken({ does: 'reset', then: 'goes on' }),
       ...called,
     },
