@@ -4,7 +4,7 @@ import { rpcErrors } from '../protocol/jsonRpc.ts';
 import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../protocol/mcp/message.ts';
 import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
-import { mergedDiscovery, mergedInfo } from './mergedInfo.ts';
+import { mergedDiscovery, mergedInfo, signature } from './mergedInfo.ts';
 import { settling } from './settling.ts';
 
 /** How long servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
@@ -15,16 +15,20 @@ export class HubGreeting {
   readonly #clock: Clock;
   readonly #members: readonly HubMember[];
   readonly #version: string;
+  readonly #say: (line: string) => void;
+  /** What the client was told that its servers have. */
+  #told: McpParams | undefined = undefined;
   #isModern = false;
   #isDone = false;
   /** How much of the log the client wants, as it said so last. */
   #level: McpParams | undefined = undefined;
 
-  /** @param version - ours, for the client. */
-  constructor(clock: Clock, members: readonly HubMember[], version: string) {
+  /** @param version - ours, for the client. @param say - one line for people. */
+  constructor(clock: Clock, members: readonly HubMember[], version: string, say: (line: string) => void) {
     this.#clock = clock;
     this.#members = members;
     this.#version = version;
+    this.#say = say;
   }
 
   /** Whether the client was told what the hub is. */
@@ -45,7 +49,9 @@ export class HubGreeting {
     );
     this.#isDone = true;
     this.#isModern = false;
-    return resultAnswer(id, mergedInfo(this.#members, params['protocolVersion'], this.#version));
+    const merged = mergedInfo(this.#members, params['protocolVersion'], this.#version);
+    this.#told = fieldsOf(merged['capabilities']);
+    return resultAnswer(id, merged);
   }
 
   async discover({ id, params }: McpRequest): Promise<string> {
@@ -54,6 +60,25 @@ export class HubGreeting {
     this.#isDone = true;
     this.#isModern = true;
     return resultAnswer(id, merged);
+  }
+
+  /** Who we are, as each result of the stateless era says. */
+  get signature(): McpParams {
+    return signature(this.#version);
+  }
+
+  /** A server comes up after the handshake. What only it has the client does not ask for before it connects again. */
+  compare(member: HubMember): void {
+    const told = this.#told;
+    if (told === undefined) return;
+    const untold = ['prompts', 'resources', 'completions'].filter(
+      (name) => told[name] === undefined && fieldsOf(member.info?.['capabilities'])[name] !== undefined,
+    );
+    if (untold.length === 0) return;
+    this.#told = { ...told, ...Object.fromEntries(untold.map((name) => [name, {}])) };
+    this.#say(
+      `${member.name} came up late, with ${untold.join(' and ')}: the client asks for them once it has connected again`,
+    );
   }
 
   /** Of a client that knows the server from before, and so asks for nothing but what it wants. */

@@ -4,6 +4,7 @@ import { elementSpans, memberSpan } from '../protocol/mcp/jsonSpans.ts';
 import { fieldsOf, type McpParams } from '../protocol/mcp/message.ts';
 import type { HubMember } from './hubMember.ts';
 import { HubNames, type LeftOut } from './hubNames.ts';
+import { freshnessOf, type Freshness, mergedFreshness } from './freshness.ts';
 import { templateMatches } from './uriTemplate.ts';
 
 /** The lists that servers have, and by what the client asks for one of their items. */
@@ -47,6 +48,8 @@ export class HubLists {
   readonly prompts: HubNames;
   readonly #host: HubListsHost;
   readonly #known = new Map<ListMethod, Map<HubMember, readonly Item[]>>();
+  /** How long what each said last is good for. */
+  readonly #freshness = new Map<ListMethod, Map<HubMember, readonly Freshness[]>>();
   /** Those that were late last time: they are not waited for again before they have answered. */
   readonly #late = new Set<HubMember>();
   readonly #owners = new Map<string, HubMember>();
@@ -55,6 +58,17 @@ export class HubLists {
     this.#host = host;
     this.tools = new HubNames('tool', (left) => host.leftOut(left));
     this.prompts = new HubNames('prompt', (left) => host.leftOut(left));
+  }
+
+  /**
+   * How long a list of all servers is good for, and for whom. It is that of none while one of them has not said what it has: what comes of it is
+   * told as a change, which not every client hears.
+   */
+  freshness(method: ListMethod): Freshness {
+    const { capability } = kinds[method];
+    const known = this.#freshness.get(method);
+    const having = this.#host.members.filter((member) => member.mayHave(capability));
+    return mergedFreshness(having.flatMap((member) => known?.get(member) ?? [freshnessOf({})]));
   }
 
   /** One list of all servers, as the members of a JSON array. @param params - what the client's request had that concerns every server. */
@@ -93,12 +107,14 @@ export class HubLists {
   /** Asks a server for all pages of a list. */
   async #refresh(member: HubMember, method: ListMethod, params: McpParams): Promise<void> {
     const items: Item[] = [];
+    const freshness: Freshness[] = [];
     let cursor: unknown;
     for (let page = 0; page < mostPages && items.length < mostItems; page++) {
       const { answer, text } = await member.ask(method, cursor === undefined ? params : { ...params, cursor });
       // What it said last stands.
       if (answer.result === undefined) return;
       items.push(...itemsIn(text, method));
+      freshness.push(freshnessOf(answer.result));
       cursor = answer.result['nextCursor'];
       if (typeof cursor !== 'string') break;
     }
@@ -106,6 +122,8 @@ export class HubLists {
     this.#known.set(method, known);
     const before = known.get(member);
     known.set(member, items);
+    const fresh = this.#freshness.get(method) ?? new Map<HubMember, readonly Freshness[]>();
+    this.#freshness.set(method, fresh.set(member, freshness));
     const isLate = this.#late.delete(member);
     const isOther = JSON.stringify(before ?? []) !== JSON.stringify(items);
     if (isLate && isOther) this.#host.changed(method);

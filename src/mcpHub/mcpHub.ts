@@ -73,7 +73,7 @@ export class McpHub {
           room: () => this.#roomForMore(),
         }),
     );
-    this.#greeting = new HubGreeting(clock, this.#members, version);
+    this.#greeting = new HubGreeting(clock, this.#members, version, say);
     this.#lists = new HubLists({
       clock,
       leftOut: (left) => {
@@ -143,8 +143,11 @@ export class McpHub {
     const modern = isModern(params);
     if (modern && !this.#greeting.isDone) await this.#greeting.introduce(params);
     const items = await this.#lists.list(method, modern ? metaOf(params) : {});
-    const complete = modern ? '"resultType":"complete",' : '';
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${complete}${items}}}\n`;
+    const ofEra = modern
+      ? { resultType: 'complete', ...this.#lists.freshness(method), ...this.#greeting.signature }
+      : {};
+    const members = JSON.stringify(ofEra).slice(1, -1);
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}${modern ? ',' : ''}${items}}}\n`;
   }
 
   /** Every server listens; what they tell goes by the id that the client gave. */
@@ -245,6 +248,7 @@ export class McpHub {
   /** A server takes requests that the client was told nothing of. */
   #joined(member: HubMember): void {
     void this.#greeting.tellLevel(member);
+    this.#greeting.compare(member);
     if (!this.#greeting.isDone) return;
     for (const { text, members } of this.#questions.listening) if (member.send(text)) members.add(member);
     this.#changed(['tools/list', 'prompts/list', 'resources/list']);

@@ -91,7 +91,7 @@ export async function startHub(servers: HubServers, broken: readonly string[] = 
     return until(() => messages.find((each) => each.id === id && each.method === undefined));
   };
   return {
-    ...{ hub, registry, runtime, clock, input, messages, said, left, raw, ask, until },
+    ...{ hub, registry, runtime, clock, input, output, messages, said, left, raw, ask, until },
     told: (type: FactType, count = 1): Promise<Fact> =>
       until(() => facts.filter((fact) => fact.type === type)[count - 1]),
     mend: (name: string): void => rmSync(join(directories.get(name) ?? '', 'broken')),
