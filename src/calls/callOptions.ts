@@ -1,3 +1,4 @@
+import { limitRule } from '../policy/limitRule.ts';
 import { backoffFrom, type BackoffInput, backoffKey } from '../policy/backoff.ts';
 import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
@@ -51,7 +52,7 @@ export interface CallOptions<I, O> {
   readonly backoff?: BackoffInput | undefined;
   /** Without a sign of life, per attempt, in ms above 0. @defaultValue the policy's */
   readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms above 0. @defaultValue the policy's */
+  /** Per attempt, in ms above 0; at most `overallMs` where that is given, which else is raised to it. @defaultValue the policy's */
   readonly attemptMs?: Duration | undefined;
   /** For the whole call, in ms above 0. @defaultValue the policy's */
   readonly overallMs?: Duration | undefined;
@@ -129,7 +130,7 @@ export function effectUnder(reconcile: Reconciler | undefined, effect: Effect | 
  */
 export function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
   const { fallback } = options;
-  return settingsGiven(defaults, readGiven('options', options, callKeys, scopeRule), fallback);
+  return settingsGiven(defaults, readGiven('options', options, callKeys, callRule), fallback);
 }
 
 /**
@@ -140,7 +141,12 @@ export function settingsOfStream<I, O>(
   defaults: CallSettings<I, O>,
   options: CallStreamOptions<I, never>,
 ): CallSettings<I, O> {
-  return settingsGiven(defaults, readGiven('options', options, streamKeys, scopeRule), undefined);
+  return settingsGiven(defaults, readGiven('options', options, streamKeys, callRule), undefined);
+}
+
+function callRule(values: GivenValues<typeof sharedKeys>, tell: Tell): void {
+  scopeRule(values, tell);
+  limitRule(values, tell);
 }
 
 function settingsGiven<I, O>(
@@ -155,7 +161,8 @@ function settingsGiven<I, O>(
     ownLimits: defaults,
     idleMs: given.idleMs ?? defaults.idleMs,
     attemptMs: given.attemptMs ?? defaults.attemptMs,
-    overallMs: given.overallMs ?? defaults.overallMs,
+    // A limit that could never be reached would say nothing.
+    overallMs: given.overallMs ?? Math.max(defaults.overallMs, given.attemptMs ?? 0),
     retry:
       maxAttempts === undefined && backoff === undefined
         ? defaults.retry

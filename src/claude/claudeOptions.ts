@@ -1,3 +1,4 @@
+import { programForm } from '../policy/commandText.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { BackoffPolicy } from '../policy/backoff.ts';
 import type { Clock, Random } from '../policy/clock.ts';
@@ -111,7 +112,7 @@ const callKeys = { ...sharedKeys, signal } satisfies KeysOf<ClaudeCallOptions>;
 
 const claudeKeys = {
   ...sharedKeys,
-  command: text(),
+  command: text(programForm),
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
   cwd: anything as Key<string | undefined>,
   env: anything as Key<ClaudeOptions['env']>,

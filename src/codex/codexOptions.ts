@@ -1,3 +1,4 @@
+import { programForm } from '../policy/commandText.ts';
 import type { McpServerSettings } from '../actors/mcp/mcpServerOptions.ts';
 import type { Effect } from '../policy/effects.ts';
 import { effects } from '../policy/effects.ts';
@@ -100,7 +101,7 @@ const configValue = either<string | number | boolean | readonly string[]>(
 );
 
 const codexKeys = {
-  command: text({ default: 'codex' }),
+  command: text({ default: 'codex', ...programForm }),
   args: list(text({ empty: true }), { expected: texts, default: ['app-server'] }),
   config: byName(configValue, { default: {} }),
   env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),

@@ -1,3 +1,4 @@
+import { programForm } from '../policy/commandText.ts';
 import type { Readable } from 'node:stream';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
@@ -78,7 +79,7 @@ const texts = 'an array of strings';
 
 /** What a command is run with, and where. */
 export const commandKeys = {
-  command: text({ required: true, help: 'Path, or name to look up on the PATH.' }),
+  command: text({ ...programForm, required: true, help: 'Path, or name to look up on the PATH.' }),
   args: list(text({ empty: true }), { expected: texts, inherited: [], help: 'Reach the program literally.' }),
   cwd: text({ usually: 'the working directory', help: 'Where it runs.' }),
   env: { ...variables, inherited: {}, help: 'Variables set for it.' },

@@ -1,3 +1,4 @@
+import { programForm } from '../policy/commandText.ts';
 import { processTarget } from '../actors/mcp/mcpProcess.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../actors/mcp/http/remoteOptions.ts';
 import { checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
@@ -111,7 +112,7 @@ const { url, headers, auth, transport } = remoteServerKeys;
 
 const proxyKeys = {
   name: text({ required: true }),
-  command: text(),
+  command: text(programForm),
   remote: section({ url, headers, auth, transport }),
   args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
   env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),

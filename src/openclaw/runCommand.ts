@@ -1,3 +1,4 @@
+import { programFlaw } from '../policy/commandText.ts';
 import { PassThrough } from 'node:stream';
 import type { SubprocessInput } from '../machines/subprocessInput.ts';
 import { show } from '../policy/showValue.ts';
@@ -24,6 +25,8 @@ export function runCommand(input: SpawnInput): RunCommand {
   const [command, ...args] = argvOf(input);
   if (command === undefined || command === '')
     throw new TypeError('Expected `argv` to begin with a program, got nothing');
+  const flaw = programFlaw(command, 'the first of `argv`');
+  if (flaw !== undefined) throw new TypeError(flaw);
   const { cwd, env } = input;
   const stdin = stdinOf(input);
   return {

@@ -1,3 +1,4 @@
+import { limitRule } from './limitRule.ts';
 import { backoffFrom } from './backoff.ts';
 import { completeBreaker } from './breaker.ts';
 import type { Complaint } from './optionKeys.ts';
@@ -57,6 +58,15 @@ function limitsFrom(read: ReadPolicy, base: Limits, tell: TellPolicy): Limits {
     refuseTwice(key, read[key], ['limits', key], long[key], tell);
   }
   const room = attemptMs === undefined ? base : roomFor(attemptMs, base);
+  const given = {
+    idleMs: read.idleMs ?? long.idleMs,
+    attemptMs: attemptMs ?? long.attemptMs,
+    overallMs: read.overallMs ?? long.overallMs,
+  };
+  limitRule(given, (place, complaint) => {
+    const key = String(place);
+    tell(Reflect.get(long, key) === undefined ? [key] : ['limits', key], complaint);
+  });
   return Object.freeze({
     idleMs: read.idleMs ?? long.idleMs ?? room.idleMs,
     attemptMs: attemptMs ?? long.attemptMs ?? base.attemptMs,

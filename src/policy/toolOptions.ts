@@ -1,3 +1,4 @@
+import { limitRule } from './limitRule.ts';
 import type { Duration } from './duration.ts';
 import { type Effect, effects } from './effects.ts';
 import { byName, choice, duration, type KeysOf, section, type Values } from './optionKeys.ts';
@@ -12,7 +13,7 @@ export interface ToolOptions {
   readonly effect?: Effect | undefined;
   /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */
   readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms above 0. @defaultValue that of the integration */
+  /** Per attempt, in ms above 0; a limit on the whole call below it is raised to it. @defaultValue that of the integration */
   readonly attemptMs?: Duration | undefined;
   /**
    * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of
@@ -37,7 +38,7 @@ export const toolKeys = {
 } satisfies KeysOf<ToolOptions>;
 
 /** Tools by name, as options have them. */
-export const toolsKey = byName(section(toolKeys, { id: 'tool' }), { help: 'Its tools by name.' });
+export const toolsKey = byName(section(toolKeys, { id: 'tool' }, limitRule), { help: 'Its tools by name.' });
 
 /** {@link ToolOptions}, checked; limits in ms. */
 export type ToolSettings = Partial<Values<typeof toolKeys>>;
@@ -73,6 +74,6 @@ export function toolLimits(limits: Limits, tool: ToolSettings | undefined): Limi
   if (tool === undefined) return limits;
   const { idleMs = limits.idleMs, attemptMs = limits.attemptMs, longRunningMs } = tool;
   return longRunningMs === undefined
-    ? { idleMs, attemptMs, overallMs: limits.overallMs }
+    ? { idleMs, attemptMs, overallMs: Math.max(limits.overallMs, tool.attemptMs ?? 0) }
     : { idleMs, attemptMs: longRunningMs, overallMs: longRunningMs };
 }

@@ -1,3 +1,4 @@
+import { programForm } from '../../src/policy/commandText.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { UnwedgeConfig } from '../../src/config/configTypes.ts';
@@ -202,7 +203,7 @@ describe('the problems of a configuration', () => {
 
   it.each([
     [{ alerts: { webhook: {} } }, 'alerts.webhook.url: expected an http or https address, got nothing'],
-    [{ alerts: { command: { args: [] } } }, 'alerts.command.command: expected a non-empty string, got nothing'],
+    [{ alerts: { command: { args: [] } } }, `alerts.command.command: expected ${programForm.expected}, got nothing`],
     [{ alerts: null }, 'alerts: expected an object, or false, got null'],
     [{ alerts: true }, 'alerts: expected an object, or false, got true'],
     [{ policies: [] }, 'policies: expected an object, got an array of 0'],

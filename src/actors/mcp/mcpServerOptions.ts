@@ -1,3 +1,4 @@
+import { programForm } from '../../policy/commandText.ts';
 import type { Duration } from '../../policy/duration.ts';
 import { byName, choice, duration, integer, type KeysOf, list, text, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
@@ -29,7 +30,7 @@ export interface McpServerOptions {
 
 /** The options of an MCP server. */
 export const mcpServerKeys = {
-  command: text({ required: true }),
+  command: text({ required: true, ...programForm }),
   args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
   env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
   envMode: choice(['safe', 'extend'], { default: 'safe' }),

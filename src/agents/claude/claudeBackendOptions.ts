@@ -1,3 +1,4 @@
+import { programForm } from '../../policy/commandText.ts';
 import type { Duration } from '../../policy/duration.ts';
 import {
   anyObject,
@@ -49,7 +50,7 @@ export interface ClaudeBackendOptions {
 
 const claudeKeys = {
   query: callback<SdkQueryFunction>(),
-  command: text(),
+  command: text(programForm),
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
   env: variables,
   options: { ...anyObject, required: undefined } as Key<SdkOptions | undefined>,

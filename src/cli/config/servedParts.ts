@@ -57,7 +57,7 @@ export async function judgeServed(file: string): Promise<ServedParts> {
     ...complaint(() => agentsOf(file, agents)).map((says) => wrong(['agents'], says)),
     ...complaint(() => hooksOf(file, hooks)).map((says) => wrong(['hooks'], says)),
   ];
-  const hints = misspeltKeys(mcpServers).map((hint) => `${file}: ${hint}`);
+  const hints = [...(judged?.notes ?? []), ...misspeltKeys(mcpServers)].map((hint) => `${file}: ${hint}`);
   return { servers: judged?.servers.length ?? 0, problems, variables: judged?.variables ?? [], hints };
 }
 

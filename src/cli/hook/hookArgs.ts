@@ -1,3 +1,4 @@
+import { programFlaw } from '../../policy/commandText.ts';
 import { commandKey } from '../../policy/commandKey.ts';
 import { UsageError, unknown } from '../errors.ts';
 import { parseWords } from '../parse.ts';
@@ -48,6 +49,8 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
   if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
   if (command === undefined || command === '') throw new UsageError(missingCommand);
+  const flaw = programFlaw(command, 'the command after --');
+  if (flaw !== undefined) throw new UsageError(flaw);
   return {
     command,
     args,

@@ -1,3 +1,4 @@
+import { programFlaw } from '../../policy/commandText.ts';
 import { whenAliveChoices } from '../../policy/policies.ts';
 import { serverName } from './serverName.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
@@ -65,6 +66,8 @@ function planServer(
     );
   }
   if (command === '') throw new UsageError('Expected a command after --, got ""');
+  const flaw = programFlaw(command, 'the command after --');
+  if (flaw !== undefined) throw new UsageError(flaw);
   return {
     name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),
     command,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import { isProgram, programForm } from '../../policy/commandText.ts';
 import { isAddress } from '../../policy/httpKeys.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import type { Environment } from '../../store/paths.ts';
@@ -10,7 +11,7 @@ import { quoted } from '../sanitize.ts';
 export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote'>;
 
 /** It is the beginning of the names of tools, which have 64 characters at most. */
-const usableName = /^[\w-]{1,40}$/;
+const longestName = 40;
 
 /** The content of a file of servers, or of a configuration, as that is read: JSON5. Rejects with {@link CommandError} when it cannot be read. */
 export async function readServersFile(file: string): Promise<unknown> {
@@ -30,26 +31,32 @@ async function contentOf(text: string): Promise<unknown> {
   }
 }
 
+/** The servers of a file that can be used, and what is said of the others and of names that had to change, a sentence each. */
+export interface FileServers {
+  readonly servers: readonly FileServer[];
+  readonly notes: readonly string[];
+}
+
 /**
  * The servers of a file: `{ "mcpServers": { NAME: { "command", "args", "env", "cwd" } | { "url", "headers" } } }`. What else is in it is of other programs; `${VARIABLE}` and
- * `${VARIABLE:-ELSE}` stand for variables of our own environment.
- * @throws {@link CommandError} that tells all that is wrong.
+ * `${VARIABLE:-ELSE}` stand for variables of our own environment. What cannot be used is left out and named.
+ * @throws {@link CommandError} that tells all that is wrong, where nothing is left.
  */
-export function serversIn(file: string, content: unknown, env: Environment): readonly FileServer[] {
+export function serversIn(file: string, content: unknown, env: Environment): FileServers {
   const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
   if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
-  const { servers, problems } = judgeServers(table, env);
-  if (problems.length > 0) {
-    const told = problems.map(({ name, says }) => (name === undefined ? says : `${quoted(name)}: ${says}`));
-    throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${told.join('; ')}`);
-  }
-  return servers;
+  const { servers, problems, notes } = judgeServers(table, env);
+  const told = problems.map(({ name, says }) => (name === undefined ? says : `${quoted(name)}: ${says}`));
+  if (servers.length === 0) throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${told.join('; ')}`);
+  return { servers, notes: [...notes, ...told.map((each) => `Of ${quoted(file)} is left out ${each}`)] };
 }
 
 /** The servers that can be used, and what is wrong with the others, or with all of them. */
 export interface JudgedServers {
   readonly servers: readonly FileServer[];
   readonly problems: readonly { readonly name?: string; readonly says: string }[];
+  /** Names that are not what they are in the file, a sentence each. */
+  readonly notes: readonly string[];
   /** Variables without an `:-ELSE`: they have to be set where the servers start. */
   readonly variables: readonly string[];
 }
@@ -61,16 +68,43 @@ export interface JudgedServers {
 export function judgeServers(table: Readonly<Record<string, unknown>>, env: Environment | undefined): JudgedServers {
   const problems: { readonly name?: string; readonly says: string }[] = [];
   const variables = new Set<string>();
-  const servers = Object.entries(table).flatMap(([name, value]) => {
+  const notes: string[] = [];
+  const names = usableNames(table);
+  const servers = Object.entries(table).flatMap(([written, value]) => {
     const entry = fieldsIn(value);
     if (entry?.['disabled'] === true) return [];
-    const server = entry === undefined ? 'expected an object' : serverOf(name, entry, env, variables);
-    if (typeof server !== 'string') return [server];
-    problems.push({ name, says: server });
-    return [];
+    const name = names.get(written) ?? written;
+    const says = nameFlaw(name, written, names);
+    const server = says ?? (entry === undefined ? 'expected an object' : serverOf(name, entry, env, variables));
+    if (typeof server === 'string') {
+      problems.push({ name: written, says: server });
+      return [];
+    }
+    if (name !== written)
+      notes.push(
+        `${quoted(written)} is called ${name}: names of tools begin with it, and have letters, digits, - and _`,
+      );
+    return [server];
   });
   if (problems.length === 0 && servers.length === 0) problems.push({ says: 'it has no server' });
-  return { servers, problems, variables: [...variables] };
+  return { servers, problems, notes, variables: [...variables] };
+}
+
+/** Names as tools can begin with them, by those of the file: any other character is `_`. */
+function usableNames(table: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const used = Object.keys(table).filter((name) => fieldsIn(table[name])?.['disabled'] !== true);
+  return new Map(used.map((name) => [name, Array.from(name, (each) => (/[\w-]/.test(each) ? each : '_')).join('')]));
+}
+
+/** What is wrong with a name; of several that are the same once changed, the one that is written so has it, else the first. */
+function nameFlaw(name: string, written: string, names: ReadonlyMap<string, string>): string | undefined {
+  if (name === '') return 'it has no name, with which names of tools begin';
+  if (name.length > longestName) return `a name has at most ${longestName} characters: names of tools begin with it`;
+  const same = [...names].filter(([, each]) => each === name).map(([each]) => each);
+  const owner = same.find((each) => each === name) ?? same[0];
+  return owner === written || owner === undefined
+    ? undefined
+    : `its name would be ${name}, which is that of ${quoted(owner)}`;
 }
 
 /**
@@ -84,7 +118,6 @@ function serverOf(
   needed: Set<string>,
 ): FileServer | string {
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
-  if (!usableName.test(name)) return 'a name has at most 40 letters, digits, - and _: names of tools begin with it';
   const missing: string[] = [];
   const filled = (key: string, text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (written, variable: string, otherwise: string | undefined) => {
@@ -113,6 +146,8 @@ function serverOf(
   if (variables === undefined || !Object.values(variables).every(isText))
     return 'expected `env` to be an object of texts';
   if (cwd !== undefined && !isText(cwd)) return 'expected `cwd` to be a text';
+  if (!isProgram(command))
+    return `expected \`command\` to be ${programForm.expected}, got ${JSON.stringify(command.slice(0, 60))}`;
   const server = {
     name,
     command: filled('command', command),

@@ -32,9 +32,10 @@ export async function whatToServe(
   const content = await readServersFile(file);
   const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
   const limits = { ...planLimits(args), envAllow, isOneOfSeveral: true };
-  const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
+  const found = serversIn(file, content, env);
+  const servers = found.servers.map((server) => ({ ...limits, ...server }));
   const title = args.name ?? titleOf(servers.map(({ name }) => name));
-  const hints = misspeltKeys(fieldsIn(content)?.['mcpServers']);
+  const hints = [...found.notes, ...misspeltKeys(fieldsIn(content)?.['mcpServers'])];
   const besides = args.servers === undefined ? ['mcpServers'] : undefined;
   return { name: args.name ?? 'unwedge', title, servers, isHub: true, besides, hints };
 }

@@ -1,3 +1,4 @@
+import { programFlaw } from '../../policy/commandText.ts';
 import type { ConfigOptions } from '../../config/configTypes.ts';
 import { type AgentCommand, agentCommand, type AgentOption } from '../../protocol/agentCommand.ts';
 import { commandKey } from '../../policy/commandKey.ts';
@@ -57,6 +58,8 @@ export function planRun(
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
   if (command === '') throw new UsageError('Expected a command after --, got ""');
+  const flaw = programFlaw(command, 'the command after --');
+  if (flaw !== undefined) throw new UsageError(flaw);
   if (args.json && args.stream)
     throw new UsageError(
       'Expected `--json` or `--stream`, not both: the report has the output, and is printed at the end',

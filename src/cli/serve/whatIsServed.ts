@@ -34,14 +34,15 @@ export async function whatIsServed(
   const fields = fieldsIn(content);
   if (fields === undefined) throw new CommandError(`Expected ${quoted(named)} to hold an object`);
   const { mcpServers, agents, hooks } = fields;
+  const found = mcpServers === undefined ? { servers: [], notes: [] } : serversIn(named, content, env);
   const served = {
-    servers: mcpServers === undefined ? {} : serversOf(serversIn(named, content, env)),
+    servers: serversOf(found.servers),
     agents: agentsOf(named, agents),
     hooks: hooksOf(named, hooks),
   };
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
-  return { ...served, file: named, warnings: unread(mcpServers, file === undefined) };
+  return { ...served, file: named, warnings: [...found.notes, ...unread(mcpServers, file === undefined)] };
 }
 
 /** What belongs under `policies`: written beside the command it would hold for nothing. */

@@ -8,7 +8,7 @@ describe('the servers of a file', () => {
   it('[P-8] are those of the page about it', () => {
     const texts = page.split('```json\n').map((part) => part.split('```')[0] ?? '');
     const text = texts.find((each) => each.includes('SEARCH_TOKEN')) ?? '';
-    const servers = serversIn('page', JSON.parse(text), { SEARCH_TOKEN: 's3cret' });
+    const { servers } = serversIn('page', JSON.parse(text), { SEARCH_TOKEN: 's3cret' });
     expect(servers.map(({ name }) => name)).toEqual(['files', 'memory', 'search']);
     expect(servers[2]?.remote).toEqual({
       url: 'https://search.example/mcp',
@@ -19,7 +19,7 @@ describe('the servers of a file', () => {
 
   it('[P-8] may stand for variables, with something else where there is none', () => {
     const file = { mcpServers: { a: { command: '${BIN}/a', args: ['${X:-none}'], env: { KEY: '${BIN}' }, cwd: '/' } } };
-    expect(serversIn('file', file, { BIN: '/bin' })).toEqual([
+    expect(serversIn('file', file, { BIN: '/bin' }).servers).toEqual([
       { name: 'a', command: '/bin/a', args: ['none'], env: { KEY: '/bin' }, cwd: '/' },
     ]);
   });
@@ -32,12 +32,60 @@ describe('the servers of a file', () => {
       `The servers of "servers.json" cannot be used: "${server}": ${told
         .map(([key, variable]) => `\`${key}\` needs the variable ${variable}, which is not set`)
         .join(', ')}`;
-    expect(() => read({ files: { command: 'files' }, search })).toThrow(
-      not('search', ['headers.Authorization', 'SEARCH_TOKEN']),
-    );
+    expect(() => read({ search })).toThrow(not('search', ['headers.Authorization', 'SEARCH_TOKEN']));
+    const { servers, notes } = read({ files: { command: 'files' }, search });
+    expect(servers.map(({ name }) => name)).toEqual(['files']);
+    expect(notes).toEqual([
+      expect.stringMatching(/left out "search": `headers.Authorization` needs the variable SEARCH_TOKEN/),
+    ]);
     expect(() => read({ search: { ...search, url: '${HOST}/mcp' } }, { SEARCH_TOKEN: 's3cret' })).toThrow(
       not('search', ['url', 'HOST']),
     );
     expect(() => read({ files })).toThrow(not('files', ['command', 'BIN'], ['args.2', 'PACKAGE'], ['env.KEY', 'KEY']));
+  });
+
+  it.each([
+    ['@vendor/x', '_vendor_x'],
+    ['awslabs.x', 'awslabs_x'],
+    ['Two Words', 'Two_Words'],
+    ['größe', 'gr__e'],
+    ['日本 🙂', '____'],
+    ['a:b', 'a_b'],
+    ['plain-1_2', 'plain-1_2'],
+  ])('[P-8] is called by its name %s with _ for what names of tools cannot have', (written, name) => {
+    const mcpServers = { [written]: { command: 'x' }, other: { command: 'y' } };
+    const { servers, notes } = serversIn('file', { mcpServers }, {});
+    expect(servers.map((each) => each.name)).toEqual([name, 'other']);
+    expect(notes).toEqual(
+      name === written ? [] : [expect.stringContaining(`${JSON.stringify(written)} is called ${name}`)],
+    );
+  });
+
+  it.each<[string, Record<string, unknown>, string, RegExp]>([
+    ['that is too long', { ['x'.repeat(41)]: { command: 'x' } }, 'ok', /left out "x+.*": a name has at most 40/],
+    ['that is none', { '': { command: 'x' } }, 'ok', /left out "": it has no name/],
+    [
+      'that two would have',
+      { 'a.b': { command: 'x' }, 'a b': { command: 'y' } },
+      'a_b,ok',
+      /left out "a b": its name would be a_b, which is that of "a.b"/,
+    ],
+    [
+      'that another is written with',
+      { 'a b': { command: 'x' }, a_b: { command: 'y' } },
+      'a_b,ok',
+      /left out "a b": its name would be a_b/,
+    ],
+    ['whose server is none', { none: { args: [] } }, 'ok', /left out "none": expected `command` to be a text/],
+    [
+      'whose command is a line',
+      { line: { command: 'node server.mjs' } },
+      'ok',
+      /left out "line": expected `command` .*`args`.*got "node server.mjs"/,
+    ],
+  ])('[P-8] leaves out and names one %s; the others stay', (_, mcpServers, left, note) => {
+    const { servers, notes } = serversIn('file', { mcpServers: { ...mcpServers, ok: { command: 'ok' } } }, {});
+    expect(servers.map(({ name }) => name).join()).toBe(left);
+    expect(notes).toContainEqual(expect.stringMatching(note));
   });
 });

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { settingsOfTool } from '../../src/calls/callOptions.ts';
+import { createGateway } from '../../src/index.ts';
+
+const work = (): Promise<string> => Promise.resolve('done');
+
+describe('a limit that could never be reached', () => {
+  it.each([
+    [{ attemptMs: '2m', overallMs: '1m' }, 'attemptMs` to be at most `overallMs` (1m)'],
+    [{ idleMs: '2m', attemptMs: '1m' }, 'idleMs` to be at most `attemptMs` (1m)'],
+    [{ idleMs: '2m', overallMs: '1m' }, 'idleMs` to be at most `overallMs` (1m)'],
+    [{ limits: { attemptMs: '2m', overallMs: '1m' } }, 'limits.attemptMs` to be at most `overallMs` (1m)'],
+    [{ attemptMs: '2m', limits: { overallMs: '1m' } }, 'attemptMs` to be at most `overallMs` (1m)'],
+  ] as const)('[E-7] is refused in a policy, a preset and a configuration: %j', (policy, told) => {
+    expect(() => createGateway().integration('x', { policy }, work)).toThrow(told);
+    expect(() => createGateway({ policies: { presets: { own: policy } } })).toThrow(told);
+    expect(() => createGateway({ policies: { integrations: { x: policy } } })).toThrow(told);
+  });
+
+  it.each([
+    [{ idleMs: '2m', attemptMs: '1m' }, 'idleMs` to be at most `attemptMs` (1m)'],
+    [{ idleMs: '2h', longRunningMs: '1h' }, 'idleMs` to be at most `longRunningMs` (1h)'],
+    [{ attemptMs: '2h', longRunningMs: '1h' }, 'attemptMs` to be at most `longRunningMs` (1h)'],
+  ] as const)('[E-7] is refused of a tool: %j', (tool, told) => {
+    expect(() => createGateway().mcpServer('x', { command: 'x', tools: { find: tool } })).toThrow(told);
+  });
+
+  it('[E-7] is refused of a call', async () => {
+    const gateway = createGateway();
+    const x = gateway.integration('x', {}, work);
+    await gateway.start();
+    const call = async (): Promise<unknown> => x.call('a', { attemptMs: 60_000, overallMs: 1000 });
+    await expect(call()).rejects.toThrow('attemptMs` to be at most `overallMs` (1s)');
+    await gateway.stop();
+  });
+
+  it('[E-7] gives the whole call the time of an attempt, where only that is given', () => {
+    const limits = { idleMs: 10, attemptMs: 20, overallMs: 30 };
+    const tool = settingsOfTool(limits as never, { attemptMs: 100 } as never);
+    expect(tool).toMatchObject({ attemptMs: 100, overallMs: 100 });
+  });
+
+  it('[E-7] is none where a limit is off, or the two are alike', () => {
+    const policies = [
+      { attemptMs: Number.POSITIVE_INFINITY, overallMs: '1m' },
+      { idleMs: '1m', attemptMs: '1m', overallMs: '1m' },
+      { overallMs: '1s' },
+    ] as const;
+    for (const policy of policies) expect(() => createGateway().integration('x', { policy }, work)).not.toThrow();
+  });
+});
