@@ -56,9 +56,8 @@ describe('the servers of a file', () => {
     const mcpServers = { [written]: { command: 'x' }, other: { command: 'y' } };
     const { servers, notes } = serversIn('file', { mcpServers }, {});
     expect(servers.map((each) => each.name)).toEqual([name, 'other']);
-    expect(notes).toEqual(
-      name === written ? [] : [expect.stringContaining(`${JSON.stringify(written)} is called ${name}`)],
-    );
+    const isCalled = expect.stringContaining(`${JSON.stringify(written)} is called ${name}`) as string;
+    expect(notes).toEqual(name === written ? [] : [isCalled]);
   });
 
   it.each<[string, Record<string, unknown>, string, RegExp]>([
