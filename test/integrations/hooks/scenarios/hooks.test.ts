@@ -190,7 +190,7 @@ describe('a command as a hook', () => {
   });
 
   it.each([
-    [{ command: '' }, {}, 'Expected `hook.command` to be a non-empty string, got ""'],
+    [{ command: '' }, {}, 'Expected `hook.command` to be a non-empty string, the program alone'],
     [{ command: 'x', shell: true }, {}, 'Unknown option `hook.shell`'],
     [
       { command: 'x' },
