@@ -60,8 +60,9 @@ function isRpcError(text: string): boolean {
   return message.kind === 'answer' && message.error !== undefined;
 }
 
-/** An answer was lost with it, as with a connection that broke; what the body says of quotas and the like stays. */
+/** An answer was lost with it, as with a connection that broke; what the body says of quotas and the like stays. A conflict is one of the moment. */
 function lostKind(status: number, { kind }: FailureFacts): FailureKind {
+  if (status === 409 && kind === 'permanent') return 'crash';
   if (!failureKinds[kind].retried && kind !== 'unknown') return kind;
   return status === 408 || status === 504 ? 'timeout' : 'crash';
 }
