@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../../support/deferred.ts';
 import { isAlive } from '../../support/temporary.ts';
 import { openThread, quickTurn, says, type Script, startThread, type Step } from '../startCodex.ts';
 
@@ -120,13 +121,16 @@ describe('the commands of a turn that is given up', () => {
 
   it('[F-28] are ended where an answer to an approval ended the turn', async () => {
     const cancelled = { turn: { id: '$turn', status: 'interrupted', items: [] } };
-    const { thread, lives, until } = await startRunning(
+    const running = deferred<void>();
+    const { thread, up, lives, until } = await startRunning(
       [begins(runs('c1', endless), runs('c2', endless), says.asks(0))],
-      { approve: () => ({ decision: 'decline', interrupt: true }) },
+      { approve: () => running.promise.then(() => ({ decision: 'decline', interrupt: true })) },
       { answer: [[['send', { method: 'turn/completed', params: { threadId: '$thread', ...cancelled } }]]] },
     );
-    const outcome = await until(thread.send('hi').outcome, 5);
-    expect(outcome).toMatchObject({ failure: { kind: 'cancelled', outcome: 'unknown' } });
+    const turn = thread.send('hi');
+    await up('c1', 'c2');
+    running.resolve();
+    expect(await until(turn.outcome, 5)).toMatchObject({ failure: { kind: 'cancelled', outcome: 'unknown' } });
     expect([lives('c1'), lives('c2')]).toEqual([false, false]);
   });
 
