@@ -20,6 +20,7 @@ const pageTests = [
   'test/config/scenarios',
   'test/serve/scenarios/page.test.ts',
   'test/cli/machines.test.ts',
+  'test/apiProxy/clients.test.ts',
 ];
 
 /** Name and what runs; each gives its exit code and output. */

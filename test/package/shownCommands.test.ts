@@ -19,6 +19,9 @@ const ownLine = /\bunwedge((?: [^\s`]+)+)/g;
 /** Comments of a shell, and what npm installs. */
 const noCommands = /(?<=^|\s)#\s.*$|\bnpm (?:i|install)\b.*$/gm;
 
+/** Requirements that are not built yet name commands that are to come. */
+const planned = /^\| [A-Z]+-\d+ \| planned \|.*$/gm;
+
 /** The words after each `unwedge` that is code: in a block or file anywhere, in prose between backticks. */
 function shownLines(file: string, text: string): readonly string[] {
   const isPage = file.endsWith('.md');
@@ -56,7 +59,7 @@ async function wrongIn(line: string): Promise<string | undefined> {
 
 describe('the command lines shown in', () => {
   it.each(files)('[U-6] %s have commands and options that there are', async (file) => {
-    const lines = shownLines(file, readFileSync(new URL(file, root), 'utf8'));
+    const lines = shownLines(file, readFileSync(new URL(file, root), 'utf8').replaceAll(planned, ''));
     const wrong = await Promise.all(lines.map(async (line) => ({ line, wrong: await wrongIn(line) })));
     expect(wrong.filter((each) => each.wrong !== undefined)).toEqual([]);
   });
