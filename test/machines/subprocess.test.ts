@@ -283,7 +283,10 @@ describe('starting', () => {
     [{ overallMs: 0 }, 'Expected `overallMs` to be a duration above 0 (ms, or text such as 30s), got 0'],
     [{ idleMs: -1 }, 'Expected `idleMs` to be a duration above 0 (ms, or text such as 30s), got -1'],
     [{ graceMs: -1 }, 'Expected `graceMs` to be a duration of at least 0 (ms, or text such as 30s), got -1'],
-    [{ command: '' }, 'Expected `command` to be a non-empty string, got ""'],
+    [
+      { command: '' },
+      'Expected `command` to be a non-empty string, the program alone: what follows it goes in `args`, as in { command: "node", args: ["server.mjs"] }, got ""',
+    ],
   ])('refuses %j', (input, message) => {
     const run = startRun(input);
     expect(run.actor.getSnapshot()).toMatchObject({ status: 'error', error: { message } });

@@ -32,7 +32,11 @@ describe('the input of a run', () => {
   });
 
   it.each([
-    [{ command: undefined }, TypeError, 'Expected `command` to be a non-empty string, got undefined'],
+    [
+      { command: undefined },
+      TypeError,
+      'Expected `command` to be a non-empty string, the program alone: what follows it goes in `args`, as in { command: "node", args: ["server.mjs"] }, got undefined',
+    ],
     [{ args: 'a b' }, TypeError, 'Expected `args` to be an array of strings, got "a b"'],
     [{ args: ['a', 5] }, TypeError, 'Expected `args[1]` to be a string, got 5'],
     [{ cwd: 5 }, TypeError, 'Expected `cwd` to be a non-empty string, got 5'],

@@ -205,7 +205,7 @@ describe('the options of', () => {
   });
 
   it.each(timed)('[R-17] %s take a duration as a text', async (_, taker) => {
-    const error = await saidOf(taker, { [taker.duration as string]: '5s' });
+    const error = await saidOf(taker, { [taker.duration as string]: '5ms' });
     expect(error?.message ?? '').not.toContain(taker.duration as string);
   });
 });

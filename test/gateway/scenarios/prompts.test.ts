@@ -45,7 +45,7 @@ describe('the prompt of a run', () => {
     const { cli, left } = await startCommand([fixture('fail.mjs'), '1', 'HTTP 503', '{promptFile}'], {
       policy: { retry },
     });
-    expect(await cli.call({ prompt: 'say hi' })).toMatchObject({
+    expect(await cli.call({ prompt: 'say hi' }, { effect: 'readOnly' })).toMatchObject({
       ok: false,
       failure: { kind: 'transient', attempts: 4 },
     });
