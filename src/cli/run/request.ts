@@ -138,18 +138,20 @@ function policyOf(
   const { retry, limits } = base;
   const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
   const idleMs = printsAtEnd ? own('idleMs') : limits.idleMs;
-  // One attempt is the whole: the limit on that is the one that was asked for.
+  // Of what was not asked for here, a limit may be longer than one that was: it is never reached then.
   return resolvePolicy(
     'run',
+    { retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter } },
     {
-      retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter },
+      ...base,
       limits: {
         idleMs: limit('no-output-timeout', idleMs),
+        // One attempt is the whole: the limit on that is the one that was asked for.
         attemptMs: limit('attempt-timeout', args.attempts === 1 ? own('attemptMs') : limits.attemptMs),
-        overallMs: limit('timeout', limits.overallMs),
+        // An attempt is let take the time that it was given.
+        overallMs: limit('timeout', Math.max(limits.overallMs, args['attempt-timeout'] ?? 0)),
       },
     },
-    base,
   );
 }
 
