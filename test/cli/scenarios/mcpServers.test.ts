@@ -159,10 +159,11 @@ describe('unwedge mcp with a file of servers', () => {
     ['without servers', {}, 'to have an object `mcpServers`'],
     ['that has none', { mcpServers: {} }, 'it has no server'],
     [
-      'with a name that cannot begin others',
-      { mcpServers: { 'a b': { command: 'x' } } },
-      '"a b": a name has at most 40',
+      'with a name that is too long to begin others',
+      { mcpServers: { ['a'.repeat(41)]: { command: 'x' } } },
+      `"${'a'.repeat(41)}": a name has at most 40`,
     ],
+    ['with a name that begins nothing', { mcpServers: { '': { command: 'x' } } }, '"": it has no name'],
     [
       'with an address that is none',
       { mcpServers: { far: { url: 'here' } } },

@@ -44,7 +44,9 @@ describe('unwedge run that is told to end', () => {
     const { code, stdout, stderr } = await run.ended;
     expect(code).toBe(130);
     expect(JSON.parse(stdout.toString())).toMatchObject({ exit_code: 130, kind: 'cancelled', effects: 'possible' });
-    expect(stderr).toMatch(/unwedge: ended by SIGINT\nunwedge: it may have changed something.*claude --resume s-1\n$/);
+    expect(stderr).toMatch(
+      /unwedge: ended by SIGINT\nunwedge: it may have changed something.*claude --resume s-1, and have it check what its last call did\n$/,
+    );
   });
 
   it('[I-3] [L-4] leaves no process behind, also none in a session of its own', async () => {
@@ -81,9 +83,22 @@ describe('unwedge run that is told to end', () => {
   });
 
   it('[I-3] ends what a command left in the background', async () => {
-    const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 & echo $!']);
+    const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 >/dev/null 2>&1 & echo $!']);
     const [pid] = await run.seen(/\d+/);
     expect((await run.ended).code).toBe(0);
+    await allGone(Number(pid));
+  });
+
+  it('[I-3] [S-2] ends what a command left in the background with its output, which is no success: its end is not known', async () => {
+    const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 & echo $!']);
+    const [pid] = await run.seen(/\d+/);
+    const { code, stderr } = await run.ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(
+        'sh exited with code 0, and a process that it started goes on and holds its output',
+      ),
+    });
     await allGone(Number(pid));
   });
 
