@@ -3,22 +3,18 @@ import type { Tell } from './optionKeys.ts';
 
 /** Limits as they are given in one place. */
 interface GivenLimits {
-  readonly idleMs?: number | undefined;
   readonly attemptMs?: number | undefined;
   readonly overallMs?: number | undefined;
   readonly longRunningMs?: number | undefined;
 }
 
-/** Which limit is over before which, where both are given. */
+/** Which limit is over before which, where both are given. One of silence may be longer than both: there it is none. */
 const pairs = [
   ['attemptMs', 'overallMs'],
-  ['idleMs', 'attemptMs'],
-  ['idleMs', 'overallMs'],
-  ['idleMs', 'longRunningMs'],
   ['attemptMs', 'longRunningMs'],
 ] as const;
 
-/** Refuses a limit that is never reached, since one that is given beside it is over before. `Infinity` is no limit. */
+/** Refuses a limit on an attempt that is never reached, since one that is given beside it is over before. `Infinity` is no limit. */
 export function limitRule(given: GivenLimits, tell: Tell): void {
   for (const [inner, outer] of pairs) {
     const innerMs = given[inner];

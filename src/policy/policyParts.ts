@@ -59,7 +59,6 @@ function limitsFrom(read: ReadPolicy, base: Limits, tell: TellPolicy): Limits {
   }
   const room = attemptMs === undefined ? base : roomFor(attemptMs, base);
   const given = {
-    idleMs: read.idleMs ?? long.idleMs,
     attemptMs: attemptMs ?? long.attemptMs,
     overallMs: read.overallMs ?? long.overallMs,
   };

@@ -7,8 +7,6 @@ const work = (): Promise<string> => Promise.resolve('done');
 describe('a limit that could never be reached', () => {
   it.each([
     [{ attemptMs: '2m', overallMs: '1m' }, 'attemptMs` to be at most `overallMs` (1m)'],
-    [{ idleMs: '2m', attemptMs: '1m' }, 'idleMs` to be at most `attemptMs` (1m)'],
-    [{ idleMs: '2m', overallMs: '1m' }, 'idleMs` to be at most `overallMs` (1m)'],
     [{ limits: { attemptMs: '2m', overallMs: '1m' } }, 'limits.attemptMs` to be at most `overallMs` (1m)'],
     [{ attemptMs: '2m', limits: { overallMs: '1m' } }, 'attemptMs` to be at most `overallMs` (1m)'],
   ] as const)('[E-7] is refused in a policy, a preset and a configuration: %j', (policy, told) => {
@@ -17,13 +15,12 @@ describe('a limit that could never be reached', () => {
     expect(() => createGateway({ policies: { integrations: { x: policy } } })).toThrow(told);
   });
 
-  it.each([
-    [{ idleMs: '2m', attemptMs: '1m' }, 'idleMs` to be at most `attemptMs` (1m)'],
-    [{ idleMs: '2h', longRunningMs: '1h' }, 'idleMs` to be at most `longRunningMs` (1h)'],
-    [{ attemptMs: '2h', longRunningMs: '1h' }, 'attemptMs` to be at most `longRunningMs` (1h)'],
-  ] as const)('[E-7] is refused of a tool: %j', (tool, told) => {
-    expect(() => createGateway().mcpServer('x', { command: 'x', tools: { find: tool } })).toThrow(told);
-  });
+  it.each([[{ attemptMs: '2h', longRunningMs: '1h' }, 'attemptMs` to be at most `longRunningMs` (1h)']] as const)(
+    '[E-7] is refused of a tool: %j',
+    (tool, told) => {
+      expect(() => createGateway().mcpServer('x', { command: 'x', tools: { find: tool } })).toThrow(told);
+    },
+  );
 
   it('[E-7] is refused of a call', async () => {
     const gateway = createGateway();
@@ -45,6 +42,7 @@ describe('a limit that could never be reached', () => {
       { attemptMs: Number.POSITIVE_INFINITY, overallMs: '1m' },
       { idleMs: '1m', attemptMs: '1m', overallMs: '1m' },
       { overallMs: '1s' },
+      { idleMs: '2m', attemptMs: '1m' },
     ] as const;
     for (const policy of policies) expect(() => createGateway().integration('x', { policy }, work)).not.toThrow();
   });

@@ -1,6 +1,7 @@
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Incident } from '../../src/incident/incident.ts';
 import { AttemptError, type FailureKind } from '../../src/policy/failure.ts';
+import type { Limits } from '../../src/policy/policy.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
@@ -32,7 +33,7 @@ export async function randomScenario(seed: number): Promise<Scenario> {
       repeatAfter: chance() < 0.5 ? 'lost' : 'refused',
       retryUnknown: chance() < 0.5,
     },
-    limits: { idleMs: whole(100, 3000), attemptMs: whole(100, 5000), overallMs: whole(1000, 20_000) },
+    limits: within({ idleMs: whole(100, 3000), attemptMs: whole(100, 5000), overallMs: whole(1000, 20_000) }),
     breaker: { consecutiveFailures: whole(2, 6), resetTimeoutMs: whole(500, 20_000), minimumAttempts: 10 },
     maxInFlight: whole(1, 5),
     queueLength: whole(0, 5),
@@ -100,4 +101,9 @@ export async function randomScenario(seed: number): Promise<Scenario> {
   await clock.advance(60_000);
   await stopping;
   return { incident, ends: seen };
+}
+
+/** No attempt is given longer than the call. */
+function within({ attemptMs, overallMs, ...others }: Limits): Limits {
+  return { ...others, attemptMs: Math.min(attemptMs, overallMs), overallMs };
 }

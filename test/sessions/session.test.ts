@@ -360,7 +360,7 @@ describe('a turn of a session', () => {
         onMessage: (_message, turn) => turn.tool('kb', 'query', {}, { longRunningMs }),
       });
       const path = tool('kb', never, {
-        policy: { limits: { idleMs: 60_000, attemptMs: 60_000 }, breaker: { consecutiveFailures: 1 } },
+        policy: { limits: { idleMs: 120_000, attemptMs: 60_000 }, breaker: { consecutiveFailures: 1 } },
         tools,
       });
       void session.send({ kind: 'user' });

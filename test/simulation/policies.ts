@@ -44,11 +44,10 @@ export function randomPolicy(chance: Chance): PolicyInput {
 
 /** Limits of which the overall one is always finite: it is what I-1 is measured by. */
 export function randomLimits(chance: Chance): Limits {
-  return {
-    idleMs: chance.happens(0.15) ? never : chance.span(5, 20_000),
-    attemptMs: chance.happens(0.15) ? never : chance.span(10, 60_000),
-    overallMs: chance.span(20, 300_000),
-  };
+  const idleMs = chance.happens(0.15) ? never : chance.span(5, 20_000);
+  const attemptMs = chance.happens(0.15) ? never : chance.span(10, 60_000);
+  const overallMs = chance.span(20, 300_000);
+  return { idleMs, attemptMs: attemptMs === never ? never : Math.min(attemptMs, overallMs), overallMs };
 }
 
 export function randomEffect(chance: Chance): Effect | undefined {

@@ -59,7 +59,7 @@ export class PaymentWorld {
     this.judge = new Judge(this.clock, this.trace);
     this.ruling = amend(randomRuling(chance));
     this.policy = {
-      limits: { idleMs: 10_000, attemptMs: 20_000, overallMs: chance.span(3000, 120_000) },
+      limits: limitsWithin(chance.span(3000, 120_000)),
       breaker: { resetTimeoutMs: 5000, maxOpenMs: 20_000 },
     };
     this.orders = new Orders(this.database, this.judge);
@@ -333,4 +333,8 @@ export class PaymentWorld {
     judge.expect(waiting + attempts === 0, 'R-16', () => `${waiting} calls wait for ever, ${attempts} are made`);
     judge.expect(life?.bank.busy !== true, 'R-16', () => 'the bank is busy for ever');
   }
+}
+
+function limitsWithin(overallMs: number): Limits {
+  return { idleMs: 10_000, attemptMs: Math.min(20_000, overallMs), overallMs };
 }

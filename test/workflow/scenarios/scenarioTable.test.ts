@@ -197,6 +197,6 @@ describe('a workflow whose primary fails', () => {
     expect(outcome).toMatchObject({ status: 'failed', backend: 'local', items: [] });
     const { cause } = outcome.failure ?? {};
     expect(cause).toBeInstanceOf(AggregateError);
-    expect(cause).toMatchObject({ errors: [{ failure: { status: 500 } }, { failure: { kind: 'unknown' } }] });
+    expect(cause).toMatchObject({ errors: [{ failure: { status: 500 } }, { failure: { kind: 'protocol' } }] });
   });
 });
