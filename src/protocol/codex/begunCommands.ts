@@ -58,18 +58,10 @@ export class BegunCommands {
   take(notice: CodexNotice): void {
     const { thread, turn } = notice;
     if (thread === undefined || turn === undefined) return;
-    switch (notice.kind) {
-      case 'turnStarted':
-        this.#turn(thread, turn);
-        return;
-      case 'turnCompleted':
-        this.#turn(thread, turn).over = true;
-        return;
-      case 'itemStarted':
-      case 'itemCompleted':
-        noteItem(this.#turn(thread, turn), notice.item, notice.kind === 'itemCompleted');
-        return;
-      default:
+    if (notice.kind === 'turnStarted') this.#turn(thread, turn);
+    else if (notice.kind === 'turnCompleted') this.#turn(thread, turn).over = true;
+    else if (notice.kind === 'itemStarted' || notice.kind === 'itemCompleted') {
+      noteItem(this.#turn(thread, turn), notice.item, notice.kind === 'itemCompleted');
     }
   }
 

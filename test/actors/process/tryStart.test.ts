@@ -13,7 +13,7 @@ interface ProcessWrap {
 function refuse(errno: number): void {
   const wrap = (process as unknown as { binding(name: string): ProcessWrap }).binding('process_wrap');
   const spy = vi.spyOn(wrap.Process.prototype, 'spawn').mockReturnValue(errno);
-  onTestFinished(() => void spy.mockRestore());
+  onTestFinished(() => spy.mockRestore());
 }
 
 const options = { stdio: 'pipe', reject: false, buffer: false } as const;
