@@ -54,7 +54,7 @@ export function signature(version: string): McpParams {
 }
 
 /** What of all that servers may have at least one has, as the hub has it. */
-export function mergedCapabilities(members: readonly HubMember[]): McpParams {
+function mergedCapabilities(members: readonly HubMember[]): McpParams {
   const isOpen = members.some(({ info }) => info === undefined);
   const has = (name: string): boolean =>
     members.some(({ info }) => fieldsOf(info?.['capabilities'])[name] !== undefined);

@@ -31,7 +31,7 @@ const unsent =
   /no connection established|failed to connect|connection refused|ECONNREFUSED|name resolution|dns resolution/i;
 
 /** What a status of gRPC means. @param words - what was said with it. */
-export function grpcMeaning(status: number | string, words = ''): Finding | undefined {
+function grpcMeaning(status: number | string, words = ''): Finding | undefined {
   const row = typeof status === 'number' ? statuses[status] : statuses.find(([name]) => name === plain(status));
   if (row === undefined || row[0] === 'OK') return undefined;
   const [code, kind, outcome, reason] = row;

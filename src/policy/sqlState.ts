@@ -64,7 +64,7 @@ export function byDatabase(error: unknown): Finding | undefined {
 }
 
 /** What a SQLSTATE means. */
-export function stateMeaning(state: string): Finding | undefined {
+function stateMeaning(state: string): Finding | undefined {
   const row = states.find(([pattern]) => pattern.test(state));
   return row === undefined ? undefined : finding(row, state);
 }

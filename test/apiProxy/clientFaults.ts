@@ -9,7 +9,7 @@ export interface ModelTool {
 }
 
 /** What befalls the first answer, in which the model calls a tool. */
-export function answerOf(fault: ClientFault, dialect: Dialect, tool: ModelTool): ModelAnswer {
+function answerOf(fault: ClientFault, dialect: Dialect, tool: ModelTool): ModelAnswer {
   const says = { text: 'I look.', tool };
   // In these the reason of the end is the last that is said.
   const finish = dialect === 'responses' || dialect === 'gemini' ? 'end' : 'finish';

@@ -9,7 +9,7 @@ export type ReadVariable = (name: string) => string | undefined;
 export const tellsEnvironments = (): boolean => process.platform === 'linux';
 
 /** The environment that a process was started with, as `NAME=value` parts with NULs in between; empty where it may not be read. Linux only. Never throws. */
-export function readEnvironment(pid: number): string {
+function readEnvironment(pid: number): string {
   return read(pid, 'environ');
 }
 
