@@ -38,7 +38,8 @@ describe('failures as they were met, labelled by one who knew the requirement al
   it('[R-5] get the right kind in at least 95 of 100 cases', async () => {
     const { kind } = await misses(rows);
     const judged = rows.filter((row) => row.kind !== null).length;
-    expect(1 - kind.length / judged, JSON.stringify(kind)).toBeGreaterThanOrEqual(0.95);
+    // Beside the share, so that a failure names what was missed.
+    expect(kind.length <= 0.05 * judged ? [] : kind).toEqual([]);
   });
 
   it('[R-12] never give permission to repeat what may have happened', async () => {
