@@ -218,7 +218,7 @@ describe('unwedge agent', () => {
     expect(stderr).toContain(
       'unwedge: claude failed: auth: Invalid API key; trying again does not help before the credentials are right\n',
     );
-    expect(stderr).toMatch(/unwedge: codex failed too: \w+: .*no credit at codex\n/);
+    expect(stderr).toMatch(/unwedge: codex failed too: quota: no credit at codex; try again later\n/);
   });
 
   it('[R-11] [L-2] has both failures in the last line of --json', async () => {

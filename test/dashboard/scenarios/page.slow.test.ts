@@ -162,6 +162,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
       'Processes',
       'Events',
       'Alerts',
+      'Dead letters',
       'Machines',
     ].entries()) {
       await page.keyboard.press(String(index + 1));
@@ -243,7 +244,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     const { server, call } = await start(['search', 'mail']);
     const { page, troubles } = await open(server.url);
     await isLive(page);
-    await page.keyboard.press('7');
+    await page.keyboard.press('8');
     await page.locator('.chart [data-state=idle].lit', { hasText: 'idle · 2' }).waitFor();
     const states = Object.keys(machineCatalogue['integration']?.machine.states ?? {});
     const all = (selector: string, name: string): Promise<string[]> =>
@@ -372,7 +373,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
   it('[O-13] [G-14] lists dead letters of all sessions, and drops one that was confirmed by the name of its session', async () => {
     const { path } = await startWorld();
     const server = await startDashboard(path);
-    const { page, troubles } = await open(`${server.url}#/processes`);
+    const { page, troubles } = await open(`${server.url}#/letters`);
     const letters = page.locator('section[aria-label^="Dead letters"] tbody tr');
     await letters.nth(1).waitFor();
     const text = (await letters.allTextContents()).join('\n');
