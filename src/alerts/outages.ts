@@ -14,7 +14,7 @@ interface OutagesParts {
   readonly bus: Pick<Bus, 'on'>;
   /** How far an integration refuses calls. */
   readonly refusing: (integration: string) => Refusing | undefined;
-  /** Is told of an outage once. Must not throw. */
+  /** Is told of an outage, and again whenever it has refused more calls: an alert that was cleared while nobody called is raised anew. Must not throw. */
   readonly met: (outage: Outage) => void;
   /** Is told when no circuit of an integration is open any more. Must not throw. */
   readonly over: (integration: string) => void;
@@ -28,8 +28,9 @@ interface OpenCircuit {
   readonly openedAt: number;
   /** Time after which it is open for too long, in ms. */
   readonly resetMs: number;
-  /** Calls that were refused before it opened. */
-  readonly refusedBefore: number;
+  /** Calls that were refused before it opened, or before it was told of last. */
+  refusedBefore: number;
+  isTold: boolean;
   timer: Timer | undefined;
 }
 
@@ -89,6 +90,7 @@ export class Outages {
       openedAt: this.#clock.now(),
       resetMs: Math.min(openForMs, usualResetMs),
       refusedBefore: this.#refusing(integration)?.refused ?? 0,
+      isTold: false,
       timer: undefined,
     };
     this.#open.set(integration, circuit);
@@ -108,7 +110,7 @@ export class Outages {
   }
 
   #look(circuit: OpenCircuit): void {
-    const { integration, kind, cause, openedAt, resetMs, refusedBefore } = circuit;
+    const { integration, kind, cause, openedAt, resetMs, refusedBefore, isTold } = circuit;
     const state = this.#refusing(integration);
     if (state?.because === undefined || state.because.isHeld === true) {
       this.#closed(integration);
@@ -116,10 +118,10 @@ export class Outages {
     }
     const openMs = this.#clock.now() - openedAt;
     const refused = state.refused - refusedBefore;
-    if (refused === 0 && openMs <= resetMs) {
-      this.#lookLater(circuit);
-      return;
-    }
+    this.#lookLater(circuit);
+    if (refused === 0 && (isTold || openMs <= resetMs)) return;
+    circuit.isTold = true;
+    circuit.refusedBefore = state.refused;
     const calls = refused === 1 ? '1 call' : `${refused} calls`;
     const words = `${state.because.now}${refused === 0 ? `, for ${formatDuration(openMs)} now` : ` and refused ${calls}`}`;
     this.#met({ integration, kind, message: cause === undefined ? words : `${words}: ${cause}` });

@@ -40,7 +40,7 @@ function startOutages() {
 }
 
 describe('an outage', () => {
-  it('[O-3] is an open circuit that has refused calls, told within a minute, once', async () => {
+  it('[O-3] is an open circuit that has refused calls, told within a minute, and again where it refuses more', async () => {
     const { clock, met, openCircuit, refuse } = startOutages();
     openCircuit('overloaded', { refused: 7 });
     refuse(10);
@@ -52,10 +52,11 @@ describe('an outage', () => {
         message: 'its circuit is open and refused 3 calls: gateway closed (1012)',
       },
     ]);
-    refuse(500);
-    openCircuit();
     await clock.advance(600 * second);
     expect(met).toHaveLength(1);
+    refuse(500);
+    await clock.advance(600 * second);
+    expect(met).toHaveLength(2);
   });
 
   it('[O-3] is a circuit that nobody calls and that is open for longer than one reset time, not before', async () => {
@@ -152,7 +153,7 @@ describe('the alert of an outage, with the defaults', () => {
       }
     };
     const state = (): string => kb.breaker.state;
-    return { state, told, world, live };
+    return { clock, state, told, world, live };
   }
 
   it('[O-3] comes within a minute of the first refused call, once, and is cleared by the probe that succeeds', async () => {
@@ -166,6 +167,17 @@ describe('the alert of an outage, with the defaults', () => {
     world.down = false;
     await live(65);
     expect(told.slice(1)).toEqual(['cleared: closed']);
+  });
+
+  it('[O-3] comes again where it was cleared while nobody called, and calls are refused again', async () => {
+    const { told, live, clock, state } = await startOutage();
+    while (state() === 'closed') await live(5);
+    await live(30);
+    await clock.advance(900 * second);
+    expect(told.map((line) => line.replace(/ at .*/, ''))).toEqual(['raised by circuit', 'cleared: quiet']);
+    await live(60);
+    expect(told).toHaveLength(3);
+    expect(told[2]).toContain('raised by');
   });
 
   it('[O-3] comes also where a probe closes the circuit in between', async () => {
