@@ -1,4 +1,4 @@
-import { read, readInteger, readString } from './errorChain.ts';
+import { read, readInteger, readMessage, readString } from './errorChain.ts';
 import type { Finding } from './finding.ts';
 
 /** Names and codes with which HTTP clients, drivers and SDKs tell of a limit of their own. */
@@ -19,7 +19,7 @@ const unconnected =
 export function byClientLimit(error: unknown): Finding | undefined {
   const name = readString(error, 'name') ?? '';
   const code = readString(error, 'code');
-  const message = readString(error, 'message') ?? '';
+  const message = readMessage(error);
   if (name === 'AbortError' && isOfTime(error)) return { kind: 'timeout', outcome: 'unknown', code };
   // The system's own, as the client hands it on.
   if (isOfSystem(error) || isOfSystem(read(error, 'cause'))) return undefined;

@@ -23,6 +23,11 @@ export function readString(value: unknown, key: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
+/** Message of anything, empty where it has none; of a long one both ends, so that no pattern gets more than they are. */
+export function readMessage(value: unknown): string {
+  return bothEnds(readString(value, 'message') ?? '');
+}
+
 /** A property of anything when it is a whole number. */
 export function readInteger(value: unknown, key: string): number | undefined {
   const found = read(value, key);

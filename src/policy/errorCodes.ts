@@ -1,4 +1,4 @@
-import { read, readInteger, readString } from './errorChain.ts';
+import { read, readInteger, readMessage, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { Finding } from './finding.ts';
 
@@ -52,15 +52,14 @@ const malformed = /^HPE_|^ERR__ERROR_FORMAT_/;
 /** Whether the connection broke before it stood: nothing was sent. Of several addresses, each was tried. */
 function isConnecting(error: unknown): boolean {
   if (readString(error, 'syscall') === 'connect') return true;
-  if (readString(error, 'message')?.includes('before secure TLS connection was established') === true) return true;
+  if (readMessage(error).includes('before secure TLS connection was established')) return true;
   const tried = read(error, 'errors');
   return Array.isArray(tried) && tried.length > 0 && tried.every((each) => readString(each, 'syscall') === 'connect');
 }
 
 /** An answer that ended before its end did not break a rule: its connection broke. */
 function parserMeaning(error: unknown, code: string | undefined): Finding {
-  const isCut =
-    code === 'HPE_INVALID_EOF_STATE' || readString(error, 'message')?.includes('Invalid EOF state') === true;
+  const isCut = code === 'HPE_INVALID_EOF_STATE' || readMessage(error).includes('Invalid EOF state');
   return finding(isCut ? errnos.get('HPE_INVALID_EOF_STATE') : ['protocol', 'unknown'], code) as Finding;
 }
 
@@ -75,7 +74,7 @@ const streamErrors: readonly (readonly [RegExp, Row])[] = [
 
 function byStreamError(error: unknown, code: string): Finding | undefined {
   if (code !== 'ERR_HTTP2_STREAM_ERROR') return undefined;
-  const message = readString(error, 'message') ?? '';
+  const message = readMessage(error);
   return finding(streamErrors.find(([pattern]) => pattern.test(message))?.[1], code);
 }
 
@@ -120,7 +119,7 @@ export function byCloseCode(error: unknown): Finding | undefined {
   const looks =
     typeof read(error, 'wasClean') === 'boolean' ||
     read(error, 'type') === 'close' ||
-    /clos|websocket/i.test(`${readString(error, 'name')} ${readString(error, 'message')}`);
+    /clos|websocket/i.test(`${readString(error, 'name')} ${readMessage(error)}`);
   const code = own ?? (looks ? readInteger(error, 'code') : undefined);
   if (code === undefined || code < 1000 || code > 4999) return undefined;
   return finding(closeCodes.get(code) ?? ['unknown', 'unknown'], code);

@@ -1,4 +1,4 @@
-import { read, readInteger, readString } from './errorChain.ts';
+import { read, readInteger, readMessage, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { Finding } from './finding.ts';
 
@@ -69,7 +69,7 @@ export function grpcText(text: string): Finding | undefined {
 export function byGrpc(error: unknown): Finding | undefined {
   const code = readInteger(error, 'code');
   if (code === undefined || code < 1 || code > 16) return undefined;
-  const message = readString(error, 'message') ?? '';
+  const message = readMessage(error);
   const looks =
     (readString(error, 'details') !== undefined && typeof read(error, 'metadata') === 'object') ||
     grpcText(message) !== undefined;

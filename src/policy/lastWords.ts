@@ -1,8 +1,8 @@
 /** Says where the program was, or ends what it showed of it, and not what is wrong. */
 const beside = /^(?:at |\^+$|[{}[\]()]+[,;]?$|Node\.js v\d)/;
-/** A line of a log that tells of no error of its own, by the level it begins with, also after a time. */
+/** A line of a log that tells of no error of its own, by the level it begins with, also after a time; each character before that in one way. */
 const healthy =
-  /^[^a-z]*(?:t?\d[\dtz:.,+\- ]*)?[^a-z]*(?:trace|debug|verbose|info|notice|warn|warning)\b|["']?\b(?:level|severity|lvl)["']?\s*[:=]\s*["']?(?:trace|debug|info|notice|warn|warning|[1-4]0\b)/i;
+  /^(?:[^a-z]|t(?=\d)|(?<=\d)z)*(?:trace|debug|verbose|info|notice|warn|warning)\b|["']?\b(?:level|severity|lvl)["']?\s*[:=]\s*["']?(?:trace|debug|info|notice|warn|warning|[1-4]0\b)/i;
 
 /**
  * The last words of a program: its last line that is not empty, with the lines that are indented below it. What it wrote before may be of

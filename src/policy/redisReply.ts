@@ -1,4 +1,4 @@
-import { readString } from './errorChain.ts';
+import { readMessage, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind } from './failure.ts';
 import type { Finding } from './finding.ts';
 
@@ -14,7 +14,7 @@ const words: readonly (readonly [word: RegExp, kind: FailureKind, outcome: Effec
 export function byRedis(error: unknown): Finding | undefined {
   const name = readString(error, 'name');
   if (name !== 'ReplyError' && name !== 'SimpleError' && name !== 'ErrorReply') return undefined;
-  const message = readString(error, 'message') ?? '';
+  const message = readMessage(error);
   const word = /^-?([A-Z]{2,})\b/.exec(message)?.[1];
   if (word === undefined) return undefined;
   if (/^-?ERR max number of clients/.test(message)) return { kind: 'transient', outcome: 'not_started', code: word };

@@ -1,4 +1,4 @@
-import { read, readInteger, readString } from './errorChain.ts';
+import { read, readInteger, readMessage } from './errorChain.ts';
 import type { Finding } from './finding.ts';
 
 /** The side that made a JSON-RPC error: our own client, or the other side. The same code means other things from each. */
@@ -8,7 +8,7 @@ export type ErrorSource = 'local' | 'peer';
 export function byRpcCode(error: unknown, source: ErrorSource | undefined): Finding | undefined {
   const code = readInteger(error, 'code');
   if (code === undefined || code > -32_000 || code < -32_768) return undefined;
-  return { ...meaning(code, readString(error, 'message') ?? '', error, source), code };
+  return { ...meaning(code, readMessage(error), error, source), code };
 }
 
 function meaning(code: number, message: string, error: unknown, source: ErrorSource | undefined): Finding {

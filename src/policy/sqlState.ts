@@ -1,4 +1,4 @@
-import { readInteger, readString } from './errorChain.ts';
+import { readInteger, readMessage, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { Finding } from './finding.ts';
 
@@ -56,7 +56,7 @@ export function byDatabase(error: unknown): Finding | undefined {
     if (row[0] !== undefined) return finding([/x/, row[0], row[1] ?? 'unknown', row[2]], name ?? number);
   }
   const state = told !== undefined && sqlState.test(told) ? stateMeaning(told) : undefined;
-  if (told === '57014' && /user request/.test(readString(error, 'message') ?? '')) {
+  if (told === '57014' && /user request/.test(readMessage(error))) {
     return { kind: 'cancelled', outcome: 'cancelled', code: told };
   }
   if (state !== undefined) return { ...state, code: name ?? told };
