@@ -34,13 +34,15 @@ const letterE = 0x65;
 const brace = 0x7b;
 /** An error in place of an event, whose data has no type. */
 const errorHead = /^\s*\{\s*"error"\s*:\s*(?!null)\S/;
-/** The reason for which an answer ends, in the JSON of an event: within a text its quotes would be escaped. */
+/** The reason for which an answer ends, in the JSON of an event: within a text its quotes would be escaped. Some APIs say "" with each event before it. */
 const finishes: Readonly<Record<Dialect, RegExp | undefined>> = {
-  messages: /"stop_reason"\s*:\s*"/,
+  messages: /"stop_reason"\s*:\s*"(?!")/,
   responses: undefined,
-  chat: /"finish_reason"\s*:\s*"(?!error")/,
-  gemini: /"finishReason"\s*:\s*"(?!FINISH_REASON_UNSPECIFIED)/,
+  chat: /"finish_reason"\s*:\s*"(?!error"|")/,
+  gemini: /"finishReason"\s*:\s*"(?!FINISH_REASON_UNSPECIFIED|")/,
 };
+/** More of an answer, in the JSON of an event. */
+const goesOn = /"(?:text|content)"\s*:\s*"[^"]|"(?:functionCall|tool_calls)"/;
 /** So much of a line is looked at where its event has no name, in bytes. */
 const lineHead = 256;
 /** So much is kept of a line that is cut by a chunk, and of what an error says, in bytes. */
@@ -77,6 +79,8 @@ export class EventScanner {
   #isError = false;
   /** Choices that have not been given the reason of their end. */
   #unfinished: number;
+  /** More has come after the reason of its end: some APIs say one with each event, of which nobody knows the last. */
+  #wentOn = false;
 
   /** @param choices - how many answers to one request the stream holds. */
   constructor(dialect: Dialect, choices = 1) {
@@ -100,9 +104,14 @@ export class EventScanner {
     return this.#calls.hasWhole;
   }
 
-  /** Whether the end of the body is the end of an answer, and not of a connection. */
+  /** Tells whether the end of the body is the end of an answer, and not of a connection. */
   get mayEnd(): boolean {
     return this.isOver || this.isFinished;
+  }
+
+  /** Tells whether nothing is lost with a connection that breaks now. */
+  get mayBreak(): boolean {
+    return this.isOver || (this.isFinished && !this.#wentOn);
   }
 
   /** Whether an event of ours can follow: no data of an event has begun that would be taken for whole. */
@@ -189,6 +198,7 @@ export class EventScanner {
     const data = bytes.subarray(start, end);
     // A key of the JSON: within a text its quotes would be escaped.
     this.#isError ||= data.includes('"error":{') || data.includes('"error": {');
+    if (this.isFinished) this.#wentOn ||= goesOn.test(data.toString('latin1'));
     if (data.includes('"finish')) this.#finish(data);
     this.#calls.data(data);
   }

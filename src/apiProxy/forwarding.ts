@@ -120,9 +120,9 @@ export class Forwarding {
     return this.#scanner?.hasCall ?? false;
   }
 
-  /** Whether all of the answer has reached the client, the end of its body apart. */
+  /** Tells whether all of the answer has reached the client, the end of its body apart. */
   get isOver(): boolean {
-    return this.#scanner?.mayEnd ?? false;
+    return this.#scanner?.mayBreak ?? false;
   }
 
   /** What the client is still to read of an answer that is over; `isBroken`: its connection broke, or fell silent. */
@@ -229,12 +229,13 @@ export class Forwarding {
     const exchange = this.#exchange;
     const scanner = this.#scanner;
     if (scanner !== undefined) {
-      const { isOver: wasOver, isFinished: wasFinished } = scanner;
+      const { isOver: wasOver, mayBreak: couldBreak } = scanner;
       scanner.push(chunk);
       if (!exchange.isCommitted && !this.#mayPass(scanner, chunk)) return;
       if (this.#isWithoutContent(scanner)) return;
       if (scanner.isOver && !wasOver) this.#awaitEnd(openAfterLastMs);
-      else if (scanner.isFinished && !wasFinished) this.#awaitEnd(openAfterFinishMs);
+      else if (scanner.mayBreak && !couldBreak) this.#awaitEnd(openAfterFinishMs);
+      else if (!scanner.mayBreak && couldBreak) this.#awaitMore();
     }
     if (exchange.isCommitted || this.#commit()) this.#writer.pass(chunk);
   };
@@ -310,6 +311,13 @@ export class Forwarding {
       },
       Math.min(limitMs, bytesMs),
     );
+  }
+
+  /** It was not all of the answer. */
+  #awaitMore(): void {
+    const { clock, settings } = this.#exchange;
+    settings.stage = 'events';
+    clock.clearTimeout(this.#lastTimer);
   }
 
   /** @param isBroken - in place of an end of the body. */

@@ -48,6 +48,10 @@ describe('the scanner of events', () => {
     ['responses', 'event:response.failed\ndata:{}\n\n', { hasFailed: true, mayEnd: true }],
     ['chat', 'data: {"choices":[{"finish_reason": "stop"}]}\n\n', { isComplete: false, mayEnd: true }],
     ['chat', 'data: {"choices":[{"finish_reason":null}]}\n\n', { mayEnd: false }],
+    // Said with each event that is not the last.
+    ['chat', 'data: {"choices":[{"finish_reason":""}]}\n\n', { mayEnd: false }],
+    ['messages', 'event: message_delta\ndata: {"delta":{"stop_reason":""}}\n\n', { mayEnd: false }],
+    ['gemini', 'data: {"candidates":[{"finishReason": ""}]}\n\n', { mayEnd: false }],
     ['chat', 'data: {"error":{"message":"x"}}\n\n', { hasFailed: true }],
     ['chat', 'data: {"id":"1","choices":[{"finish_reason":"error"}],"error": {"code":502}}\n\n', { hasFailed: true }],
     ['chat', 'data: {"choices":[{"delta":{"content":"\\"error\\":{}"}}],"error":null}\n\n', { hasFailed: false }],

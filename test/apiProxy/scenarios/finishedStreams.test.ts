@@ -1,15 +1,20 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startApiProxy, streamed } from '../startApiProxy.ts';
 
-/** An API that sends these parts of a stream, and then ends its connection so, or leaves it open. */
-async function streamOf(parts: readonly string[], then: 'end' | 'close' | 'stall'): Promise<string> {
+/** An API that sends these parts of a stream, and then ends its connection so, or leaves it open to `stalled`. */
+async function streamOf(
+  parts: readonly string[],
+  then: 'end' | 'close' | 'stall',
+  stalled: (response: ServerResponse) => void = () => undefined,
+): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(parts.join(''), () => {
       if (then === 'end') response.end();
       else if (then === 'close') response.destroy();
+      else stalled(response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,6 +91,36 @@ describe('an answer whose reason to end has come', () => {
     const { ask } = await startApiProxy({ upstream: await streamOf(parts, 'close') });
     const got = await ask({ ...asked.chat, body: streamed(extra) }).got;
     expect(got.text).toContain('stream_broken');
+  });
+});
+
+describe('an answer that says a reason to end with each event', () => {
+  it.each([
+    ['gemini', [gemini, gemini.replace('Hi', 'there')]],
+    ['chat', [chat({ content: 'Hi' }, 'stop'), chat({ content: 'there' }, 'stop')]],
+  ] as const)('[E-7] of %s is whole at the end of its body alone', async (dialect, parts) => {
+    const whole = await startApiProxy({ upstream: await streamOf(parts, 'end') });
+    expect(await whole.ask(asked[dialect]).got).toMatchObject({ whole: true, text: parts.join('') });
+    expect(whole.of('call.failed')).toEqual([]);
+    const cut = await startApiProxy({ upstream: await streamOf(parts, 'close') });
+    await cut.ask(asked[dialect]).got;
+    expect(cut.of('call.failed')[0]?.failure).toMatchObject({ reason: 'connection_lost' });
+  });
+
+  it('[E-7] is waited for as long as any other', async () => {
+    let open!: ServerResponse;
+    const upstream = await streamOf([gemini], 'stall', (response) => (open = response));
+    const { ask, clock, of } = await startApiProxy({ upstream });
+    clock.stop();
+    const asking = ask(asked.gemini);
+    await asking.saw(gemini);
+    open.write(gemini);
+    await asking.saw(gemini, 2);
+    clock.skip(89_999);
+    expect([...of('call.succeeded'), ...of('call.failed')]).toEqual([]);
+    clock.skip(1);
+    expect(await asking.got).toMatchObject({ whole: false });
+    expect(of('call.failed')[0]?.failure).toMatchObject({ reason: 'idle_timeout' });
   });
 });
 
