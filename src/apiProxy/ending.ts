@@ -25,10 +25,11 @@ export function breakOff({ response, route, client }: Asked, exchange: Exchange,
     response.end(exchange.last);
     return;
   }
-  const { hasCall, isBetweenEvents } = exchange;
+  const { hasCall, bareCalls, isBetweenEvents } = exchange;
   const how = failure.kind === 'timeout' ? 'silent' : 'cut';
   const { does } = clients[client].cells[hasCall ? (`${how} after a call` as const) : (`${how} in its text` as const)];
-  const words = isBetweenEvents ? lastWords(route.dialect, does, `unwedge: ${failure.message}`) : undefined;
+  const message = `unwedge: ${failure.message}`;
+  const words = isBetweenEvents ? lastWords(route.dialect, does, message, bareCalls) : undefined;
   // On a line of its own: of the event before, the name alone may have been sent.
   if (words !== undefined) response.end(`\n\n${words}`);
   // Asked again from the beginning it would run a tool twice: in the middle of an event it is better closed.

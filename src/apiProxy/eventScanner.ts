@@ -99,9 +99,14 @@ export class EventScanner {
     return this.isComplete || this.hasFailed;
   }
 
-  /** Whether the call of a tool has come whole. */
+  /** Tells whether the call of a tool has come whole. */
   get hasCall(): boolean {
     return this.#calls.hasWhole;
+  }
+
+  /** Indices of calls that have no arguments yet. */
+  get bareCalls(): readonly unknown[] {
+    return this.#calls.bare;
   }
 
   /** Tells whether the end of the body is the end of an answer, and not of a connection. */

@@ -128,9 +128,14 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.#forwarding?.isBetweenEvents ?? false;
   }
 
-  /** Whether the call of a tool has reached the client whole. */
+  /** Tells whether the call of a tool has reached the client whole. */
   get hasCall(): boolean {
     return this.#forwarding?.hasCall ?? false;
+  }
+
+  /** Indices of calls whose arguments the client has nothing of. */
+  get bareCalls(): readonly unknown[] {
+    return this.#forwarding?.bareCalls ?? [];
   }
 
   /** Whether all of a stream has reached the client: what becomes of its body says nothing of the answer. */

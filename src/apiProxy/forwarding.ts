@@ -115,9 +115,14 @@ export class Forwarding {
     return this.#scanner?.isBetweenEvents ?? false;
   }
 
-  /** Whether the call of a tool has reached the client whole. */
+  /** Tells whether the call of a tool has reached the client whole. */
   get hasCall(): boolean {
     return this.#scanner?.hasCall ?? false;
+  }
+
+  /** Indices of calls whose arguments the client has nothing of. */
+  get bareCalls(): readonly unknown[] {
+    return this.#scanner?.bareCalls ?? [];
   }
 
   /** Tells whether all of the answer has reached the client, the end of its body apart. */

@@ -4,9 +4,15 @@ import type { Dialect } from './route.ts';
 /**
  * The last bytes of a stream that broke, for clients that understand them; undefined where the connection is cut instead. Never a clean end
  * alone, as half an answer would be taken for a whole one, but for clients that run a tool at once and would run it again.
+ * @param bareCalls - indices of calls that have begun without arguments.
  */
-export function lastWords(dialect: Dialect | undefined, does: ProxyAct, message: string): string | undefined {
-  if (does === 'good end') return '';
+export function lastWords(
+  dialect: Dialect | undefined,
+  does: ProxyAct,
+  message: string,
+  bareCalls: readonly unknown[] = [],
+): string | undefined {
+  if (does === 'good end') return bareCalls.length === 0 ? '' : spoilt(bareCalls);
   if (does !== 'error') return undefined;
   switch (dialect) {
     case 'responses':
@@ -20,6 +26,12 @@ export function lastWords(dialect: Dialect | undefined, does: ProxyAct, message:
     case undefined:
       return undefined;
   }
+}
+
+/** Gives calls of chat completions arguments that are none: at a good end clients would make them with `{}`, which the model has not said. */
+function spoilt(indices: readonly unknown[]): string {
+  const tool_calls = indices.map((index) => ({ index, function: { arguments: '{' } }));
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls } }] })}\n\n`;
 }
 
 /** The last event of an answer whose reason to end has come, and nothing after it. */

@@ -142,6 +142,44 @@ describe('the call of a tool that came whole', () => {
     expect(of('call.failed')).toHaveLength(1);
   });
 
+  it.each([
+    ['of responses: a search of its own', '/v1/responses', 'web_search_call', false],
+    ['of responses: a function', '/v1/responses', 'function_call', true],
+  ] as const)('[E-7] is one that the client makes, and none that the API makes: %s', async (_, path, type, whole) => {
+    const item = { id: 'item_1', type, status: 'completed' };
+    const done = `event: response.output_item.done\ndata: ${JSON.stringify({ type: 'response.output_item.done', item })}\n\n`;
+    const { ask } = await startApiProxy({ upstream: await streamOf([done], 'close') });
+    expect(await ask({ ...opencode, path }).got).toMatchObject({ whole });
+  });
+
+  it.each([
+    ['the first part of one', { willContinue: true, partialArgs: [] }, false],
+    ['all of one', { args: {} }, true],
+  ])('[E-7] of gemini is %s: %j', async (_, rest, whole) => {
+    const parts = [{ functionCall: { name: 'Bash', ...rest } }];
+    const event = `data: ${JSON.stringify({ candidates: [{ content: { parts } }] })}\n\n`;
+    const { ask, clock, told } = await startApiProxy({ upstream: await streamOf([event], 'close') });
+    clock.stop();
+    const asking = ask({ ...asked.gemini, headers: { 'user-agent': 'GeminiCLI/0.61.0' } });
+    await told('call.failed');
+    await new Promise((ended) => setImmediate(ended));
+    clock.skip(1000);
+    expect(await asking.got).toMatchObject({ whole });
+  });
+
+  it.each([
+    ['no arguments', chat({ tool_calls: [{ index: 1, function: { name: 'list', arguments: '' } }] })],
+    ['no word of arguments', chat({ tool_calls: [{ index: 1, function: { name: 'list' } }] })],
+  ])('[E-7] has another one not made that has begun with %s', async (_, begun) => {
+    const { ask } = await startApiProxy({ upstream: await streamOf([call('{}'), begun], 'close') });
+    const got = await ask(opencode).got;
+    expect(got.whole).toBe(true);
+    const last: unknown = JSON.parse(got.text.trimEnd().split('data: ').at(-1) ?? '');
+    expect(last).toEqual({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: '{' } }] } }],
+    });
+  });
+
   it('[E-7] is cut in the middle of an event that follows', async () => {
     const { ask } = await startApiProxy({ upstream: await streamOf([call('{}'), 'data: {"cho'], 'close') });
     expect(await ask(opencode).got).toMatchObject({ whole: false });
