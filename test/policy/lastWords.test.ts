@@ -28,4 +28,13 @@ describe('the last words of a program', () => {
   ])('[R-5] are none in %j', (text) => {
     expect(lastWords(text)).toBeUndefined();
   });
+
+  it.each(['0', '0 ', '1:', '-', '0t', 'level '])(
+    '[R-5] are found in long runs of %j by looking once',
+    (piece) => {
+      const line = piece.repeat(20_000);
+      expect(lastWords(`${line}!`)).toBe(`${line}!`);
+    },
+    5000,
+  );
 });
