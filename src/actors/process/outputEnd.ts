@@ -36,7 +36,7 @@ export async function endOfOutput(pipes: LeftPipes): Promise<OutputEnd> {
   const ended = pipes.ended.then(() => {
     hasEnded = true;
   });
-  const step = Math.min(stepMs, quietMs);
+  const step = Math.max(1, Math.min(stepMs, quietMs));
   let quiet = 0;
   let lookAt = quietMs;
   for (let before = bytes(); ; before = bytes()) {

@@ -109,6 +109,14 @@ describe('the end of output', () => {
     await drain.clock.advance(0);
     expect(drain.result()).toBe('ended');
   });
+
+  it('[S-2] is given up some time where none is to be waited and no holder is seen', async () => {
+    const drain = startDrain({ quietMs: 0 });
+    await drain.clock.advance(999);
+    expect(drain.result()).toBeUndefined();
+    await drain.clock.advance(1);
+    expect(drain.result()).toBe('held');
+  });
 });
 
 /** The clock of a loop that is blocked: its timer fires long after it is due, and then the loop asks the system. */
