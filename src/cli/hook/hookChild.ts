@@ -141,16 +141,23 @@ class HookChild {
       guard.raise();
       guard.watch(pid);
     }, guardedAfterMs);
-    this.#end = await Promise.race([exited, stopped]);
-    clearTimeout(this.#limit);
+    let end = await Promise.race([exited, stopped]);
     clearTimeout(guarded);
-    const isCut = this.#exited && (await this.#drain(closed)) === 'held';
+    let isCut = false;
+    if (this.#exited) {
+      // Within the limit, too: what it left behind may write without end.
+      const rest = await Promise.race([this.#drain(closed), stopped]);
+      isCut = rest !== 'ended';
+      if (typeof rest !== 'string' && rest.how !== 'timeout') end = rest;
+    }
+    this.#end = end;
+    clearTimeout(this.#limit);
     if (!this.#exited) await this.#terminate(pid, exited);
     if (!this.#options.keepBackground) await this.#endRest(pid);
     guard.release();
     forget();
     return {
-      end: this.#end,
+      end,
       stdout: Buffer.concat(this.#held.stdout),
       stderr: Buffer.concat(this.#held.stderr),
       // What was to be kept in the background may hold what it likes.

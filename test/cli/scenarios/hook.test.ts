@@ -124,6 +124,18 @@ describe('unwedge hook', () => {
     },
   );
 
+  it('[H-3] ends within its limit though what it leaves behind goes on writing', async () => {
+    const { run, noneLeft } = startHook();
+    const writer = 'setInterval(() => process.stdout.write("x"), 2); process.send("begun")';
+    const leaves = `const options = { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] };
+      const writer = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(writer)}], options);
+      writer.on('message', () => process.exit(0));`;
+    const ended = await run(['--on-failure', 'block', '--timeout', '3s', '--', process.execPath, '-e', leaves]);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('the end of its answer was not read');
+    await noneLeft();
+  });
+
   it.runIf(process.platform === 'linux').each([
     ['a session of its own', ['setsid']],
     ['a session of its own and an empty environment', ['env', '-i', 'setsid']],
