@@ -13,6 +13,7 @@ import type { SubprocessOptions } from '../integrations/subprocess/subprocessOpt
 import type { AlertTarget } from './undelivered.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import { ownDispatcher } from '../streams/ownDispatcher.ts';
+import { dropBody } from '../streams/readBody.ts';
 
 /** A fact that is delivered, with a line for people: what chats show of a webhook. */
 type Delivered = Told<AlertNews> & { readonly text: string };
@@ -104,7 +105,7 @@ function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webho
         signal,
         ...ownDispatcher(),
       });
-      await response.body?.cancel();
+      dropBody(response);
       if (response.ok) return;
       const { status, statusText } = response;
       const hint =

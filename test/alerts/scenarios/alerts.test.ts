@@ -243,6 +243,23 @@ describe('an alert of a gateway', () => {
     expect(bodies).toEqual([request, body, request, body]);
   });
 
+  it.each([
+    ['cut', 'content-length: 100\r\n\r\nok'],
+    ['malformed', 'transfer-encoding: chunked\r\n\r\nno chunk\r\n'],
+  ])('[O-3] [R-14] has arrived with the status of a webhook, though its body is %s', async (_, rest) => {
+    let posts = 0;
+    const url = await startServer((_request, { socket }) => {
+      posts++;
+      socket?.end(`HTTP/1.1 200 OK\r\n${rest}`);
+    });
+    const { gateway, fail } = await startGateway({ failures: 1, webhook: { url } });
+    const where = ({ integration }: { integration: string }) => integration === 'alert:webhook';
+    const ended = Promise.race([gateway.wait('call.succeeded', { where }), gateway.wait('call.failed', { where })]);
+    await fail(1);
+    expect(await ended).toMatchObject({ type: 'call.succeeded', attempts: 1 });
+    expect(posts).toBe(1);
+  });
+
   it('[O-3] is not sent on to where a webhook redirects: its headers may be for that address alone', async () => {
     const asked: string[] = [];
     const other = await startServer((request, response) => {
