@@ -10,7 +10,7 @@ import type {
 import { failureKinds, failureReasons } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
-import { recordedPolicy } from '../policy/presetChain.ts';
+import { resolvePolicy } from '../policy/presetChain.ts';
 import { show } from '../policy/showValue.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { withInfinity } from '../store/flights.ts';
@@ -121,7 +121,7 @@ function keptOf({ policy, traits }: Fields, name: string): NonNullable<IncidentI
 /** By the rules of every other policy: what a gateway would refuse is refused here. */
 function policyOf(name: string, given: unknown): IntegrationPolicy {
   try {
-    return recordedPolicy(name, fields(given, `${name}.policy`) as PolicyInput);
+    return resolvePolicy(name, fields(given, `${name}.policy`) as PolicyInput);
   } catch (error) {
     throw new Wrong(messageOf(error));
   }

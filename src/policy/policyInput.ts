@@ -48,7 +48,7 @@ export interface PolicyInput {
   /**
    * Limit on each attempt, in ms above 0 or `Infinity`: short for `limits.attemptMs`, but that it takes effect whatever was inherited: a
    * limit on the whole call that is not given here is raised to it, and so is an idle limit that did not end attempts any earlier. The
-   * long form changes the one limit alone.
+   * long form changes the one limit alone. At most a limit on the whole call that is given beside it.
    */
   readonly attemptMs?: DurationLimit | undefined;
   /** Limit on an attempt without a sign of life, in ms above 0 or `Infinity`: short for `limits.idleMs`. */
@@ -56,7 +56,10 @@ export interface PolicyInput {
   /** Limit on the whole call, waits and retries included, in ms above 0 or `Infinity`: short for `limits.overallMs`. */
   readonly overallMs?: DurationLimit | undefined;
   readonly retry?: RetryInput | undefined;
-  /** Whichever is over first ends the call or the attempt; when two tie, the inner one names the reason. */
+  /**
+   * Whichever is over first ends the call or the attempt; when two tie, the inner one names the reason. All three together may be those of
+   * another policy, as `{ ...integration.policy.limits }`: that on attempts may be longer than that on the whole call there, as it was inherited.
+   */
   readonly limits?: LimitsInput | undefined;
   readonly breaker?: Given<Timed<BreakerPolicy>> | undefined;
   readonly maxInFlight?: number | undefined;

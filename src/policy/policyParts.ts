@@ -58,18 +58,21 @@ function limitsFrom(read: ReadPolicy, base: Limits, tell: TellPolicy): Limits {
     refuseTwice(key, read[key], ['limits', key], long[key], tell);
   }
   const room = attemptMs === undefined ? base : roomFor(attemptMs, base);
-  const given = {
-    attemptMs: attemptMs ?? long.attemptMs,
-    overallMs: read.overallMs ?? long.overallMs,
-  };
-  limitRule(given, (place, complaint) => {
-    const key = String(place);
-    tell(Reflect.get(long, key) === undefined ? [key] : ['limits', key], complaint);
-  });
+  // All three together are those of a policy that was completed before: what it inherited stands, also where it is longer.
+  const isWhole = long.idleMs !== undefined && long.attemptMs !== undefined && long.overallMs !== undefined;
+  if (!isWhole) refuseUnreached(read, tell);
   return Object.freeze({
     idleMs: read.idleMs ?? long.idleMs ?? room.idleMs,
     attemptMs: attemptMs ?? long.attemptMs ?? base.attemptMs,
     overallMs: read.overallMs ?? long.overallMs ?? room.overallMs,
+  });
+}
+
+function refuseUnreached({ limits: long = {}, ...short }: ReadPolicy, tell: TellPolicy): void {
+  const given = { attemptMs: short.attemptMs ?? long.attemptMs, overallMs: short.overallMs ?? long.overallMs };
+  limitRule(given, (place, complaint) => {
+    const key = String(place);
+    tell(Reflect.get(long, key) === undefined ? [key] : ['limits', key], complaint);
   });
 }
 

@@ -40,18 +40,6 @@ export function resolvePolicy(
   return startFrom(readGiven(option, input, policyKeys), base, known, thrower(option));
 }
 
-/**
- * Checks a whole policy that was in force, as it is on record. What was inherited then may hold a limit that is never reached.
- * @throws TypeError or RangeError that names the field and its value.
- */
-export function recordedPolicy(name: string, input: PolicyInput): IntegrationPolicy {
-  const option = `${name}.policy`;
-  const refuse = thrower(option);
-  return startFrom(readGiven(option, input, policyKeys), defaultPolicy, presets, (path, complaint) => {
-    if (path.join('.') !== 'limits.attemptMs') refuse(path, complaint);
-  });
-}
-
 /** Completes a policy that was read from the preset it extends, else from `base`. */
 export function startFrom(
   read: ReadPolicy,

@@ -10,7 +10,7 @@ describe('a command', () => {
     '/Users/Some One/bin/x',
     'C:\\Program Files\\nodejs\\node.exe',
     ' node ',
-  ])('[E-7] is a program: %s', (text) => expect(isProgram(text)).toBe(true));
+  ])('[R-17] is a program: %s', (text) => expect(isProgram(text)).toBe(true));
 
   it.each([
     'node server.mjs',
@@ -19,9 +19,9 @@ describe('a command', () => {
     '/bin/sh -c "echo hi"',
     './run ./there',
     'python\tx',
-  ])('[E-7] is a line, which nothing takes apart: %s', (text) => expect(isProgram(text)).toBe(false));
+  ])('[R-17] is a line, which nothing takes apart: %s', (text) => expect(isProgram(text)).toBe(false));
 
-  it('[E-7] that is a line is refused with option, value and the form that is meant', () => {
+  it('[R-17] that is a line is refused with option, value and the form that is meant', () => {
     const gateway = createGateway();
     const told = /Expected .*command.* the program alone.*args: \["server.mjs"\].*, got "node server.mjs"/;
     const command = 'node server.mjs';
