@@ -3,6 +3,7 @@ import type { Acceptance } from '../../../src/sessions/acceptance.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import { HeldStore } from '../../support/heldStore.ts';
 import { noted, startKept } from '../../support/keptSession.ts';
+import { startSession } from '../../support/startSession.ts';
 
 describe('a kept session', () => {
   it('[I-5] acknowledges a message when it is committed, not before', async () => {
@@ -13,6 +14,21 @@ describe('a kept session', () => {
     store.commit();
     await clock.settle();
     expect(acceptance.value).toMatchObject({ accepted: true, durable: true });
+  });
+
+  it('[I-5] is one like any other once there is no store: nothing is asked of its data, and it waits for no claim', async () => {
+    const { session, clock } = startSession({ onMessage: () => 'done' }, undefined, { kept: true });
+    const data = { amount: 1n };
+    expect(() => session.send({ kind: 'user', data })).toThrow('to be JSON');
+    const early = noted(session.send({ kind: 'user' }));
+    await clock.settle();
+    expect([early.value, session.unclaimed]).toEqual([undefined, true]);
+    session.goesUnkept();
+    await clock.settle();
+    expect([early.value, session.unclaimed]).toMatchObject([{ accepted: true, durable: false }, false]);
+    session.startFailed();
+    session.startsAgain();
+    expect(await session.send({ kind: 'user', data })).toMatchObject({ accepted: true, durable: false });
   });
 
   it('[I-5] says so when the store is out of order', async () => {
