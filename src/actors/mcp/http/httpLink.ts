@@ -280,7 +280,7 @@ export class HttpLink extends RemoteLink {
     }
     if (requests.takeRefusal(text)) return facts;
     if (first.method === 'server/discover') {
-      requests.take(errorAnswer(first.id, rpcErrors.methodNotFound, `HTTP ${status}`).trimEnd());
+      requests.takeRefusal(errorAnswer(first.id, rpcErrors.methodNotFound, `HTTP ${status}`).trimEnd());
     }
     const maySpeakOlder = [400, 404, 405].includes(status) && this.context.settings.transport === 'auto';
     if (first.method === 'initialize' && maySpeakOlder && this.context.transport === undefined) {

@@ -5,6 +5,7 @@ import {
   type McpAnswer,
   type McpId,
   type McpMessage,
+  type McpParams,
   type McpRequest,
   readMessage,
 } from '../../../protocol/mcp/message.ts';
@@ -108,13 +109,17 @@ export class OpenRequests {
     } else this.#takeOne(message, text);
   }
 
-  /** Answers the only request with an error that names none, as servers do that refuse a request unread. False when there is none such. */
+  /**
+   * Answers the only request with the error of a refusal, which has been looked into: one that names it, or none, as servers do that refuse a request
+   * unread. False when there is none such.
+   */
   takeRefusal(text: string): boolean {
     const message = readMessage(text);
     const [only] = this.#open.values();
     if (message.kind !== 'answer' || message.error === undefined || only === undefined || this.size > 1) return false;
-    if (message.key !== undefined && message.key !== only.key) return false;
-    this.take(message.key === undefined ? withoutDoubt(only.id, message.error) : text);
+    const answer = message.key === undefined ? errorFor(only.id, message.error) : text;
+    if (answer === undefined || (message.key !== undefined && message.key !== only.key)) return false;
+    this.#close(only, message, answer);
     return true;
   }
 
@@ -157,14 +162,10 @@ export class OpenRequests {
   }
 }
 
-function withoutDoubt(id: McpId, { code, message, data }: Readonly<Record<string, unknown>>): string {
-  const hasCode = typeof code === 'number' && typeof message === 'string';
-  return errorAnswer(
-    id,
-    hasCode ? code : -32_603,
-    hasCode ? message : 'The server refused the request',
-    data as object,
-  ).trimEnd();
+/** An error under the id of a request; undefined where it is none of the protocol. */
+function errorFor(id: McpId, { code, message, data }: McpParams): string | undefined {
+  if (typeof code !== 'number' || typeof message !== 'string') return undefined;
+  return errorAnswer(id, code, message, data as object).trimEnd();
 }
 
 /** The request that a notification calls off. */

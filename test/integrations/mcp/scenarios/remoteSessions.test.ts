@@ -100,6 +100,21 @@ describe('a session of a remote server that is lost', () => {
     expect([server.ran(), front.asked('initialize')]).toEqual([1, 1]);
   });
 
+  it.each([
+    ['names its request', '"id":ID,'],
+    ['names none', ''],
+  ])('[P-4] is not by an error with a status that %s: it is the answer', async (_, id) => {
+    const { kb, front } = await start();
+    const error = { code: -32_602, message: 'text is missing' };
+    const word = { status: 400, body: `{"jsonrpc":"2.0",${id}"error":${JSON.stringify(error)}}` };
+    front.answer = ({ method }) => (method === 'tools/call' ? word : undefined);
+    const failure = { kind: 'permanent', code: -32_602 };
+    for (let each = 0; each < 2; each++) expect(await kb.call(find)).toMatchObject({ ok: false, failure });
+    front.answer = undefined;
+    expect(await kb.call(find)).toMatchObject(found);
+    expect(front.asked('initialize')).toBe(1);
+  });
+
   it('[P-4] is not where a server knows no ping, and refuses arguments', async () => {
     const { kb, front } = await start();
     front.answer = ({ method }) => {
