@@ -2,12 +2,16 @@ import { longestAnswer, recordIn, textIn } from './agentReport.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** What Claude says to itself to go on behind what was said already: its stream was cut, or its limit of tokens reached. */
+/** Claude's own words in the first line of such an order; what a hook or a task says to it stands in messages of the same form. */
+const cutOff = /^(?![\w ]*\bhook\b)[^\n<]{0,200}?\b(?:cut off|token limit|mid-stream)\b/i;
+/** The order to go on behind what was said already: its stream was cut, or its limit of tokens reached. */
 const goesOn = /\b(?:resume directly|continue from where you left off|pick up mid-thought|resume where)\b/i;
 /** Of these the next message is the whole again. */
 const beginsAgain = /\b(?:from the start|again|the whole (?:answer|summary))\b/i;
 /** All of it stands at the beginning. */
 const longestOrder = 500;
+/** Shortest text that is said again and no chance, in characters. */
+const shortestRepeat = 40;
 
 /**
  * The last answer of Claude in all its pieces. Where a request was cut off behind a finished text, Claude asks on and gives the last piece
@@ -20,23 +24,31 @@ export class ClaudeAnswer {
   #message: unknown;
   #isGoingOn = false;
   #isJoined = false;
+  /** Its result has come: what is said now is another answer. */
+  #isOver = false;
 
-  /** One message of the stream, or of a session on disk. */
+  /** Takes one message of the stream, or of a session on disk. */
   take(message: Message): void {
+    const { type } = message;
     if (typeof message['parent_tool_use_id'] === 'string' || message['isSidechain'] === true) return;
-    if (message['type'] === 'assistant') this.#said(message);
-    else if (message['type'] === 'user') this.#asked(message);
-    else if (message['type'] === 'conversation_reset') this.#begin();
+    if (type !== 'assistant' && type !== 'user' && type !== 'result' && type !== 'conversation_reset') return;
+    if (this.#isOver || type === 'conversation_reset') this.#begin();
+    this.#isOver = type === 'result';
+    if (type === 'assistant') this.#said(message);
+    else if (type === 'user') this.#asked(message);
   }
 
   /**
-   * Its pieces as one, up to 1 MB; undefined when it came in one piece.
+   * Its pieces as one, up to 1 MB; undefined when it came in one piece, or is another answer than the result has.
    * @param last - what the result says: the last piece, which may have come with it alone.
    */
   joined(last = ''): string | undefined {
     if (this.#pieces.length === 0) return undefined;
-    if (this.#isGoingOn) return textIn([...this.#pieces, last].join(''));
-    return this.#isJoined ? textIn(this.#pieces.join('')) : undefined;
+    const whole = this.#pieces.join('');
+    // Nothing came behind the order, and the result may be what came before it.
+    if (this.#isGoingOn) return textIn(last === whole || last === this.#pieces.at(-1) ? whole : whole + last);
+    const isOf = this.#length >= longestAnswer || whole.trim().endsWith(last.trim());
+    return this.#isJoined && isOf ? textIn(whole) : undefined;
   }
 
   #said(message: Message): void {
@@ -51,13 +63,18 @@ export class ClaudeAnswer {
   }
 
   #piece(text: string, id: unknown): void {
-    if (!this.#isGoingOn && (id === undefined || id !== this.#message)) this.#begin();
+    if (this.#isGoingOn ? this.#isSaidAgain(text) : id === undefined || id !== this.#message) this.#begin();
     else if (this.#isGoingOn && this.#pieces.length > 0) this.#isJoined = true;
     this.#isGoingOn = false;
     this.#message = id;
     if (this.#length >= longestAnswer) return;
     this.#pieces.push(text);
     this.#length += text.length;
+  }
+
+  /** Tells a text that begins anew, against its order, from one that goes on. */
+  #isSaidAgain(text: string): boolean {
+    return this.#length >= shortestRepeat && text.startsWith(this.#pieces.join(''));
   }
 
   #asked(message: Message): void {
@@ -74,12 +91,14 @@ export class ClaudeAnswer {
   }
 }
 
-/** Whether Claude says to itself, by this message, to go on behind what it said before. */
+/** Tells whether Claude says to itself, by this message, to go on behind what it said before. */
 export function isGoingOn(message: Message): boolean {
   if (message['isSynthetic'] !== true && message['isMeta'] !== true) return false;
   const order = orderIn(message).slice(0, longestOrder);
   // What it is to do if nothing of the answer survived does not hold behind a text that did.
-  return goesOn.test(order) && !beginsAgain.test(order.replace(/if none of it survived[\s\S]*/i, ''));
+  return (
+    cutOff.test(order) && goesOn.test(order) && !beginsAgain.test(order.replace(/if none of it survived[\s\S]*/i, ''))
+  );
 }
 
 function orderIn(message: Message): string {

@@ -18,6 +18,10 @@ const again = {
   'another tool call':
     'Your response was cut off because it exceeded the output token limit. The cut fell inside a tool call, so that call did not run. Make the call again in a shorter response.',
   'what a hook asks for': 'Stop hook feedback: run the tests first.',
+  'what a hook asks for in such words':
+    'Stop hook feedback:\nThe output token limit. Continue from where you left off.',
+  'what a hook asks for in one line': 'PostToolUse hook: it was cut off. Resume where you stopped.',
+  'what a task says': '<task-notification>It was cut off.</task-notification> Resume where you stopped.',
 };
 let count = 0;
 const says = (text: string, fields: object = {}) => ({
@@ -91,6 +95,26 @@ describe('an answer of Claude that came in pieces', () => {
     expect(read(says('first'), order(text), says('whole'), result('whole')).text).toBe('whole');
   });
 
+  it('[R-14] is not said twice, by its result or by a model that begins anew', () => {
+    const first = 'The first half of an answer that is long enough, ';
+    expect(read(says(first), order(orders.cut), result(first)).text).toBe(first);
+    expect(read(says('one '), order(orders.cut), says('two '), order(orders.cut), result('two ')).text).toBe(
+      'one two ',
+    );
+    const anew = `${first}and all that follows.`;
+    expect(read(says(first), order(orders.cut), says(anew), result(anew)).text).toBe(anew);
+    expect(read(says('ha '), order(orders.cut), says('ha ha'), result('ha ha')).text).toBe('ha ha ha');
+  });
+
+  it.each([
+    ['was joined', [says('two'), result('two')]],
+    ['failed', [result('API Error', { is_error: true })]],
+  ])('[R-14] ends with its result: the next one of a run is another, after one that %s', (_, end) => {
+    const first = [says('one '), order(orders.cut), ...end];
+    expect(read(...first, says('other'), result('other')).text).toBe('other');
+    expect(read(...first, result('said by Claude alone')).text).toBe('said by Claude alone');
+  });
+
   it('[R-14] is not one because its user wrote such words', () => {
     const asked = order(orders.cut, { isSynthetic: undefined });
     expect(read(says('first'), asked, says('second'), result('second')).text).toBe('second');
@@ -115,6 +139,25 @@ describe('the lines of a run of Claude', () => {
     expect(pass(whole)).toEqual(whole.map((each) => JSON.stringify(each)));
     const failed = [says('one '), order(orders.cut), result('API Error: Overloaded', { is_error: true })];
     expect(pass(failed)).toEqual(failed.map((each) => JSON.stringify(each)));
+  });
+
+  it('[R-14] are read also where one is long, or has the fields of a result in what a tool gets', () => {
+    const long = 'x'.repeat(300 * 1024);
+    const pieces = [says(long), order(orders.cut), says('two'), result('two')];
+    expect(JSON.parse(pass(pieces)[3] ?? '')).toMatchObject({ result: `${long}two` });
+    const input = { type: 'result', result: 'no' };
+    const call = {
+      type: 'assistant',
+      message: { id: 'm', content: [{ type: 'tool_use', id: 't', name: 'x', input }] },
+    };
+    const lines = [says('one '), order(orders.cut), call, says('done'), result('done')];
+    expect(pass(lines)).toEqual(lines.map((each) => JSON.stringify(each)));
+  });
+
+  it('[R-14] have each the answer of its own in a run of several', () => {
+    const failed = [says('one '), order(orders.cut), result('API Error', { is_error: true })];
+    const lines = [...failed, says('other, long'), result('other, long'), result('x')];
+    expect(pass(lines)).toEqual(lines.map((each) => JSON.stringify(each)));
   });
 
   it('[R-14] have the answer of the session where the result is all there is', () => {

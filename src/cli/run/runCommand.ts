@@ -52,7 +52,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     if (!plan.printsResult) return to;
     joined = joinOutput(
       to,
-      createResultJoiner((id) => joinedAnswerOf(id, io.env)),
+      createResultJoiner((id, last) => joinedAnswerOf(id, last, io.env)),
     );
     return joined;
   };

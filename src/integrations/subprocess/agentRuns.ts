@@ -218,7 +218,7 @@ function joinedAnswer(
 ): string | undefined {
   if (agent !== 'claude' || format !== 'json' || told.sessionId === undefined || told.effects === 'none')
     return undefined;
-  const joined = joinedAnswerOf(told.sessionId, { ...process.env, ...env });
+  const joined = joinedAnswerOf(told.sessionId, told.text ?? '', { ...process.env, ...env });
   return joined === undefined ? undefined : answer(joined);
 }
 

@@ -4,14 +4,15 @@ import { messageIn } from '../../protocol/agentReport.ts';
 import { ClaudeAnswer } from '../../protocol/claudeAnswer.ts';
 import type { Environment } from '../../store/paths.ts';
 
-/** How much of the end of a session is read, in bytes: its last answer is there. */
+/** Most that is read of the end of a session, in bytes: its last answer is there. */
 const maxBytes = 8 * 1024 * 1024;
 
 /**
  * The last answer of a session that Claude keeps on disk, where that came in pieces: `--output-format json` prints the last piece alone.
  * Undefined where it came in one, or where there is no such file. Never throws.
+ * @param last - what the result says: a session whose last answer ends otherwise is not of this run, or has gone on since.
  */
-export function joinedAnswerOf(sessionId: string, env: Environment): string | undefined {
+export function joinedAnswerOf(sessionId: string, last: string, env: Environment): string | undefined {
   if (!/^[\w-]+$/.test(sessionId)) return undefined;
   const home = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude');
   try {
@@ -24,7 +25,7 @@ export function joinedAnswerOf(sessionId: string, env: Environment): string | un
         const message = messageIn(line);
         if (message !== undefined) answer.take(message);
       }
-      return answer.joined();
+      return answer.joined(last);
     }
   } catch {
     // Claude keeps no sessions here.

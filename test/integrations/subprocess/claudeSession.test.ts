@@ -24,11 +24,12 @@ describe('a session that Claude keeps on disk', () => {
       writeFileSync(join(project, `${id}.jsonl`), kept.map((each) => `${JSON.stringify(each)}\n`).join(''));
     keep('cut', lines);
     keep('whole', [...lines, lines[0] ?? {}, said('m4', 'three')]);
-    expect(joinedAnswerOf('cut', { HOME: home })).toBe('one two');
-    expect(joinedAnswerOf('cut', { CLAUDE_CONFIG_DIR: join(home, '.claude') })).toBe('one two');
-    expect(joinedAnswerOf('whole', { HOME: home })).toBeUndefined();
-    expect(joinedAnswerOf('other', { HOME: home })).toBeUndefined();
-    expect(joinedAnswerOf('../cut', { HOME: home })).toBeUndefined();
-    expect(joinedAnswerOf('cut', {})).toBeUndefined();
+    expect(joinedAnswerOf('cut', 'two', { HOME: home })).toBe('one two');
+    expect(joinedAnswerOf('cut', 'two', { CLAUDE_CONFIG_DIR: join(home, '.claude') })).toBe('one two');
+    expect(joinedAnswerOf('whole', 'two', { HOME: home })).toBeUndefined();
+    expect(joinedAnswerOf('other', 'two', { HOME: home })).toBeUndefined();
+    expect(joinedAnswerOf('cut', 'said by a later run', { HOME: home })).toBeUndefined();
+    expect(joinedAnswerOf('../cut', 'two', { HOME: home })).toBeUndefined();
+    expect(joinedAnswerOf('cut', 'two', {})).toBeUndefined();
   });
 });
