@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { diagnose, FileDamagedError } from '../../../src/store/sqlite/trouble.ts';
 import { createConnection } from '../../../src/store/sqlite/connection.ts';
 import { findDriver } from '../../../src/store/sqlite/driver.ts';
 import { hasSqlite, openDatabase, temporaryDirectory } from '../startStore.ts';
@@ -28,5 +29,26 @@ describe.skipIf(!hasSqlite)('a database whose log is cut while it is open', () =
     const found = readdirSync(dirname(path)).filter((name) => !/-(?:wal|shm)$/.test(name));
     expect(found).toEqual(files);
     expect(existsSync(path)).toBe(isForeign);
+  });
+
+  it('[I-5] [O-2] is told of one that was deleted, as another SQLite library does when it closes the file', async () => {
+    const path = join(temporaryDirectory(), 'a.sqlite');
+    const connection = await connect(path);
+    connection.use((database) => database.exec('CREATE TABLE more (a)'));
+    rmSync(`${path}-wal`);
+    let thrown: unknown;
+    try {
+      connection.use(() => undefined);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(FileDamagedError);
+    const { reason, fix, busy, refusedRow } = diagnose(thrown, path);
+    expect(reason).toBe(
+      `${path}: the file or its log was cut, deleted or replaced while it was open; it was set aside as ${path}.damaged-1`,
+    );
+    expect(fix).toMatch(/^a new file is started; .*another SQLite library in this process/);
+    expect({ busy, refusedRow }).toEqual({ busy: false, refusedRow: false });
+    expect(connection.use((database) => database.prepare('SELECT 1 AS one').get())).toEqual({ one: 1 });
   });
 });
