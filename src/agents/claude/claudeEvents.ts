@@ -78,7 +78,9 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
       const reason = textIn(message['message']);
       sink({ type: 'approval.resolved', id, tool, decision: 'decline', reason });
     }
-    if (message['subtype'] === 'session_writes_lost') {
+    const { lost } = message;
+    // What Claude keeps of settings and statistics may be lost alone.
+    if (message['subtype'] === 'session_writes_lost' && !(Array.isArray(lost) && !lost.includes('transcript'))) {
       sink({
         type: 'notice',
         message: 'The disk is full: the session could not be kept whole, and may not be resumed as it was',

@@ -101,6 +101,14 @@ describe('what is told of the messages of Claude', () => {
     ]);
   });
 
+  it('[U-4] notes that a full disk kept the session from being written, not that it kept settings from it', () => {
+    const lost = (...what: string[]) => ({ type: 'system', subtype: 'session_writes_lost', lost: what });
+    const notice = { type: 'notice', message: expect.stringMatching(/^The disk is full: the session/) as string };
+    expect(told(lost('transcript', 'global_config'))).toEqual([notice]);
+    expect(told({ type: 'system', subtype: 'session_writes_lost' })).toEqual([notice]);
+    expect(told(lost('global_config'))).toEqual([]);
+  });
+
   it('[I-1] passes over what it does not understand', () => {
     const odd: SdkMessage[] = [
       {},

@@ -18,12 +18,17 @@ describe('a message of Claude', () => {
     [{ type: 'user' }, 'progress'],
     [{ type: 'tool_progress', tool_use_id: 't' }, 'progress'],
     [{ type: 'system', subtype: 'init' }, 'progress'],
+    [{ type: 'system', subtype: 'word_of_tomorrow' }, 'progress'],
     [{ type: 'system', subtype: 'api_retry' }, 'retry'],
     [streamed({ type: 'ping' }), 'traffic'],
     [delta({ type: 'text_delta', text: '' }), 'traffic'],
     [delta({ type: 'input_json_delta', partial_json: '' }), 'traffic'],
     [{ type: 'stream_event' }, 'traffic'],
     [{ type: 'keep_alive' }, 'traffic'],
+    [{ type: 'system', subtype: 'control_request_progress', status: 'started' }, 'traffic'],
+    [{ type: 'system', subtype: 'session_state_changed', state: 'running' }, 'traffic'],
+    [{ type: 'system', subtype: 'session_writes_lost', lost: ['transcript'] }, 'traffic'],
+    [{ type: 'system', subtype: 'worker_shutting_down', reason: 'host_exit' }, 'traffic'],
   ])('[C-6] %j is %s', (message, sign) => {
     expect(claudeSign(message)).toBe(sign);
   });
