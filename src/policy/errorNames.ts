@@ -87,7 +87,7 @@ const names: readonly Row[] = [
     'not_found',
   ],
   [
-    /^unknown(?:channel|user|message|guild|member|role|topic|command|table|column|resource)/,
+    /^unknown(?:channel|user|message|guild|member|role|topic|command|table|column|resource|identifier|database)/,
     'permanent',
     'failed',
     'not_found',

@@ -1,3 +1,4 @@
+import { oracleText } from './databaseCodes.ts';
 import { nameMeaning } from './errorNames.ts';
 import { grpcText } from './grpcStatus.ts';
 import { statusInText } from './httpPhrases.ts';
@@ -108,6 +109,10 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   permanent(
     /\bsyntax error at or near\b|\berror in your sql syntax\b|\bviolates \S+(?: \S+)? constraint\b|\bduplicate (?:key|entry)\b|\b(?:relation|column|table|database) \S+ (?:of \S+ )?does not exist\b|\bno such (?:table|column)\b|\bunknown column\b/i,
   ),
+  permanent(
+    /\bnear "[^"\n]{0,80}": syntax error\b|\bincorrect syntax near\b|\binvalid (?:object|column) name '|\b(?:unique|not null|foreign key|primary key|check) constraint failed\b|\bSQL compilation error\b|\bsyntax error: failed at position \d|\bno viable alternative at input\b/i,
+  ),
+  row(/\bdatabase (?:table )?is locked\b/i, 'transient', 'failed'),
   row(closed('1009'), 'permanent', 'failed', 'message_too_large'),
 
   row(/\bspawn\b.{0,200}?\b(?<code>EAGAIN|EMFILE|ENFILE|ENOMEM)\b/i, 'transient', 'not_started'),
@@ -171,7 +176,7 @@ export type TextMeaning = Omit<ErrorText, 'pattern'> & {
 /** What a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it. */
 export function textMeaning(text: string): TextMeaning | undefined {
   const told = unwell(text);
-  const said = wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
+  const said = oracleText(told) ?? wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
   const status = statusInText(told);
   return status === undefined ? said : sharpenedByWords({ ...statusMeaning(status), status }, said);
 }

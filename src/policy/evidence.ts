@@ -1,4 +1,5 @@
 import { byClientLimit } from './clientLimits.ts';
+import { byOwnCode } from './databaseCodes.ts';
 import { type ErrorBody, errorBody } from './errorBody.ts';
 import { read, readString } from './errorChain.ts';
 import { byCloseCode, byName } from './errorCodes.ts';
@@ -58,6 +59,7 @@ function ofOne(error: unknown, body: ErrorBody, wallNow: number, source: ErrorSo
     byName(error) ??
     byGrpc(error) ??
     byDatabase(error) ??
+    byOwnCode(error) ??
     byRedis(error) ??
     byRpcCode(error, source) ??
     byCloseCode(error) ??
