@@ -162,7 +162,6 @@ describe('the catalogue of error texts', () => {
     'module not found',
     'sh: 1: foo: not found',
     'merge conflict in a.ts',
-    'database is locked',
     'the sky is gone',
     'this is not acceptable',
     'expectation failed on line 3',
