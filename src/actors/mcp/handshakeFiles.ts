@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { makeDirectory } from '../process/makeDirectory.ts';
 import { type RecordedHandshake, readRecordedHandshake } from '../../protocol/mcp/recordedHandshake.ts';
 
-/** Of the form of a file; one of another form is not read. */
+/** Version of the form of a file; one of another form is not read. */
 const format = 1;
 const secretBytes = 32;
 /** A handshake with longer lists is not kept, in bytes. */
 const mostBytes = 8 * 1024 * 1024;
-/** One that nobody has seen for so long says nothing of today, in ms. */
+/** Age at which a file that nobody has seen says nothing of today, in ms. */
 const oldestMs = 30 * 24 * 3_600_000;
 /** Kept at a time; of more the oldest go. */
 const mostFiles = 500;
@@ -28,9 +28,9 @@ const mostFiles = 500;
 export interface HandshakeFilesOptions {
   /** A folder of this alone; made, for its user only, when the first is kept. */
   readonly directory: string;
-  /** What decides which server it is, the values of its environment included; it is kept as a keyed hash alone. */
+  /** Everything that decides which server it is, the values of its environment included; it is kept as a keyed hash alone. */
   readonly identity: unknown;
-  /** Whether a text holds a secret: then it is not kept. */
+  /** Finds a secret in a text, which is not kept then. */
   readonly holdsSecret: (text: string) => boolean;
   /** Wall time, in ms. */
   readonly now: () => number;

@@ -7,7 +7,7 @@ import type { Clock } from '../../policy/clock.ts';
 import { type EnvironmentSettings, mcpEnvironment } from './serverEnvironment.ts';
 import { type ServerChild, startServer } from './serverSpawn.ts';
 
-/** What decides which process a server is. */
+/** Everything that decides which process a server is. */
 export interface ServerCommand extends EnvironmentSettings {
   readonly command: string;
   readonly args: readonly string[];
@@ -30,7 +30,7 @@ interface Waiting extends HeadStart {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** How long one that nobody took may take to end on SIGTERM, in ms. */
+/** Time that a process which nobody took has to end on SIGTERM, in ms. */
 const graceMs = 500;
 
 let waiting: Waiting | undefined;

@@ -50,7 +50,7 @@ export class Access {
     return token;
   }
 
-  /** Whether a token that is refused may be renewed. */
+  /** True where a token that is refused may be renewed. */
   get renews(): boolean {
     return this.#auth !== undefined;
   }

@@ -72,7 +72,7 @@ export class HttpLink extends RemoteLink {
   #eventId: string | undefined = undefined;
   /** The handshake of the session, once the server has answered it. */
   #greeting: McpRequest | undefined = undefined;
-  /** Whether the session was of use: it did more than begin. */
+  /** True once the session was of use: it did more than begin. */
   #hasWorked = false;
   #probes = 0;
 
@@ -221,13 +221,13 @@ export class HttpLink extends RemoteLink {
     if (typeof protocolVersion === 'string' && protocolVersion > '2025-03-26') this.#version = protocolVersion;
   }
 
-  /** Whether an answer to this request can say that the session is gone, or the version that was agreed on: not before either was. */
+  /** Tells whether an answer to this request can say that the session is gone, or the version that was agreed on: not before either was. */
   #mayBeGone({ method }: McpRequest): boolean {
     if (!this.#hasWorked && !this.context.mayRenew) return false;
     return method !== 'initialize' && (this.#greeting !== undefined || this.#era === 'modern');
   }
 
-  /** What a refusal means where the session turns out to be gone. @param how - it was said. */
+  /** Gives the meaning of a refusal where the session turns out to be gone. @param how - it was said. */
   async #lostWith(refusal: Refusal, how: string, mark: number): Promise<FailureFacts | undefined> {
     const isGone = this.#isLosing || (await this.#doubt.isGone(refusal, mark));
     return isGone ? lostWithSession(this.context.hide(how), refusal.status) : undefined;
@@ -251,7 +251,7 @@ export class HttpLink extends RemoteLink {
     this.#lose(sessionGone(this.context.hide(how), status, isExpected));
   }
 
-  /** What a refusal means for the requests it answers; undefined where they were refused because the session is gone, or the era. */
+  /** Gives the meaning of a refusal for the requests it answers; undefined where they were refused because the session is gone, or the era. */
   async #refused(
     { requests: [first] }: Outgoing,
     response: Response,
