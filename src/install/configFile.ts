@@ -10,6 +10,15 @@ export type Scope = 'user' | 'local' | 'project';
 /** How hooks are listed below their event: in groups with a matcher, or one after the other. */
 export type HookShape = 'grouped' | 'flat';
 
+/** A number at the top level of a TOML file that an agent needs once unwedge stands in front of its servers. */
+export interface FileSetting {
+  readonly key: string;
+  /** It is written where there is none, or a smaller one. */
+  readonly value: number;
+  /** What the agent does by it. */
+  readonly why: string;
+}
+
 /** A configuration file that may be there. */
 export interface ConfigFile {
   readonly agent: AgentName;
@@ -20,6 +29,8 @@ export interface ConfigFile {
   readonly servers: readonly (readonly string[])[];
   /** Undefined: it has no hooks. */
   readonly hooks?: HookShape | undefined;
+  /** What it needs once servers of it are behind unwedge. */
+  readonly setting?: FileSetting | undefined;
   /** The program locks it with a directory of this name while it writes it. */
   readonly lock?: string | undefined;
 }

@@ -52,9 +52,13 @@ function changedLines(text: string, edits: readonly TextEdit[]): readonly Change
     let last = line;
     while ((starts[last + 1] ?? Infinity) <= end) last++;
     const grown = piece.split('\n').length - 1 - (last - line);
-    const change: Change = { old: [line, last + 1], new: [line + shift, last + 1 + shift + grown] };
+    // Whole lines that are put between two others change neither.
+    const isBetween = start === end && start === starts[line] && piece.endsWith('\n');
+    const after = isBetween ? line : last + 1;
+    const change: Change = { old: [line, after], new: [line + shift, after + shift + grown] };
     const previous = changes.at(-1);
-    if (previous !== undefined && change.old[0] < previous.old[1]) {
+    const reached = previous === undefined ? -1 : Math.max(previous.old[1], previous.old[0] + 1);
+    if (previous !== undefined && change.old[0] < reached) {
       changes[changes.length - 1] = {
         old: [previous.old[0], Math.max(previous.old[1], change.old[1])],
         new: [previous.new[0], Math.max(previous.old[1], change.old[1]) + shift + grown],

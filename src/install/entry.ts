@@ -30,14 +30,16 @@ export type Action =
   /** The path of unwedge that was written was gone. */
   | 'repaired'
   | 'left'
+  /** A setting that the agent needs was written, or is to be. */
+  | 'set'
   | 'restored';
 
-/** An entry of a file, and what becomes of it. */
+/** An entry or a setting of a file, and what becomes of it. */
 export interface EntryReport {
-  readonly kind: 'server' | 'hook';
+  readonly kind: 'server' | 'hook' | 'setting';
   readonly name: string;
   readonly action: Action;
-  /** Why it is left. */
+  /** Why it is left; of a setting, what it is for. */
   readonly why?: string | undefined;
 }
 

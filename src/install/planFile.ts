@@ -3,7 +3,8 @@ import { type Document, bytesOf, readDocument } from './document.ts';
 import { checkSame } from './check.ts';
 import type { ConfigFile } from './configFile.ts';
 import type { EntryReport } from './entry.ts';
-import type { EntryRecord, FileRecord } from './record.ts';
+import { type OwnSetting, takeSetting, writeSetting } from './fileSetting.ts';
+import type { EntryRecord, FileRecord, SettingRecord } from './record.ts';
 import { applyEdits, type TextEdit } from './textEdits.ts';
 import { DocumentError } from './tree.ts';
 import { type Unwrapped, unwrapEntries } from './unwrapFile.ts';
@@ -20,6 +21,7 @@ export interface FilePlan {
   readonly original: Buffer;
   /** All that is ours in `after`. */
   readonly records: readonly EntryRecord[];
+  readonly setting?: SettingRecord | undefined;
   /** Of an undo: whether the file is again what it was before it was changed first. Undefined when that is not on record. */
   readonly isExact?: boolean | undefined;
 }
@@ -40,26 +42,50 @@ export function planWrap(
 ): FilePlan {
   const document = readDocument(bytes, file.format);
   const judged = wrapEntries(document, file, wrapping);
-  const edits = judged.flatMap((each) => each.edits);
-  const entries = judged.map(({ report }) => report);
+  const isInFront = judged.some(({ report }) => report.kind === 'server' && report.action !== 'left');
+  const put = isInFront && file.setting !== undefined ? writeSetting(document, file.setting) : undefined;
+  const edits = [...judged.flatMap((each) => each.edits), ...(put === undefined ? [] : [put.edit])];
+  const entries = [...judged.map(({ report }) => report), ...(put === undefined ? [] : [put.report])];
   if (edits.length === 0) {
-    return { document, edits, entries, after: undefined, original: bytes, records: record?.entries ?? [] };
+    const { entries: records = [], setting } = record ?? {};
+    return { document, edits, entries, after: undefined, original: bytes, records, setting };
   }
   const text = applyEdits(document.text, edits);
   const { scripts } = wrapping;
-  const before = unwrapEntries(document, file, record?.entries, scripts);
+  const before = findOwn(document, file, record, scripts);
   const added = judged.flatMap((each) => (each.record === undefined ? [] : [each.record]));
-  const records = [...before.flatMap((own) => own.record ?? recordOf(own)), ...added];
+  const records = [...before.entries.flatMap((own) => own.record ?? recordOf(own)), ...added];
+  const setting = (put ?? before.setting)?.record;
   const original = restoredText(document, before);
 
   // The way back is tried before the way there is taken.
   const after = bytesOf(document, text);
   const written = readDocument(after, file.format);
-  const ours = unwrapEntries(written, file, records, scripts);
+  const ours = findOwn(written, file, { entries: records, setting }, scripts);
   if (restoredText(written, ours) !== original) throw new DocumentError('the change could not be undone to the byte');
-  checkSame(written, original, ours);
-  checkSame(document, original, before);
-  return { document, edits, entries, after, original: bytesOf(document, original), records };
+  checkSame(written, original, ours.entries, ours.setting);
+  checkSame(document, original, before.entries, before.setting);
+  return { document, edits, entries, after, original: bytesOf(document, original), records, setting };
+}
+
+/** All of a file that is ours, with the way back of each. */
+interface Own {
+  readonly entries: readonly Unwrapped[];
+  readonly setting: OwnSetting | undefined;
+}
+
+/** @param record - undefined when there is none: a setting then counts as ours only beside entries that do. */
+function findOwn(
+  document: Document,
+  file: ConfigFile,
+  record: Pick<FileRecord, 'entries' | 'setting'> | undefined,
+  scripts: ReadonlySet<string>,
+): Own {
+  const entries = unwrapEntries(document, file, record?.entries, scripts);
+  const isOurs = record === undefined ? entries.length > 0 : record.setting !== undefined;
+  const key = record?.setting ?? file.setting;
+  const setting = isOurs && key !== undefined ? takeSetting(document, key, record?.setting) : undefined;
+  return { entries, setting };
 }
 
 /** Of one that was wrapped without a record, on another machine perhaps. */
@@ -67,11 +93,13 @@ function recordOf({ report, path, commandKey, command, args }: Unwrapped): Entry
   return { kind: report.kind, path, commandKey, command, raw: JSON.stringify(command), hadArgs: args !== 'none' };
 }
 
-function restoredText(document: Document, ours: readonly Unwrapped[]): string {
-  return applyEdits(
-    document.text,
-    ours.flatMap(({ edits }) => edits),
-  );
+const editsOf = ({ entries, setting }: Own): readonly TextEdit[] => [
+  ...entries.flatMap(({ edits }) => edits),
+  ...(setting === undefined ? [] : [setting.edit]),
+];
+
+function restoredText(document: Document, own: Own): string {
+  return applyEdits(document.text, editsOf(own));
 }
 
 /**
@@ -85,13 +113,13 @@ export function planUnwrap(
   scripts: ReadonlySet<string>,
 ): FilePlan {
   const document = readDocument(bytes, file.format);
-  const ours = unwrapEntries(document, file, record?.entries, scripts);
-  const edits = ours.flatMap((each) => each.edits);
-  const entries = ours.map(({ report }) => report);
+  const ours = findOwn(document, file, record, scripts);
+  const edits = editsOf(ours);
+  const entries = [...ours.entries, ...(ours.setting === undefined ? [] : [ours.setting])].map(({ report }) => report);
   const text = applyEdits(document.text, edits);
   if (edits.length > 0) {
     readDocument(bytesOf(document, text), file.format);
-    checkSame(document, text, ours);
+    checkSame(document, text, ours.entries, ours.setting);
   }
   const original = bytesOf(document, text);
   const isExact = record === undefined ? undefined : hashOf(original) === record.original;

@@ -12,6 +12,14 @@ export interface EntryRecord {
   readonly hadArgs: boolean;
 }
 
+/** A number that was written into a file. */
+export interface SettingRecord {
+  readonly key: string;
+  readonly value: number;
+  /** The number of before, as it was written; undefined: there was none. */
+  readonly raw?: string | undefined;
+}
+
 /** A file that was changed. Hashes are SHA-256 in hexadecimal. */
 export interface FileRecord {
   /** What it is, so that it is found again from everywhere. */
@@ -21,6 +29,7 @@ export interface FileRecord {
   /** Hash of the file without anything of ours; a backup has this name. */
   readonly original: string;
   readonly entries: readonly EntryRecord[];
+  readonly setting?: SettingRecord | undefined;
 }
 
 /** What `install` keeps about all files of a user. */

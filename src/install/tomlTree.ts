@@ -21,6 +21,13 @@ export function readTomlTree(text: string): Table {
   return root;
 }
 
+/** Where the last field of the top level ends that no header is above of; undefined when there is none. @throws {@link DocumentError} */
+export function topFieldsEnd(text: string): number | undefined {
+  return parsed(text)
+    .body[0].body.filter(({ type }) => type === 'TOMLKeyValue')
+    .at(-1)?.range[1];
+}
+
 function parsed(text: string): AST.TOMLProgram {
   try {
     return parseTOML(text, { tomlVersion: '1.1' });

@@ -11,7 +11,7 @@ import type { TextEdit } from './textEdits.ts';
 
 /** An entry that is ours, what it was, and the way back. */
 export interface Unwrapped {
-  readonly report: EntryReport;
+  readonly report: EntryReport & Pick<Program, 'kind'>;
   readonly edits: readonly TextEdit[];
   readonly path: Program['path'];
   readonly commandKey: string;

@@ -65,7 +65,13 @@ export async function writePlanned(world: World, state: InstallState, writing: W
       return isExact ? undefined : backup;
     }
     state.keep(plan.original);
-    const next = { file, after: hashOf(plan.after), original: hashOf(plan.original), entries: plan.records };
+    const next = {
+      file,
+      after: hashOf(plan.after),
+      original: hashOf(plan.original),
+      entries: plan.records,
+      setting: plan.setting,
+    };
     state.note(path, next, script);
     try {
       replaceFile(files, path, plan.after, dress, check);

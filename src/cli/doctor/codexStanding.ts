@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { startupGrace } from '../../install/agents/codex.ts';
 import type { ConfigFile } from '../../install/configFile.ts';
 import { readDocument } from '../../install/document.ts';
 import type { Program } from '../../install/entry.ts';
@@ -27,14 +28,35 @@ export function codexStanding(file: ConfigFile, world: World, project: string): 
       const summary = `Codex does not run ${program.name} of ${file.path}: it was trusted before unwedge stood in front of it; trust it again in /hooks`;
       return { id: 'agent.trust', status: 'fail', summary, fix: 'codex' };
     },
-    ofFile() {
-      if (file.scope !== 'project' || state === undefined) return undefined;
+    ofFile(configured) {
+      const own = tableOf(world, file.path, file.format);
+      const isInFront = configured.some((each) => each.own?.wraps?.verb === 'mcp');
+      const findings = isInFront && file.format === 'toml' && isImpatient(own, state) ? [impatient(file)] : [];
+      if (file.scope !== 'project' || state === undefined) return findings;
       const isTrusted = foldersAbove(project).some((folder) => {
         const known = tableAt(state, ['projects', folder]);
         return known !== undefined && scalarIn(known, 'trust_level') === 'trusted';
       });
-      return isTrusted ? undefined : untrusted(file, project);
+      return isTrusted ? findings : [untrusted(file, project), ...findings];
     },
+  };
+}
+
+/** Of a project's file or a profile the user's own holds where it says nothing. */
+function isImpatient(own: Table | undefined, user: Table | undefined): boolean {
+  const table = [own, user].find((each) => each?.fields.has(startupGrace.key) === true);
+  const value = table === undefined ? 0 : scalarIn(table, startupGrace.key);
+  return typeof value === 'number' && value < startupGrace.value;
+}
+
+function impatient({ path, scope }: ConfigFile): Finding {
+  const { key, value } = startupGrace;
+  const summary = `Codex may make its first request without the tools of servers that are behind unwedge in ${path}: ${key} is missing or below ${value}`;
+  return {
+    id: 'agent.grace',
+    status: 'warning',
+    summary,
+    fix: `unwedge install codex${scope === 'project' ? ' --project' : ''}`,
   };
 }
 

@@ -14,5 +14,5 @@ export interface Standing {
   /** Of one server or hook; undefined when nothing is wrong with it. */
   of(configured: ConfiguredProgram): Finding | undefined;
   /** Of the file, once. */
-  ofFile(configured: readonly ConfiguredProgram[]): Finding | undefined;
+  ofFile(configured: readonly ConfiguredProgram[]): Finding | readonly Finding[] | undefined;
 }

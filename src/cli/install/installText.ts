@@ -31,7 +31,8 @@ function fileText(file: FileReport, report: InstallReport, home: string, width: 
   if (why !== undefined) lines.push(...row(status === 'failed' ? 'not done' : status, why, width, style));
   for (const entry of entries) {
     const about = entry.why === undefined ? entry.name : `${entry.name}: ${entry.why}`;
-    lines.push(...row(wordOf(entry, report), `${entry.kind} ${about}`, width, style));
+    const kind = entry.kind === 'setting' ? '' : `${entry.kind} `;
+    lines.push(...row(wordOf(entry, report), kind + about, width, style));
   }
   if (report.undo && status === 'changed' && isExact !== undefined) {
     lines.push(...wrapped(exactness(isExact, report), width, indent));
@@ -45,7 +46,14 @@ function exactness(isExact: boolean, { dryRun }: InstallReport): string {
   return `It ${dryRun ? 'would be' : 'is'} to the byte what it was before.`;
 }
 
-const planned = { wrapped: 'wrap', repaired: 'repair', restored: 'restore', already: 'already', left: 'left' } as const;
+const planned = {
+  set: 'set',
+  wrapped: 'wrap',
+  repaired: 'repair',
+  restored: 'restore',
+  already: 'already',
+  left: 'left',
+} as const;
 
 function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
   return dryRun ? planned[action] : action;
@@ -78,10 +86,12 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
       ? 'Nothing to undo: unwedge stands in front of nothing.'
       : `Nothing to do: no MCP server or hook of ${who} is configured here.`;
   }
-  const what = ['server', 'hook']
-    .map((kind) => counted(entries.filter((entry) => entry.kind === kind).length, kind))
-    .filter((each) => !each.startsWith('0 '))
-    .join(' and ');
+  const count = (kind: string) => {
+    const { length } = entries.filter((entry) => entry.kind === kind);
+    return length === 0 ? [] : [counted(length, kind)];
+  };
+  // A setting comes along with the servers that need it.
+  const what = ['server', 'hook'].flatMap(count).join(' and ') || count('setting').join('');
   const done = undo ? 'Restored' : 'Changed';
   const planning = undo ? 'Would restore' : 'Would change';
   const end = dryRun ? '. Nothing was written.' : '.';

@@ -5,6 +5,13 @@ import { numberIn, scalarIn } from '../tree.ts';
 import type { World } from '../world.ts';
 import { type Agent, type HookRules, inMs, type Reason, seconds } from './agent.ts';
 
+/** Its first request has the tools of those servers alone that have answered within 1 to 2 s: one that a second program starts needs longer. */
+export const startupGrace = {
+  key: 'mcp_optional_startup_grace_ms',
+  value: 8000,
+  why: 'Codex waits up to 8 s for its servers, so that its first request has their tools',
+} as const;
+
 const codexHooks: HookRules = {
   defaultMs: () => seconds(600),
   shell: '"$SHELL" -lc',
@@ -31,11 +38,13 @@ export const codex: Agent = {
       format: 'toml',
       servers: [['mcp_servers']],
       hooks: 'grouped',
+      setting: startupGrace,
     });
     const hooks = (path: string, scope: ConfigFile['scope']): ConfigFile => ({
       ...toml(path, scope),
       format: 'json',
       servers: [],
+      setting: undefined,
     });
     return [
       ...['config.toml', ...profiles].map((name) => toml(join(own, name), 'user')),

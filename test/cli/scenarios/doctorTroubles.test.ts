@@ -85,7 +85,7 @@ hooks = [{ type = "command", command = "unwedge hook --keep-background --host-ti
 trusted_hash = "sha256:a7bc7a9be75e2df0b8ea650efe0cbd7686ca7cb856b8a4d92b3d5f7bc8984e32"
 `,
     );
-    write(join(work, '.codex', 'config.toml'), '[mcp_servers.kb]\ncommand = "sh"\n');
+    write(join(work, '.codex', 'config.toml'), '[mcp_servers.kb]\ncommand = "unwedge"\nargs = ["mcp", "--", "sh"]\n');
     const cursor = write(at('.cursor', 'mcp.json'), '{ "mcpServers": ');
 
     const { code, findings } = doctor([], {
@@ -114,6 +114,7 @@ trusted_hash = "sha256:a7bc7a9be75e2df0b8ea650efe0cbd7686ca7cb856b8a4d92b3d5f7bc
       ['agent.hooks', editing(settings)],
       ['agent.unapproved', `cd ${work} && claude`],
       ['agent.trust', 'codex'],
+      ['agent.grace', 'unwedge install codex --project'],
       ['agent.untrusted', `cd ${work} && codex`],
       ['agent.unreadable', editing(cursor)],
       ['address.server', editing(claude)],
