@@ -8,6 +8,8 @@ import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
 import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
+import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../store/alertNote.ts';
+import { noteText } from './alertNoteText.ts';
 import { counted } from './counted.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { nextLines } from './nextLines.ts';
@@ -22,7 +24,7 @@ import { wrapWords } from '../policy/wrapWords.ts';
 /** What may need somebody to look. */
 export interface Watched {
   readonly integrations: readonly IntegrationView[];
-  readonly alerts: { readonly open: readonly OpenAlert[]; readonly unwatched: readonly UnwatchedAlert[] };
+  readonly alerts: NotedAlerts;
   readonly sessions: readonly SessionStanding[];
   /** Those that wait for something. */
   readonly stuck: readonly StuckSession[];
@@ -37,7 +39,7 @@ export interface Watched {
 /** More than these are told by their number. */
 const mostTold = 8;
 
-type Alert = OpenAlert | UnwatchedAlert;
+type Alert = Noted<OpenAlert | UnwatchedAlert>;
 
 /** Something that needs attention, and the command to type. */
 export interface Matter {
@@ -56,11 +58,17 @@ export function mattersOf(
 ): readonly Matter[] {
   const db = dbWords(database);
   const alertOf = new Map([...alerts.unwatched, ...alerts.open].map((alert) => [alert.integration, alert] as const));
-  const past = integrations.filter((view) => isPast(view, alertOf.get(view.integration), now));
+  const notes = new Map(
+    [...alertOf].flatMap(([name, { note }]) => (isPutAway(note, now) && note ? [[name, note]] : [])),
+  );
+  // Somebody looks after these: what is left to tell of them is a circuit that refuses calls, last.
+  const noted = integrations.filter((view) => notes.has(view.integration));
+  const past = integrations.filter((view) => !noted.includes(view) && isPast(view, alertOf.get(view.integration), now));
   const sorts = [
     mattersOfRuntimes(runtimes, now, records, db),
     bySeverity(integrations)
-      .filter((view) => (view.circuit !== 'closed' || alertOf.has(view.integration)) && !past.includes(view))
+      .filter((view) => view.circuit !== 'closed' || alertOf.has(view.integration))
+      .filter((view) => !past.includes(view) && !noted.includes(view))
       .map((view) => matterOf(view, alertOf.get(view.integration), now, db)),
     integrations.flatMap((view) => mattersOfTools(view, db)),
     stuck.map(({ session, what }) => ({
@@ -77,10 +85,19 @@ export function mattersOf(
       ? []
       : [{ what: `${counted(moreWaiting, 'more session waits', 'more sessions wait')} on record`, next: waitingNext }];
   const over = past.map((view) => matterOfPast(view, alertOf.get(view.integration)?.lastFailureAt ?? now, now, db));
-  const all = [...sorts.flat(), ...more, ...over];
+  const looked = noted
+    .filter(({ circuit }) => circuit !== 'closed')
+    .map((view) =>
+      matterOfNoted(matterOf(view, alertOf.get(view.integration), now, db), notes.get(view.integration), now),
+    );
+  const all = [...sorts.flat(), ...more, ...over, ...looked];
   // Very many of one sort must not leave all others out of what is told.
   const heads = all.length > mostTold ? sorts.flatMap((sort) => sort.slice(0, 1)) : [];
   return [...heads, ...all.filter((matter) => !heads.includes(matter))];
+}
+
+function matterOfNoted({ what, next }: Matter, note: AlertNote | undefined, now: number): Matter {
+  return { what: note === undefined ? what : `${what} (${noteText(note, now)})`, next };
 }
 
 const waitingNext = 'start the gateway that has them: it takes up what is left';

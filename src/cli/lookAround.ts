@@ -2,9 +2,12 @@ import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, shownViewOf } from '../runtime/integrationView.ts';
+import { type NotedAlerts } from '../store/alertNote.ts';
+import { withNotes } from '../runtime/alertNotes.ts';
+import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, type ShownName, withShownNames } from '../store/shownNames.ts';
 import type { StoreReader, StoreStatus } from '../store/storeReader.ts';
 import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';
@@ -16,10 +19,12 @@ import { recordedSessions, recordedText, stuckSessions, type TextOfWhy } from '.
 const dayMs = 24 * 60 * 60_000;
 
 /** What a database and its gateways say now. */
-export interface StatusView extends Omit<StoreStatus, 'integrations' | 'sessions'> {
+export interface StatusView extends Omit<StoreStatus, 'integrations' | 'sessions' | 'alerts'> {
   readonly database: string;
   readonly integrations: readonly IntegrationView[];
   readonly sessions: readonly SessionStanding[];
+  /** Open, or as good as. */
+  readonly alerts: NotedAlerts;
 }
 
 /** The view, with all that may need somebody to look; under names without secrets. */
@@ -43,17 +48,17 @@ export async function lookAround(
   textOf?: TextOfWhy,
 ): Promise<Look> {
   const now = io.now();
+  const shown = createShownNames();
   const { rows, figures, letters, recorded, ...found } = await readDatabase(db, io, async (reader) => ({
     database: reader.path,
     rows: await withLastSigns(await runtimesOf(reader, now), reader),
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
-    ...(await statusOf(reader, now)),
+    ...(await statusOf(reader, now, shown)),
   }));
   const answers = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = new Set(answers.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
-  const shown = createShownNames();
   const records = withShownNames(
     recorded.records.filter(({ session }) => !live.has(session)),
     shown,
@@ -64,7 +69,15 @@ export async function lookAround(
     ...records.map((each) => ({ session: each.session, what: recordedText(each, now) })),
   ];
   const integrations = shownViewOf(found.integrations, answers, reportLines(figures), shown);
-  const data = { ...found, integrations, stuck: waits, letters, runtimes: answers };
+  const unwatched = judgedOutside(found.alerts.unwatched, found.integrations, answers, shown);
+  const data = {
+    ...found,
+    alerts: { ...found.alerts, unwatched },
+    integrations,
+    stuck: waits,
+    letters,
+    runtimes: answers,
+  };
   // Last: names that are put together must still be the same on both sides.
   const { letters: shownLetters, runtimes, stuck, ...view } = withShownNames(data, shown);
   return {
@@ -78,10 +91,12 @@ export async function lookAround(
 async function statusOf(
   reader: StoreReader,
   now: number,
-): Promise<Omit<StoreStatus, 'sessions'> & Pick<StatusView, 'sessions'>> {
+  shown: ShownName,
+): Promise<Omit<StoreStatus, 'sessions' | 'alerts'> & Pick<StatusView, 'sessions' | 'alerts'>> {
   const found = await reader.status(now);
   return {
     ...found,
+    alerts: await withNotes(reader, found.alerts, now, shown),
     integrations: await withLastWords(reader, found.integrations),
     sessions: await withRecoveries(reader, found.sessions),
   };

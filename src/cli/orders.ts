@@ -17,6 +17,8 @@ export const reasonOption = {
 /** An order on the command line. */
 export interface GivenOrder extends Pick<Order, 'order' | 'name' | 'target'> {
   readonly reason: string | undefined;
+  /** Who orders. @defaultValue the user who runs the command */
+  readonly by?: string | undefined;
 }
 
 /** What of the command line an order needs. */
@@ -26,8 +28,12 @@ export interface OrderArgs {
 }
 
 /** Gives an order as the user who runs the command. Never rejects. */
-export function give({ reason, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<OrderResult> {
-  return giveOrder({ ...order, ...noteOf(reason) }, { clock: systemClock, read: (work) => readDatabase(db, io, work) });
+export function give({ reason, by, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<OrderResult> {
+  const note = noteOf(reason);
+  return giveOrder(
+    { ...order, ...note, by: by ?? note.by },
+    { clock: systemClock, read: (work) => readDatabase(db, io, work) },
+  );
 }
 
 /** The same, and says what became of it. @throws CommandError where it was not done. */

@@ -14,6 +14,8 @@ import { type Matter, matterOfDead, mattersOf } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
+import { withNotes } from '../runtime/alertNotes.ts';
+import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastWords } from './lastWordsOfServers.ts';
 import { nextTryOf } from './nextTry.ts';
 import { sanitize } from './sanitize.ts';
@@ -48,14 +50,15 @@ export async function integrationOf(
   const { recorded, figures, alerts, raised } = await readDatabase(db, io, async (reader) => ({
     recorded: await withLastWords(reader, (await reader.status(now)).integrations),
     figures: await reader.statistics(now - dayMs, 'whole'),
-    alerts: withShownNames(await reader.alerts(now), shown),
+    alerts: withShownNames(await withNotes(reader, await reader.alerts(now), now, shown), shown),
     raised: await raisedRecords(reader, (await reader.alerts(now)).open),
   }));
   const asked = withShownNames(await askRuntimes(rows, io, 'status', readStatusAnswer), shown);
+  const outside = judgedOutside(alerts.unwatched, recorded, asked, shown);
   const views = shownViewOf(recorded, asked, reportLines(figures), shown);
   const view = views.find(({ integration }) => integration === name);
   const open = alerts.open.find(({ integration }) => integration === name);
-  const unwatched = alerts.unwatched.find(({ integration }) => integration === name);
+  const unwatched = outside.find(({ integration }) => integration === name);
   const alert =
     open === undefined
       ? unwatched && { ...unwatched, ...standingOfUnwatched(unwatched, db) }

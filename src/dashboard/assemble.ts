@@ -6,6 +6,8 @@ import { type ReportEntry, reportOf } from '../policy/callReport.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
+import type { NotedAlerts } from '../store/alertNote.ts';
+import { judgedOutside } from '../runtime/judgedOutside.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { AlertView, DeadLetterRecord, StoreStatus } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
@@ -21,7 +23,7 @@ export interface Found {
   readonly spanMs: number;
   readonly database: string;
   readonly status: StoreStatus;
-  readonly alerts: AlertView;
+  readonly alerts: NotedAlerts & Pick<AlertView, 'cleared'>;
   readonly asked: readonly AskedRuntime<LiveStatus>[];
   readonly trees: readonly AskedRuntime<TreeNode>[];
   readonly whys: readonly SessionWhy[];
@@ -69,7 +71,8 @@ export function assemble(all: Found): Look {
     ...views.map((view) => integrationLine(view, reports.get(view.integration), found)),
     ...counted.map((report) => countedLine(report, found)),
   ];
-  const alerts = alertLines(found.alerts, { ...found, isWatched: live.length > 0 });
+  const unwatched = judgedOutside(found.alerts.unwatched, status.integrations, asked, found.shown);
+  const alerts = alertLines({ ...found.alerts, unwatched }, { ...found, isWatched: live.length > 0 });
   const runtimes = asked
     .filter(({ runtime }) => runtime.liveness !== 'dead')
     .map((each) => runtimeLine(each, found.shown));
@@ -175,18 +178,20 @@ interface Watched extends Pick<Found, 'shown' | 'watched'> {
   readonly isWatched: boolean;
 }
 
-function alertLines({ open, unwatched, cleared }: AlertView, watched: Watched): readonly AlertLine[] {
+function alertLines({ open, unwatched, cleared }: Found['alerts'], watched: Watched): readonly AlertLine[] {
   const { shown } = watched;
   return [
     ...open.map((each) => ({
       ...{ key: each.id, integration: shown(each.integration), state: 'open' as const, raisedAt: each.raisedAt },
       ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
       ...clearing(each, watched),
+      ...(each.note !== undefined && { note: each.note }),
     })),
     ...unwatched.map((each) => ({
       ...{ key: `unwatched ${shown(each.integration)}`, integration: shown(each.integration) },
       ...{ state: 'unwatched' as const, rule: watchedAgain },
       ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
+      ...(each.note !== undefined && { note: each.note }),
     })),
     ...cleared.map((each) => ({
       ...{ key: each.id, integration: shown(each.integration), state: 'cleared' as const, raisedAt: each.raisedAt },

@@ -15,6 +15,7 @@ import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { deadRuntimes } from '../runtime/deadRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
+import { withNotes } from '../runtime/alertNotes.ts';
 import { watchedAlerts } from '../runtime/watchedAlerts.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
@@ -69,7 +70,7 @@ export class DatabaseSource implements DashboardSource {
       database: reader.path,
       rows: await runtimesOf(reader, this.#clock.wallNow()),
       status: await reader.status(at),
-      alerts: await reader.alerts(at),
+      alerts: await withNotes(reader, await reader.alerts(at), at, this.#names.show),
       letters: await reader.deadLetters(),
       figures: isFresh ? kept : { at, rows: await reader.statistics(at - spanMs) },
     }));

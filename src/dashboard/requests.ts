@@ -2,8 +2,8 @@ import { type Order, type OrderName, orderNames } from '../policy/operatorOrder.
 import { checkName, checkText } from '../policy/options.ts';
 import { show } from '../policy/showValue.ts';
 
-/** Orders about something of a session: its rule, its call, its message. */
-const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retrying', 'send_again', 'drop']);
+/** Orders about something of a session: its rule, its call, its message; and what is put off for a time. */
+const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retrying', 'send_again', 'drop', 'snooze']);
 
 /** Orders that may be given about many at a time. */
 const bulkNames = ['reset', 'probe', 'restart', 'send_again', 'drop'] as const satisfies readonly OrderName[];

@@ -2,6 +2,7 @@ import type { LiveIntegration } from '../control/answers.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
 import type { OrderName } from '../policy/operatorOrder.ts';
+import type { AlertNote } from '../store/alertNote.ts';
 import type { BulkProgress } from '../runtime/bulkOrder.ts';
 import type { Liveness } from '../actors/process/processWorld.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -132,6 +133,8 @@ export interface AlertLine {
   readonly rule?: string | undefined;
   /** When that clears it. */
   readonly endsAt?: number | undefined;
+  /** Who looks after it, or has put it off. @defaultValue nobody */
+  readonly note?: AlertNote | undefined;
 }
 
 /** An order on many that this dashboard gives, or has given last. */

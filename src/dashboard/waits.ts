@@ -1,5 +1,6 @@
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import { breakerRuleText } from '../policy/breakerRule.ts';
+import { isPutAway } from '../store/alertNote.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
@@ -42,7 +43,9 @@ const longSilenceMs = 10_000;
 
 /** What waits now, for a person or for a rule. What a rule will end soonest stands first among its kind. */
 export function waitsOf(sources: WaitSources): readonly Wait[] {
-  const alerted = new Set(sources.alerts.filter(({ state }) => state === 'open').map(({ integration }) => integration));
+  // Somebody looks after the others.
+  const loud = sources.alerts.filter(({ state, note }) => state !== 'cleared' && !isPutAway(note, sources.at));
+  const alerted = new Set(loud.filter(({ state }) => state === 'open').map(({ integration }) => integration));
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
     ...sources.dead.map((each) => deadWait(each, sources.pending)),
@@ -58,7 +61,7 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const told = new Set(
     waits.filter(({ of, sign }) => of === 'integration' && sign !== 'crashed').map(({ name }) => name),
   );
-  const alerts = sources.alerts.filter(({ state, integration }) => state !== 'cleared' && !told.has(integration));
+  const alerts = loud.filter(({ integration }) => !told.has(integration));
   return [...waits, ...letters, ...alerts.map(alertWait)];
 }
 

@@ -37,6 +37,8 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'operator.cancelled': true,
   'operator.sent_again': true,
   'operator.dropped': true,
+  'operator.acknowledged': true,
+  'operator.snoozed': true,
   'breaker.opened': true,
   'breaker.half_opened': true,
   'breaker.closed': true,

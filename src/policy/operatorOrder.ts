@@ -7,7 +7,7 @@ export interface OrderNote {
   readonly why?: string | undefined;
 }
 
-/** What an operator can order of gateways that run. */
+/** What an operator can order: of gateways that run, about dead letters and about alerts. */
 export const orderNames = [
   'restart',
   'isolate',
@@ -18,6 +18,8 @@ export const orderNames = [
   'cancel',
   'send_again',
   'drop',
+  'acknowledge',
+  'snooze',
 ] as const;
 
 export type OrderName = (typeof orderNames)[number];
@@ -27,7 +29,7 @@ export interface Order {
   readonly order: OrderName;
   /** Of an integration or a session. */
   readonly name: string;
-  /** What of the session is meant: a rule, a call or a message, by its id. */
+  /** What of the session is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`. */
   readonly target?: string | undefined;
   /** Why, in the words of who orders. */
   readonly why?: string | undefined;

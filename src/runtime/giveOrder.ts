@@ -29,10 +29,13 @@ interface Having {
 
 /**
  * Gives an order to the runtimes of a database that have what it names. One about a dead letter is carried out without a runtime where none
- * of this machine has its session. Never rejects: what could not be done is said, with the runtimes that do not answer.
+ * of this machine has its session, one about an alert always so. Never rejects: what could not be done is said, with the runtimes that do not answer.
  */
 export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
   const { order: what, name: given, ...note } = order;
+  // Loaded now: it needs no runtime.
+  if (what === 'acknowledge' || what === 'snooze')
+    return (await import('./putAway.ts')).putAway(order, { clock, read });
   try {
     const { path, rows } = await read(async (reader) => ({
       path: reader.path,

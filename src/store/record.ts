@@ -99,6 +99,8 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'operator.cancelled': ['operator', 'cancelled', asTold],
   'operator.sent_again': ['operator', 'sent_again', asTold],
   'operator.dropped': ['operator', 'dropped', asTold],
+  'operator.acknowledged': ['operator', 'acknowledged', asTold],
+  'operator.snoozed': ['operator', 'snoozed', asTold],
   'breaker.opened': ['breaker', 'opened', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'breaker.half_opened': ['breaker', 'half_opened', asTold],
   'breaker.closed': ['breaker', 'closed', asTold],

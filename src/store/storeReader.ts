@@ -2,6 +2,7 @@ import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
 import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { FactOf } from '../policy/facts.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { Message } from '../sessions/mailbox.ts';
@@ -67,10 +68,12 @@ export interface StoreReader {
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]>;
   /**
    * Sends a dead letter again, or drops it, where no runtime that may live has its session, or drops a message that was left for such a session: by a
-   * connection of its own, the one thing here that writes. Where several machines share the store it also sends the letter to the one that has its
+   * connection of its own: this and `recordNote` alone write. Where several machines share the store it also sends the letter to the one that has its
    * session. Never rejects.
    */
   orderAboutLetter(order: LetterOrder): Promise<OrderResult>;
+  /** Records what somebody said of an alert, by a connection of its own. Never rejects. @param at - wall time in ms since the epoch. */
+  recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult>;
   /** The gateways that share the store; undefined for a store of one machine. */
   cluster(): Promise<ClusterView | undefined>;
   close(): void;
@@ -214,6 +217,9 @@ export interface UnwatchedAlert {
   readonly kind: string | undefined;
   readonly message: string;
 }
+
+/** Somebody looks after an alert, or puts it off. */
+export type AlertNoteFact = FactOf<'operator.acknowledged'> | FactOf<'operator.snoozed'>;
 
 /** What a store says of alerts. */
 export interface AlertView {

@@ -1,8 +1,10 @@
 import type { AlertLine } from '../snapshot.ts';
+import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
 import { KeyedList } from './keyedList.tsx';
+import { now, right } from './live.ts';
 import { href } from './route.ts';
 import { Ago, Countdown } from './times.tsx';
 import { count, counted } from './words.ts';
@@ -36,6 +38,7 @@ const columns = [
   { title: 'Last' },
   { title: 'Cleared' },
   { title: 'What' },
+  { title: 'Orders' },
 ];
 
 function OpenAlerts() {
@@ -68,6 +71,17 @@ function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
   );
 }
 
+/** Who looks after it, and until when. */
+function NoteText({ is, by = 'somebody', at, until, why }: NonNullable<AlertLine['note']>) {
+  const isOver = until !== undefined && until <= now.value;
+  return (
+    <p class="faint" title={why}>
+      {is === 'acknowledged' ? `acknowledged by ${by} ` : isOver ? `was put off by ${by} ` : `put off by ${by} for `}
+      {until === undefined || isOver ? <Ago at={until ?? at} /> : <Countdown at={until} />}
+    </p>
+  );
+}
+
 function Row({ of: key }: { readonly of: string }) {
   const row = tables.alerts.row(key);
   if (row === undefined) return null;
@@ -75,6 +89,7 @@ function Row({ of: key }: { readonly of: string }) {
     <tr data-row>
       <td>
         <State of={row.state === 'open' ? 'alert' : row.state} />
+        {row.note !== undefined && <NoteText {...row.note} />}
       </td>
       <td>
         <a href={href('integrations', row.integration)}>
@@ -99,6 +114,14 @@ function Row({ of: key }: { readonly of: string }) {
         <Clearing {...row} />
       </td>
       <td class="cut mono dim">{row.text}</td>
+      <td>
+        {row.state !== 'cleared' && right.value === 'all' && (
+          <div class="orders">
+            <OrderButton order="acknowledge" name={row.integration} of="integration" text="Acknowledge…" />
+            <OrderButton order="snooze" name={row.integration} of="integration" target="2h" text="Snooze 2 h…" />
+          </div>
+        )}
+      </td>
     </tr>
   );
 }

@@ -30,6 +30,8 @@ export const verbs: Readonly<Record<OrderName, string>> = {
   cancel: 'Cancel',
   send_again: 'Send again',
   drop: 'Drop',
+  acknowledge: 'Acknowledge the alert of',
+  snooze: 'Snooze the alert of',
 };
 
 /** Orders that cut work off or lose something: the name is typed before. */
@@ -132,6 +134,16 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
       return [
         ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],
         ['run', 'acc', 'It is sent once, however often this is ordered.'],
+      ];
+    case 'acknowledge':
+      return [
+        ['ok', 'ok', 'Nobody else is asked to look after it, until it ends.'],
+        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
+      ];
+    case 'snooze':
+      return [
+        ['clock', 'acc', `Nobody is asked to look after it for ${target ?? 'a time'}, or until it ends.`],
+        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
       ];
     case 'drop':
       return [['cross', 'bad', 'It is never delivered, and cannot be sent again.']];

@@ -67,4 +67,22 @@ export interface OperatorFacts {
   };
   /** An operator dropped a dead letter. */
   'operator.dropped': { session: string; message: string; by?: string | undefined; why?: string | undefined };
+  /** Somebody looks after what an alert is about: it needs nobody else. Ends with the alert. */
+  'operator.acknowledged': {
+    integration: string;
+    /** Its id; absent of one that nobody watches. */
+    alert?: string | undefined;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An alert is to need nobody for a time, or until it ends. */
+  'operator.snoozed': {
+    integration: string;
+    /** Its id; absent of one that nobody watches. */
+    alert?: string | undefined;
+    /** Wall time in ms since the epoch. */
+    until: number;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
 }

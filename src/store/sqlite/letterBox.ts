@@ -1,5 +1,5 @@
 import { messageId, messageNamed } from '../../sessions/messageId.ts';
-import { notDone, type OrderResult } from '../../policy/operatorOrder.ts';
+import { done, notDone, type OrderResult } from '../../policy/operatorOrder.ts';
 import { noLetter } from '../../sessions/deadLetterOrders.ts';
 import { resendKey } from '../../sessions/sessionStore.ts';
 import type { Fact } from '../../policy/facts.ts';
@@ -24,12 +24,30 @@ const lockWaitMs = 2000;
 
 /** Carries an order out in one transaction, which a gateway that claims the session meanwhile comes before or after. @throws what SQLite reports. */
 export function actInFile(driver: Driver, path: string, order: LetterOrder): OrderResult {
+  return inFile(driver, path, (database, schema) => act(database, schema, order));
+}
+
+/** Records a fact in a transaction of its own. @throws what SQLite reports. */
+export function recordInFile(driver: Driver, path: string, fact: Fact, at: number): OrderResult {
+  return inFile(driver, path, (database, schema) => {
+    record(database, schema, fact, at);
+    return done;
+  });
+}
+
+function inFile(driver: Driver, path: string, work: (database: Database, schema: Schema) => OrderResult): OrderResult {
   const connection = createConnection(driver, path, 'FULL', lockWaitMs);
   try {
-    return connection.use((database, schema) => database.immediate(() => act(database, schema, order)));
+    return connection.use((database, schema) => database.immediate(() => work(database, schema)));
   } finally {
     connection.close();
   }
+}
+
+function record(database: Database, schema: Schema, fact: Fact, at: number): void {
+  const event = storedEvent({ ...fact, at });
+  if (event === undefined) return;
+  insertEvent(database, schema.eventTable, at, event.category, event.eventType, createRedactor()(event.metadata));
 }
 
 function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {
@@ -44,11 +62,7 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   const letter = named === undefined || 'mail' in named ? undefined : selectDeadLetter(database, session, named.number);
   if (letter === undefined) return notDone(noLetter(message));
   const { number } = letter;
-  const tell = (fact: Fact): void => {
-    const event = storedEvent({ ...fact, at });
-    if (event === undefined) return;
-    insertEvent(database, schema.eventTable, at, event.category, event.eventType, createRedactor()(event.metadata));
-  };
+  const tell = (fact: Fact): void => record(database, schema, fact, at);
   if (order.order === 'drop') {
     tell({ type: 'operator.dropped', session, message, ...note });
     buryLetter(database, session, number, at, 'dropped by an operator');

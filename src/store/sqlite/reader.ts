@@ -8,6 +8,7 @@ import type { FlightQuery } from '../flights.ts';
 import type { LetterOrder } from '../letterOrder.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type {
+  AlertNoteFact,
   AlertView,
   DeadLetterRecord,
   MessageRecord,
@@ -119,6 +120,10 @@ class SqliteReader implements StoreReader {
   async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {
     // Loaded now: few ever need it.
     return (await import('../deadLetterBox.ts')).orderAboutLetter(this.path, order);
+  }
+
+  async recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
+    return (await import('../deadLetterBox.ts')).recordNote(this.path, fact, at);
   }
 
   async cluster(): Promise<undefined> {

@@ -185,6 +185,19 @@ export function isRead(engine: ReadableEngine): void {
     });
   });
 
+  it('[O-3] takes a note on an alert while a gateway has it open, without secrets', async () => {
+    const { store, read } = await start();
+    await record(store, failed(0, { at: now }));
+    const reader = await read();
+    const about = { integration: 'kb', alert: 'one', by: 'ana', why: 'key sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaa' };
+    expect(await reader.recordNote({ type: 'operator.snoozed', ...about, until: now + minute }, now)).toMatchObject({
+      ok: true,
+    });
+    const [event] = await (await read()).events({ category: 'operator', limit: 9 });
+    expect(event).toMatchObject({ type: 'snoozed', at: now, metadata: { alert: 'one', until: now + minute } });
+    expect(JSON.stringify(event)).not.toContain('aaaaaaaa');
+  });
+
   describe('sessions', () => {
     async function claimed({ settled }: StartedReadable, store: Store, runtime: string): Promise<SessionLedger> {
       store.runtimes.enter({

@@ -35,6 +35,8 @@ export async function openPgReader(url: string, load = importPg): Promise<StoreR
     // Loaded now: few ever need it.
     orderAboutLetter: async (order) =>
       (await import('./pgLetterBox.ts')).actInDatabase(await load(shown), target, order),
+    recordNote: async (fact, at) =>
+      (await import('./pgLetterBox.ts')).recordInDatabase(await load(shown), target, fact, at),
     close: noop,
   });
 }

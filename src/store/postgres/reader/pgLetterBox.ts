@@ -1,4 +1,4 @@
-import { notDone, type OrderResult } from '../../../policy/operatorOrder.ts';
+import { done, notDone, type OrderResult } from '../../../policy/operatorOrder.ts';
 import type { Fact } from '../../../policy/facts.ts';
 import { noLetter } from '../../../sessions/deadLetterOrders.ts';
 import { messageId, messageNamed } from '../../../sessions/messageId.ts';
@@ -43,12 +43,26 @@ interface Letter {
  * Carries out an order about a dead letter, or a mail that nobody took, in one transaction. Where no gateway has the session that has its lease: one
  * that claims it comes before or after. Otherwise a letter that is sent again goes to its owner as mail. Never rejects.
  */
-export async function actInDatabase(pg: PgModule, target: PgTarget, order: LetterOrder): Promise<OrderResult> {
+export function actInDatabase(pg: PgModule, target: PgTarget, order: LetterOrder): Promise<OrderResult> {
+  return inDatabase(pg, target, (rows) => act(rows, { ...order, at: Math.round(order.at) }));
+}
+
+/** Records a fact in a transaction of its own. Never rejects. */
+export function recordInDatabase(pg: PgModule, target: PgTarget, fact: Fact, at: number): Promise<OrderResult> {
+  return inDatabase(pg, target, async (rows) => {
+    await tell(rows, fact, Math.round(at));
+    return done;
+  });
+}
+
+async function inDatabase(
+  pg: PgModule,
+  target: PgTarget,
+  work: (rows: Rows) => Promise<OrderResult>,
+): Promise<OrderResult> {
   const connections = new PgConnections(pg, target, 1);
   try {
-    return await connections.transaction((transaction) =>
-      act(new Rows(transaction), { ...order, at: Math.round(order.at) }),
-    );
+    return await connections.transaction((transaction) => work(new Rows(transaction)));
   } catch (error) {
     const { reason, fix } = diagnosePg(error, target.shown);
     return notDone(`The database cannot be written: ${reason}. Fix: ${fix}.`);

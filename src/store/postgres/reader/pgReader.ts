@@ -39,6 +39,8 @@ export interface PgReaderParts {
   readonly ask: Ask;
   /** Carries out what is ordered about a dead letter, see {@link StoreReader.orderAboutLetter}. */
   readonly orderAboutLetter: (order: LetterOrder) => Promise<OrderResult>;
+  /** See {@link StoreReader.recordNote}. */
+  readonly recordNote: StoreReader['recordNote'];
   readonly close: () => void;
 }
 
@@ -47,13 +49,15 @@ export class PgReader implements StoreReader {
   readonly path: string;
   readonly identity: string;
   readonly orderAboutLetter: PgReaderParts['orderAboutLetter'];
+  readonly recordNote: PgReaderParts['recordNote'];
   readonly close: () => void;
   readonly #ask: Ask;
 
-  constructor({ path, identity, ask, orderAboutLetter, close }: PgReaderParts) {
+  constructor({ path, identity, ask, orderAboutLetter, recordNote, close }: PgReaderParts) {
     this.path = path;
     this.identity = identity;
     this.orderAboutLetter = orderAboutLetter;
+    this.recordNote = recordNote;
     this.close = close;
     this.#ask = ask;
   }
