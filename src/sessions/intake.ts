@@ -108,7 +108,8 @@ export class Intake {
 
   /** Leaves a message for the runtime that has the session. */
   async #sendElsewhere(message: Message, key: string | undefined): Promise<Acceptance> {
-    const answer = this.#closed ? undefined : await this.#mail?.send(message, key);
+    if (this.#closed) return this.#refuse(message, 'stopped');
+    const answer = await this.#mail?.send(message, key);
     if (answer === undefined) {
       if (!this.#closed && this.#mail === undefined && (await this.#persistence.canTake()))
         return this.#admit(message, key);
@@ -203,7 +204,7 @@ export class Intake {
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
       const id = messageId(session, known);
-      return this.#answer(message, key, known.kept, () => ({ accepted: false, reason: 'duplicate', id }));
+      return this.#answer({ message, kept: known.kept }, key, () => ({ accepted: false, reason: 'duplicate', id }));
     }
     const envelope = makeEnvelope(session, { number: this.#lastMessage + 1 }, message, {
       acceptedAt: clock.now(),
@@ -227,20 +228,23 @@ export class Intake {
     return this.#accept(envelope, key);
   }
 
-  #accept({ id, message, kept, processed }: Envelope, key: string | undefined): Promise<Acceptance> {
-    return this.#answer(message, key, kept, (durable) => ({ accepted: true, id, durable, processed }));
+  #accept(envelope: Envelope, key: string | undefined): Promise<Acceptance> {
+    const { id, processed } = envelope;
+    return this.#answer(envelope, key, (durable) => ({ accepted: true, id, durable, processed }));
   }
 
-  /** What the session was about to keep when another runtime took it over is nowhere: it is left for that one. */
+  /** What the session could not keep, as another runtime may have it, is nowhere: it is left for that one. */
   async #answer(
-    message: Message,
+    sent: Pick<Envelope, 'message' | 'kept'>,
     key: string | undefined,
-    kept: Envelope['kept'],
     answer: (durable: boolean) => Acceptance,
   ): Promise<Acceptance> {
     // Nothing is waited for that there is not: its sender hears of a message before the next one is taken.
-    const what = kept === undefined ? undefined : await kept;
-    return what === 'fenced' ? this.#sendElsewhere(message, key) : answer(what === 'durable');
+    const what = sent.kept === undefined ? undefined : await sent.kept;
+    if (what === undefined || !this.#persistence.isUnkept(what)) return answer(what === 'durable');
+    this.#scope.mailbox.remove(sent);
+    if (what === 'volatile' && this.#mail === undefined) return this.#refuse(sent.message, 'unavailable');
+    return this.#sendElsewhere(sent.message, key);
   }
 
   #refuse({ kind }: Message, reason: RefusalReason): Promise<Acceptance> {

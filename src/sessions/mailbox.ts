@@ -92,6 +92,12 @@ export class Mailbox<M extends Envelope> {
     this.#items.push(item);
   }
 
+  /** Takes one out that is not to be delivered; where it is not there any more it does nothing. */
+  remove(item: object): void {
+    const at = this.#items.findIndex((each) => each === item);
+    if (at >= 0) this.#items.splice(at, 1);
+  }
+
   take(): M | undefined {
     return this.#items.shift();
   }

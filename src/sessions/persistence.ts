@@ -122,9 +122,22 @@ export class Persistence {
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
-    const kept = this.#ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
-    if (key !== undefined) this.#remember(key, { number, kept });
+    const posted = this.#ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
+    if (key === undefined) return posted;
+    const kept = posted?.then((what) => {
+      if (this.isUnkept(what) && this.#keys?.get(key)?.kept === kept) this.#keys?.delete(key);
+      return what;
+    });
+    this.#remember(key, { number, kept });
     return kept;
+  }
+
+  /**
+   * Whether a message that this became of is not this session's: its number may be another message's, as any of several runtimes gives it out that
+   * owns the session next.
+   */
+  isUnkept(kept: Kept): boolean {
+    return kept === 'fenced' || (kept === 'volatile' && this.#handsOver);
   }
 
   /** Keeps the new message of a dead letter; undefined where the session is not kept here now. Its key is its message's once that is durable. */

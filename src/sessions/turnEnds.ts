@@ -40,6 +40,13 @@ export const turnEnds = {
     message: 'The turn of this call has ended',
     outcome: 'cancelled',
   },
+  /** Of a message whose sender is told the same: no turn of it has begun. */
+  unkept: {
+    kind: 'cancelled',
+    reason: 'taken_over',
+    message: 'The message could not be kept; another gateway may have the session',
+    outcome: 'not_started',
+  },
   takenOver: {
     kind: 'cancelled',
     reason: 'taken_over',

@@ -179,8 +179,16 @@ export class Turns {
   /** @param taken - resolves when the delivery is counted; only then may the handler begin, which may be the end of this process. */
   async #run(running: RunningTurn, taken: Promise<Kept> | undefined): Promise<void> {
     if (taken !== undefined) await taken;
-    if (running.over) return;
     const { id, clock } = this.#scope;
+    const { envelope } = running;
+    const isUnkept = envelope.kept !== undefined && this.#persistence.isUnkept(await envelope.kept);
+    if (running.over) return;
+    if (isUnkept) {
+      // It has no row: what is written of its number would be another message's.
+      envelope.kept = undefined;
+      this.abandon(turnEnds.unkept);
+      return;
+    }
     if (this.#scope.draining) {
       this.abandon(turnEnds.stopped);
       return;

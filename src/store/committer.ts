@@ -15,6 +15,8 @@ export interface Write {
   committed?(): void;
   /** Called at most once, when the commit has to wait for the store to recover, or will not come at all. */
   postponed?(): void;
+  /** Called at most once, when the queue has ended and it is not committed; after `postponed`. */
+  unwritten?(): void;
 }
 
 /** The transactions of an engine. */

@@ -75,6 +75,7 @@ export class WriteQueue<W extends Write> {
   add(write: W): void {
     if (this.#state !== 'open') {
       write.postponed?.();
+      write.unwritten?.();
       return;
     }
     this.#queue.push(write);
@@ -224,6 +225,7 @@ export class WriteQueue<W extends Write> {
     this.#parts.clock.clearTimeout(this.#timer);
     this.#waiters.sendAway();
     const { length } = this.#queue;
+    for (const write of this.#queue) write.unwritten?.();
     if (length > 0) say(this.#parts.logger, 'error', `The store closed with ${length} events unwritten.`);
     await this.#committer.close();
   }

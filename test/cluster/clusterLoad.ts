@@ -31,8 +31,8 @@ export class ClusterLoad {
   readonly #sessions: number;
   readonly #senders: number;
   readonly #unanswered = new Map<string, Unanswered>();
-  /** What was taken without being kept: nobody promised anything. */
-  readonly #unkept = new Set<string>();
+  /** What was accepted without being kept: another node may have the session next, and knows nothing of it. */
+  readonly unkept = new Set<string>();
   #sent = 0;
   #isOn = false;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -72,9 +72,10 @@ export class ClusterLoad {
     if (waiting === undefined) return;
     if (what === 'accepted' || what === 'duplicate') {
       this.#unanswered.delete(key);
-      // The second answer of a message that is not kept promises nothing either.
-      if (word === 'false') this.#unkept.add(key);
-      if (this.#unkept.has(key)) return;
+      if (word === 'false') {
+        this.unkept.add(key);
+        return;
+      }
       this.accepted.add(key);
       const sender = waiting.isElsewhere ? key : waiting.sender;
       this.journal.push({ type: 'accepted', node: 'senders', session: waiting.session, key, sender });

@@ -113,6 +113,7 @@ export async function killCluster({
       if (!(await until(isAtRest, restWithinMs))) {
         violations.push(`round ${round}: ${load.unanswered} messages have no answer, ${await unprocessed(ask)} no end`);
       }
+      if (load.unkept.size > 0) violations.push(`round ${round}: accepted, not kept: ${[...load.unkept].join(', ')}`);
       verdict = await judge();
       violations.push(...verdict.violations.map((each) => `round ${round}: ${describeViolation(each)}`));
       progress(round, load.accepted.size);

@@ -4,8 +4,11 @@ import type { Lease } from './leases.ts';
 import type { PgWrite } from './pgCommitter.ts';
 import type { FencedStatement, Value } from './rowStatement.ts';
 
-/** A write after which a handler begins, or of which a fact tells that is written next. */
-export type WriteKind = 'begins' | 'toldNext';
+/**
+ * A write after which a handler begins, or of which a fact tells that is written next; or a message, whose sender is told nothing before it is known
+ * whether it is kept: another node may own its session then, and give its number to another.
+ */
+export type WriteKind = 'begins' | 'toldNext' | 'settles';
 
 /** One row of a session's ledger on its way; there is one for each row, so it is one object. */
 export class KeptRow implements PgWrite, LeasedRow {
@@ -16,6 +19,9 @@ export class KeptRow implements PgWrite, LeasedRow {
   readonly values: readonly Value[];
   readonly #statement: FencedStatement;
   readonly #resolve: (kept: Kept) => void;
+  readonly #settles: boolean;
+  #isPostponed = false;
+  #isLost = false;
   /** Stays so for a row that the database refuses. */
   #kept: Kept = 'volatile';
 
@@ -29,6 +35,7 @@ export class KeptRow implements PgWrite, LeasedRow {
   ) {
     this.begins = how === 'begins';
     this.toldNext = how === 'toldNext';
+    this.#settles = how === 'settles';
     this.#statement = statement;
     this.lease = lease;
     this.values = values;
@@ -37,6 +44,7 @@ export class KeptRow implements PgWrite, LeasedRow {
 
   run(batch: BatchRows): void {
     this.#kept = 'volatile';
+    if (this.#isPostponed && this.#isLost) return;
     batch.keep(this.#statement, this);
   }
 
@@ -49,6 +57,18 @@ export class KeptRow implements PgWrite, LeasedRow {
   }
 
   postponed(): void {
+    this.#isPostponed = true;
+    if (!this.#settles) this.#resolve('volatile');
+    else if (this.#isLost) this.#resolve('fenced');
+  }
+
+  unwritten(): void {
     this.#resolve('volatile');
+  }
+
+  /** The session is lost: what is postponed is not written any more, but for what is on its way. */
+  lose(): void {
+    this.#isLost = true;
+    if (this.#isPostponed) this.#resolve('fenced');
   }
 }

@@ -64,8 +64,10 @@ type Change = (batch: BatchRows) => Promise<Kept>;
 export class PgLedger implements SessionLedger {
   readonly #lease: Lease;
   readonly #scope: LedgerScope;
-  /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
-  #rowless: Set<number | string> | undefined = undefined;
+  /** Calls that were refused at the door: they have no row, and get none by what is written of them later. */
+  #rowless: Set<string> | undefined = undefined;
+  /** Messages that are not committed yet. */
+  readonly #posting = new Set<KeptRow>();
 
   constructor(lease: Lease, scope: LedgerScope) {
     this.#lease = lease;
@@ -73,16 +75,27 @@ export class PgLedger implements SessionLedger {
   }
 
   post({ number, message, key, at }: StoredMessage): Promise<Kept> {
-    return this.#insert(number, postMessage, [number, toJson(message), key ?? null, Math.round(at)]);
+    const { database, leases } = this.#scope;
+    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
+    if (database.refuses()) return Promise.resolve('volatile');
+    const values = [number, toJson(message), key ?? null, Math.round(at)];
+    return new Promise((resolve) => {
+      const ended = (kept: Kept): void => {
+        this.#posting.delete(row);
+        resolve(kept);
+      };
+      const row = new KeptRow(postMessage, this.#lease, values, ended, 'settles');
+      this.#posting.add(row);
+      database.write(row);
+    });
   }
 
   take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
-    if (this.#rowless?.has(message) === true) return Promise.resolve('volatile');
     return this.#write(takeMessage, [message, turn, seq, Math.round(wallNow)], 'begins');
   }
 
   putBack(message: number, begun: boolean): Promise<Kept> {
-    return this.#end(message, putBackMessage, [message, begun]);
+    return this.#write(putBackMessage, [message, begun], 'toldNext');
   }
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
@@ -90,7 +103,7 @@ export class PgLedger implements SessionLedger {
     const said = error === undefined ? null : withoutSecrets(this.#scope.redact, error);
     const values = [message, how, Math.round(wallNow), said] as const;
     return outcome === undefined
-      ? this.#end(message, finishMessage, values)
+      ? this.#write(finishMessage, values, 'toldNext')
       : this.#endForAll(message, values, outcome);
   }
 
@@ -107,7 +120,7 @@ export class PgLedger implements SessionLedger {
         },
         committed: () => resolve(kept),
         // It is written late: until then nobody knows whether it is.
-        postponed: () => database.closed && resolve('volatile'),
+        unwritten: () => resolve('volatile'),
       });
     });
   }
@@ -189,12 +202,14 @@ export class PgLedger implements SessionLedger {
   }
 
   watch(lost: () => void): void {
-    this.#scope.leases.watch(this.#lease, lost);
+    this.#scope.leases.watch(this.#lease, () => {
+      for (const row of this.#posting) row.lose();
+      lost();
+    });
   }
 
   /** Ends a message that others may have sent as mail, and tells them. */
   async #endForAll(message: number, values: readonly Value[], outcome: Outcome<unknown>): Promise<Kept> {
-    if (this.#rowless?.delete(message) === true) return 'volatile';
     const { session, token, leaseId } = this.#lease;
     const end = outcomeToJson(outcome);
     let senders: readonly PgRow[] = [];
@@ -210,16 +225,16 @@ export class PgLedger implements SessionLedger {
     return kept;
   }
 
-  /** Makes the row of a message or a call; a full queue refuses it. */
-  #insert(id: number | string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
+  /** Makes the row of a call; a full queue refuses it. */
+  #insert(id: string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
     if (!this.#scope.database.refuses()) return this.#write(statement, values);
     this.#rowless ??= new Set();
     this.#rowless.add(id);
     return Promise.resolve('volatile');
   }
 
-  /** Writes what is written last of a message or a call; it is not refused. */
-  #end(id: number | string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
+  /** Writes what is written last of a call; it is not refused. */
+  #end(id: string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
     if (this.#rowless?.delete(id) === true) return Promise.resolve('volatile');
     return this.#write(statement, values, 'toldNext');
   }

@@ -98,13 +98,14 @@ export class PgMail implements SessionMail {
     const values = [session, toJson(message), key ?? null, Math.round(at), runtime, limit];
     this.#posting++;
     const posted = await database.transact(
-      async (batch): Promise<{ readonly mailed: Mailed; readonly owner: unknown }> => {
+      async (batch): Promise<{ readonly mailed: Mailed; readonly owner: unknown } | undefined> => {
         const [row] = await batch.row(postMail, `mail to ${session}`, values);
         const { mail, fits, owner = null } = row ?? {};
         if (typeof mail === 'string') return { mailed: { mailed: 'kept', mail: Number(mail) }, owner };
         if (fits !== true || key === undefined) return { mailed: { mailed: 'full' }, owner };
         const [first] = await batch.row(firstOfKey, `mail to ${session}`, [session, key]);
-        return { mailed: { mailed: 'duplicate', first: first === undefined ? { number: 0 } : nameOf(first) }, owner };
+        // It has just gone by its age: there is no id to tell.
+        return first && { mailed: { mailed: 'duplicate', first: nameOf(first) }, owner };
       },
     );
     this.#posting--;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionMail } from '../../../src/sessions/sessionMail.ts';
+import type { OutgoingMail, SessionMail } from '../../../src/sessions/sessionMail.ts';
 import { HeldStore } from '../../support/heldStore.ts';
 import { startKept } from '../../support/keptSession.ts';
 import { startSession } from '../../support/startSession.ts';
@@ -102,6 +102,52 @@ describe('the owner of a kept session', () => {
     const acceptance = session.send({ kind: 'user' });
     store.commit();
     expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
+  });
+
+  it.each<[string, Partial<SessionMail>, object]>([
+    [
+      'is left for the next owner',
+      { post: () => Promise.resolve({ mailed: 'kept', mail: 12 }) },
+      { accepted: true, durable: true, id: 'agent:main-x12' },
+    ],
+    ['is refused where that cannot be', {}, { accepted: false, reason: 'unavailable' }],
+  ])(
+    '[N-3] tells no id of a message that was not kept, as the next owner may have given it to another: it %s',
+    async (_, mail, expected) => {
+      const store = Object.assign(new HeldStore(), { mail: { ...deafMail, ...mail }, handsOver: true });
+      const seen: unknown[] = [];
+      const { session, clock, facts } = await startKept(({ text }) => void seen.push(text), {}, store);
+      const [running, waiting] = ['running', 'waiting'].map((text) => session.send({ kind: 'user', text }));
+      await clock.settle();
+      // The commit fails; the session is lost before it could be tried again.
+      store.commit('volatile');
+      expect(await running).toMatchObject(expected);
+      expect(await waiting).toMatchObject(expected);
+      await clock.settle();
+      store.commit('fenced');
+      await clock.settle();
+      expect(seen).toEqual([]);
+      expect([session.waiting, session.state]).toEqual([0, 'idle']);
+      expect(facts.of('session.turn_failed')).toEqual([]);
+      expect(store.writes.filter((write) => /^(done|failed|put back) /.test(write))).toEqual([]);
+    },
+  );
+
+  it('[N-3] knows no key of a message that it could not keep', async () => {
+    const keys: unknown[] = [];
+    const mail = { ...deafMail, post: ({ key }: OutgoingMail) => (keys.push(key), deafMail.post({} as OutgoingMail)) };
+    const store = Object.assign(new HeldStore(), { mail, handsOver: true });
+    const { session, clock } = await startKept(() => 'done', {}, store);
+    const [first, second] = [1, 2].map(() => session.send({ kind: 'user' }, { key: 'k' }));
+    await clock.settle();
+    store.commit('volatile');
+    const refused = { accepted: false, reason: 'unavailable' };
+    expect([await first, await second]).toEqual([refused, refused]);
+    expect(keys).toEqual(['k', 'k']);
+    const again = session.send({ kind: 'user' }, { key: 'k' });
+    await clock.settle();
+    store.commit();
+    expect(await again).toMatchObject({ accepted: true, durable: true });
   });
 
   it('[N-7] is released by a drain once its turn has ended, where others can take it', async () => {
