@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 /** Names and codes with which HTTP clients, drivers and SDKs tell of a limit of their own. */
 const limitNames = /^(?:\w*Timeout(?:Error)?|\w*TimedOut(?:Error)?)$/;
 /** Clients give these to their own limits, and hand on the system's under the same name. */
-const sharedCodes: ReadonlySet<string> = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ETIME', 'ESOCKETTIMEDOUT']);
+const sharedCodes: ReadonlySet<string> = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ETIMEOUT', 'ETIME', 'ESOCKETTIMEDOUT']);
 /** Words of a limit; the system's own say `connect ETIMEDOUT 192.0.2.1:443`. */
 const limitWords = /\btime(?:d )?[- ]?out\b|\btime limit\b|\bdeadline\b/i;
 /** Steps before anything is sent. */

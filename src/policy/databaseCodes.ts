@@ -1,6 +1,7 @@
 import { read, readInteger, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { Finding } from './finding.ts';
+import { sqlStateText } from './sqlState.ts';
 
 type Row = readonly [codes: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason | undefined];
 
@@ -52,6 +53,14 @@ const sqlServer: readonly (readonly [numbers: readonly number[], kind: FailureKi
   [[229, 230, 262, 297, 300, 916, 18452, 18456], 'auth', 'failed'],
 ];
 
+/** Codes of tedious and mssql, the drivers of SQL Server, where no number of the server is beside; `ETIMEOUT` before the connection stood. */
+const tedious: readonly Row[] = [
+  [/^ELOGIN$/, 'auth', 'failed'],
+  [/^(?:ETIMEOUT|EINSTLOOKUP|ENOTOPEN|ECONNCLOSED)$/, 'transient', 'not_started'],
+  [/^ESOCKET$/, 'transient', 'unknown', 'connection_lost'],
+  [/^ECANCEL$/, 'cancelled', 'cancelled'],
+];
+
 /** Codes of Cassandra's protocol. */
 const cassandra: readonly (readonly [codes: readonly number[], kind: FailureKind, outcome: EffectOutcome])[] = [
   [[0x1000, 0x1002], 'transient', 'failed'],
@@ -73,15 +82,16 @@ export function byOwnCode(error: unknown): Finding | undefined {
   );
 }
 
-/** Finds what a text means that names a message of Oracle. */
-export function oracleText(text: string): Finding | undefined {
-  return rowOf(oracle, /\bORA-\d{5}\b/.exec(text)?.[0] ?? '');
+/** Finds what a text means that names a message of Oracle, or a SQLSTATE. */
+export function codeText(text: string): Finding | undefined {
+  return sqlStateText(text) ?? rowOf(oracle, /\bORA-\d{5}\b/.exec(text)?.[0] ?? '');
 }
 
 function ofSqlServer(error: unknown, code: string): Finding | undefined {
   const number = readInteger(error, 'number');
   const severity = readInteger(error, 'class');
-  if (number === undefined || severity === undefined || !/^E(?:REQUEST|LOGIN)$/.test(code)) return undefined;
+  if (number === undefined || severity === undefined) return rowOf(tedious, code);
+  if (!/^E(?:REQUEST|LOGIN)$/.test(code)) return undefined;
   const [, kind, outcome] = sqlServer.find(([numbers]) => numbers.includes(number)) ?? [];
   if (kind !== undefined) return { kind, outcome: outcome ?? 'unknown', code: number };
   return severity >= 11 && severity <= 16 ? { kind: 'permanent', outcome: 'failed', code: number } : undefined;

@@ -1,4 +1,4 @@
-import { oracleText } from './databaseCodes.ts';
+import { codeText } from './databaseCodes.ts';
 import { nameMeaning } from './errorNames.ts';
 import { grpcText } from './grpcStatus.ts';
 import { statusInText } from './httpPhrases.ts';
@@ -72,7 +72,10 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /(?:\binvalid|incorrect|missing|\bno|\bwrong|\bexpired)[_ ](?:\w+ )?(?:x-)?(?:api[-_ ]|subscription )?(?:key|token|credentials?|password)\b(?= ?(?:provided|found|·|[.!:;,]|$|["'])| or )|(?:\binvalid|incorrect|missing|\bno)[_ ](?:x-)?api[-_ ]key/i,
   ),
   auth(
-    /\b(?:api[-_ ]key|token|credentials?|session|password)\b(?: \w+){0,4} (?:is |was |has |have |are |been )*(?:not valid|invalid|missing|required|expired|revoked|incorrect|rejected|disabled)\b/i,
+    /\b(?:api[-_ ]key|token|credentials?|session|password)\b(?: \w+){0,4} (?:is |was |has |have |are |been )*(?:not valid|invalid|missing|required|expired|revoked|incorrect|rejected|disabled|must be (?:set|given|passed|provided|specified))\b/i,
+  ),
+  auth(
+    /\b(?:sign|log) in again\b|\btokens? (?:could not|cannot|can['’]t) be refreshed\b|\b(?:failed|unable) to refresh (?:\w+ ){0,3}token\b|\b(?:set|setting|provide|export) (?:the |your )?\w*(?:API_KEY|_TOKEN)\b|\b\w*(?:API_KEY|_TOKEN)\b[^.\n]{0,40}?\b(?:must be set|(?:is )?(?:not set|missing|unset|empty|required))\b/i,
   ),
   auth(
     /oauth token (?:revoked|has expired)|permission_error|organization has been disabled|missing environment variable|(?:unable to locate|could not load|no) (?:\w+ )?credentials\b/i,
@@ -118,7 +121,17 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   row(/\bspawn\b.{0,200}?\b(?<code>EAGAIN|EMFILE|ENFILE|ENOMEM)\b/i, 'transient', 'not_started'),
   row(/\bspawn\b.{0,200}?\b(?<code>ENOENT|EACCES|E2BIG|ENOEXEC|ENOTDIR)\b/i, 'spawn', 'not_started'),
   row(
-    /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized/i,
+    /\bfork\/exec \S{1,200}: (?:resource temporarily unavailable|cannot allocate memory|too many open files)/i,
+    'transient',
+    'not_started',
+  ),
+  row(
+    /\bfork\/exec \S{1,200}: (?:no such file|permission denied|argument list too long|exec format error|not a directory)|\[errno (?:7|8)\]|\bargument list too long\b|\bexec format error\b/i,
+    'spawn',
+    'not_started',
+  ),
+  row(
+    /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized|\bunexpected content[- ]type\b|\bprotocol version\b[^.\n]{0,20}\b(?:not supported|unsupported|mismatch)|\bunsupported protocol version\b/i,
     'protocol',
     'failed',
   ),
@@ -176,7 +189,7 @@ export type TextMeaning = Omit<ErrorText, 'pattern'> & {
 /** What a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it. */
 export function textMeaning(text: string): TextMeaning | undefined {
   const told = unwell(text);
-  const said = oracleText(told) ?? wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
+  const said = codeText(told) ?? wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
   const status = statusInText(told);
   return status === undefined ? said : sharpenedByWords({ ...statusMeaning(status), status }, said);
 }

@@ -74,7 +74,8 @@ const numbers = [
 
 const among = (rows: typeof telling): string => `(?<phrase>${rows.flatMap(([, ...phrases]) => phrases).join('|')})`;
 const phrases = [
-  new RegExp(String.raw`\b${among(telling)}\b`, 'i'),
+  // Not in the name of a file, nor in an address.
+  new RegExp(String.raw`(?<![\w/\\.-])${among(telling)}(?![\w/\\-]|\.\w)`, 'i'),
   new RegExp(`^(?:error: )?${among(everyday)}[.!]?$`, 'im'),
   new RegExp(`(?:^|: )${among(everyday)}(?=[.:!)]|$)`, 'm'),
 ];

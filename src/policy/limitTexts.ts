@@ -29,17 +29,17 @@ export const quotaTexts: readonly ErrorText[] = [
     /\b(?:credits?|balance|funds|(?<!retry |error |time |token |thinking )budget)\b[^.!?;\n]{0,40}?\b(?:too low|insufficient|exhausted|depleted|used up|exceeded|ran out|run out|negative|consumed)\b/i,
   ),
   quota(
-    /\brequires? (?:more|additional) credits\b|\b(?:insufficient|low) (?:account )?balance\b|\binsufficient (?:funds|credits?)\b/i,
+    /\brequires? (?:more|additional) credits\b|\b(?:add|buy|purchase) (?:more |additional )?credits\b|\b(?:do|does)(?: not|n['’]t) have (?:any |enough |sufficient )?(?:credits|funds)\b|\busage exceeded\b|\b(?:insufficient|low) (?:account )?balance\b|\binsufficient (?:funds|credits?)\b/i,
   ),
   quota(
-    /\bpayment (?:is )?required\b|\bbilling (?:account )?(?:is |has been |was )?(?:not active|inactive|disabled|suspended|not enabled)\b/i,
+    /\bpayment (?:is )?required\b|\b(?:account |recent |your )payments? (?:has |have )?(?:failed|declined)\b|\bspending limit needs to be (?:increased|raised)\b|\bbilling (?:account )?(?:is |has been |was )?(?:not active|inactive|disabled|suspended|not enabled)\b/i,
   ),
   quota(/\bexceed\w*\b[^.!?;\n]{0,30}?(?<!time |token |retry |error )\bbudget\b/i),
   quota(
     /\b(?:account|subscription|trial|plan) (?:has |is |was |has been )?(?:expired|past due|overdue|not active|in arrears)\b/i,
   ),
   quota(
-    /you['’]?(?:ve| have) (?:hit|reached|used (?:up )?all(?: of)?) your (?:(?!rate)\S+ ){0,4}limits?\b|out of call volume quota|\bkey limit (?:exceeded|reached)\b|\blimited to \d[\d,]*[^.\n]{0,30}(?:per|\/|a|each) ?(?:day|week|month)\b|to use codex with your chatgpt plan/i,
+    /you['’]?(?:ve| have) (?:hit|reached|used (?:up )?all(?: of)?) your (?:(?!rate|secondly|minutely|hourly)\S+ ){0,4}limits?\b|out of call volume quota|\bkey limit (?:exceeded|reached)\b|\blimited to \d[\d,]*[^.\n]{0,30}(?:per|\/|a|each) ?(?:day|week|month)\b|to use codex with your chatgpt plan/i,
   ),
   quota(
     /\b(?:limit|quota|exceed\w*|exhaust\w*|too many)\b[^!?;\n]{0,120}?\bper[ _-]?(?:day|week|month)\b|\b(?:requests|tokens)[ _-]per[ _-]day\b|\b[RT]PD\b/i,
@@ -73,5 +73,5 @@ export const rateTexts: readonly ErrorText[] = [
   /\b(?:request|call|you|client|api|operation)s?\b[^.!?;\n]{0,30}?\b(?:was|were|is|are|been|being) (?:throttled|rate.?limited)\b|\bthrottl(?:ing|ed)(?:error|exception)?:|\brequest rate limit/i,
   /\btoo many (?:requests|tokens|calls|api calls|concurrent|attempts|messages)\b|\b(?:concurrency|concurrent \w+) limit\b[^.\n]{0,20}\b(?:exceeded|reached|hit)\b/i,
   /\bsending (?:too many )?requests too (?:quickly|fast|frequently)\b|\bslow_down\b|\bplease slow down\b|\breduce your request rate\b|\bresources? (?:has been |have been )?exhausted\b|\bRESOURCE_EXHAUSTED\b|\bFLOOD_?WAIT/i,
-  /temporarily limiting requests/i,
+  /temporarily limiting requests|\b(?:secondly|minutely|ten[_ ]secondly)(?: rate)? limit\b/i,
 ].map(rate);

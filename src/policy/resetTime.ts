@@ -2,7 +2,7 @@ import { momentOf, type WallTime, wallTime, type Zone, zoneAt } from './zones.ts
 
 /** Words after which a text says when to come again. */
 const before =
-  /\b(?:resets?|refresh(?:es)?|renews?|replenish(?:es)?|try again|retry|available(?: again)?|regain access|come back|wait(?: until)?|until|lifted)\b/gi;
+  /\b(?:resets?|refresh(?:es)?|renews?|replenish(?:es)?|try again|retry|available(?: again)?|restored|regain access|come back|wait(?: until)?|until|lifted)\b/gi;
 /** What may stand between those words and the moment. */
 const between =
   /^(?:[\s,:·(]+|(?:again|later|date|time|at|on|by|until|till|after|is|will be|the|around|approximately|about|your|limit)\b)+/i;

@@ -63,6 +63,12 @@ export function byDatabase(error: unknown): Finding | undefined {
   return /^ER_/.test(name ?? '') ? { kind: 'permanent', outcome: 'failed', code: name } : undefined;
 }
 
+/** Finds what a text means that names its SQLSTATE: `SQLSTATE[42S02]`, `(SQLSTATE 42P01)`, `SQLState: 08001`. */
+export function sqlStateText(text: string): Finding | undefined {
+  const [, state] = /\bSQLSTATE(?:\[| = |[:=] ?| )['"]?([0-9A-Z]{5})\b/i.exec(text) ?? [];
+  return state !== undefined && sqlState.test(state) ? stateMeaning(state) : undefined;
+}
+
 /** What a SQLSTATE means. */
 function stateMeaning(state: string): Finding | undefined {
   const row = states.find(([pattern]) => pattern.test(state));
