@@ -132,6 +132,34 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
+/** Starts before those that count: a proxy keeps of the first what it answers the next ones by. */
+const firstStarts = 2;
+
+/** From the start of the process to the answer to `initialize`. Records the middle one, and how many times that of the server alone it is. */
+export function toInitialize({ own, direct }: Pick<Ways, 'own' | 'direct'>): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const start = async (connect: Connect): Promise<number> => {
+          const begun = performance.now();
+          const client = await connect(env);
+          const tookMs = performance.now() - begun;
+          await client.close();
+          return tookMs;
+        };
+        for (let turn = 0; turn < firstStarts; turn++) for (const connect of [direct, own]) await start(connect);
+        const times = { own: [] as number[], base: [] as number[] };
+        for (let turn = 0; turn < turns / 2; turn++) {
+          times.base.push(await start(direct));
+          times.own.push(await start(own));
+        }
+        probe.record('wall', median(times.own), 'ms');
+        probe.record('times direct', median(times.own) / median(times.base), '');
+      }),
+  };
+}
+
 /**
  * So many calls, after as many in which the heap grows to its working size. Records the most memory the process held before
  * them and after them; Linux only.

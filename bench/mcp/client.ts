@@ -71,7 +71,8 @@ export async function connectStdio([program, ...words]: CommandLine, env: NodeJS
   });
   const ended = endOf(child);
   // A case that fails leaves nothing running.
-  process.once('exit', () => child.kill('SIGKILL'));
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const request = (id: number, message: string): Promise<number> =>
     new Promise((resolve, reject) => {
       waiting.set(id, resolve);
@@ -90,6 +91,7 @@ export async function connectStdio([program, ...words]: CommandLine, env: NodeJS
     async close() {
       child.stdin.end();
       await ended;
+      process.off('exit', kill);
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   manyNotifications,
   memoryOf,
   oneAtATime,
+  toInitialize,
   type Ways,
 } from './cases.ts';
 import { connectStdio } from './client.ts';
@@ -22,6 +23,8 @@ const realFlight = `echo of server-everything, ${inFlight} in flight`;
 const large = 'a result of 5 MB';
 const steps = 'a call with 1,000 notifications';
 const memory = '100,000 calls';
+const start = 'time to initialize of server-everything, no record';
+const startOnRecord = 'time to initialize of server-everything, on record';
 const remote = 'echo of a remote server, one at a time';
 const remoteFlight = `echo of a remote server, ${inFlight} in flight`;
 
@@ -45,6 +48,7 @@ type Reach = (server: CommandLine) => Connect;
 const direct: Reach = (server) => (env) => connectStdio(server, env);
 const piped: Reach = (server) => (env) => connectStdio([...relay, ...server], env);
 const proxied: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--', ...server), env);
+const unrecorded: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--no-cache', '--', ...server), env);
 const bridged: Reach = (server) => (env) =>
   connectHttp((port) => [...mcpProxy, '--server', 'stream', '--port', `${port}`, '--', ...server], env);
 
@@ -74,12 +78,18 @@ export const mcpSuite = defineSuite({
       about: 'the built `unwedge mcp`, with a store of its own',
       cases: {
         ...casesOf(proxied),
+        [start]: toInitialize(waysOf(unrecorded, real)),
+        [startOnRecord]: toInitialize(waysOf(proxied, real)),
         [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight),
         [remote]: oneAtATime(remoteWays),
         [remoteFlight]: manyInFlight(remoteWays, inFlight),
       },
     },
-    { name: 'pipe', about: 'a Node program of ten lines in between, which pipes both ways', cases: casesOf(piped) },
+    {
+      name: 'pipe',
+      about: 'a Node program of ten lines in between, which pipes both ways',
+      cases: { ...casesOf(piped), [start]: toInitialize(waysOf(piped, real)) },
+    },
     ...(hasMcpProxy ? [bridge] : []),
   ],
   targets: [
@@ -88,6 +98,8 @@ export const mcpSuite = defineSuite({
     target('throughput of a remote server, against the official client', remoteFlight, 'share of direct', {
       atLeast: 0.7,
     }),
+    target('time to initialize without a record, times direct', start, 'times direct', { atMost: 1.6 }),
+    target('time to initialize with a record, times direct', startOnRecord, 'times direct', { atMost: 1 }),
     target('notifications that came, of 1,000', steps, 'came', { atLeast: 1000 }),
     target('most memory after 100,000 calls, against before', memory, 'peak memory, after/before', { atMost: 1.1 }),
   ],
