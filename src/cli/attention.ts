@@ -10,10 +10,11 @@ import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../store/alertNote.ts';
 import { noteText } from './alertNoteText.ts';
+import { hurtText, type Need } from '../runtime/needs.ts';
 import { counted } from './counted.ts';
 import { dbWords } from '../policy/dbWords.ts';
 import { nextLines } from './nextLines.ts';
-import { inSeconds, nextTryOf, nextTryText } from './nextTry.ts';
+import { inSeconds, nextTryOf, nextTryText } from '../runtime/nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
@@ -30,6 +31,8 @@ export interface Watched {
   readonly stuck: readonly StuckSession[];
   readonly letters: readonly DeadLetterRecord[];
   readonly runtimes: readonly AskedRuntime<Pick<LiveStatus, 'store'>>[];
+  /** The one list of what needs a person. @defaultValue not known */
+  readonly needs?: readonly Need[] | undefined;
   /** What waits on record of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
@@ -52,7 +55,7 @@ export interface Matter {
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
-  { integrations, alerts, sessions, stuck, letters, runtimes, records = [], moreWaiting = 0 }: Watched,
+  { integrations, alerts, sessions, stuck, letters, runtimes, records = [], moreWaiting = 0, needs = [] }: Watched,
   now: number,
   database: string | undefined,
 ): readonly Matter[] {
@@ -69,8 +72,8 @@ export function mattersOf(
     bySeverity(integrations)
       .filter((view) => view.circuit !== 'closed' || alertOf.has(view.integration))
       .filter((view) => !past.includes(view) && !noted.includes(view))
-      .map((view) => matterOf(view, alertOf.get(view.integration), now, db)),
-    integrations.flatMap((view) => mattersOfTools(view, db)),
+      .map((view) => withHurt(matterOf(view, alertOf.get(view.integration), now, db), needs, view.integration)),
+    integrations.flatMap((view) => mattersOfTools(view, needs, db)),
     stuck.map(({ session, what }) => ({
       what: `session ${sanitize(session)} ${what}`,
       next: commandAbout('why', session, db),
@@ -98,6 +101,13 @@ export function mattersOf(
 
 function matterOfNoted({ what, next }: Matter, note: AlertNote | undefined, now: number): Matter {
   return { what: note === undefined ? what : `${what} (${noteText(note, now)})`, next };
+}
+
+/** With the sessions that an open circuit hurts. */
+function withHurt({ what, next }: Matter, needs: readonly Need[], name: string, tool?: string): Matter {
+  const need = needs.find((each) => each.kind === 'open_circuit' && each.name === name && each.tool === tool);
+  const hurt = sanitize(hurtText(need?.sessions));
+  return { what: hurt === '' ? what : `${what}; ${hurt}`, next };
 }
 
 const waitingNext = 'start the gateway that has them: it takes up what is left';
@@ -310,7 +320,7 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
 }
 
 /** The integration is called as ever: only calls of the tool are refused. */
-function mattersOfTools(view: IntegrationView, db: string): readonly Matter[] {
+function mattersOfTools(view: IntegrationView, needs: readonly Need[], db: string): readonly Matter[] {
   const { integration } = view;
   const name = sanitize(integration);
   return openToolsOf(view).map(({ tool, circuit, rule, probeInMs: leftMs = 0 }) => {
@@ -322,7 +332,8 @@ function mattersOfTools(view: IntegrationView, db: string): readonly Matter[] {
       'half-open': events,
       isolated: release,
     };
-    return { what: `${name}: the circuit of its tool ${sanitize(tool)} is ${is}${when}`, next: next[circuit] };
+    const what = `${name}: the circuit of its tool ${sanitize(tool)} is ${is}${when}`;
+    return withHurt({ what, next: next[circuit] }, needs, integration, tool);
   });
 }
 

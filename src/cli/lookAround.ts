@@ -4,6 +4,8 @@ import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { type IntegrationView, shownViewOf } from '../runtime/integrationView.ts';
 import { type NotedAlerts } from '../store/alertNote.ts';
 import { withNotes } from '../runtime/alertNotes.ts';
+import { askSessions } from '../runtime/askSessions.ts';
+import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, needsOf } from '../runtime/needs.ts';
 import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
@@ -14,7 +16,7 @@ import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
 import { withLastWords } from './lastWordsOfServers.ts';
-import { recordedSessions, recordedText, stuckSessions, type TextOfWhy } from './stuckSessions.ts';
+import { recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -25,6 +27,10 @@ export interface StatusView extends Omit<StoreStatus, 'integrations' | 'sessions
   readonly sessions: readonly SessionStanding[];
   /** Open, or as good as. */
   readonly alerts: NotedAlerts;
+  /** As bad as the worst of `needs`. */
+  readonly health: 'well' | Need['severity'];
+  /** All that needs a person, the worst first. */
+  readonly needs: readonly Need[];
 }
 
 /** The view, with all that may need somebody to look; under names without secrets. */
@@ -63,9 +69,10 @@ export async function lookAround(
     recorded.records.filter(({ session }) => !live.has(session)),
     shown,
   );
+  const busy = await askSessions(answers);
   const moreWaiting = recorded.others.filter((session) => !live.has(session)).length;
   const waits = [
-    ...(await stuckSessions(answers, textOf)),
+    ...stuckAmong(busy, textOf),
     ...records.map((each) => ({ session: each.session, what: recordedText(each, now) })),
   ];
   const integrations = shownViewOf(found.integrations, answers, reportLines(figures), shown);
@@ -80,11 +87,27 @@ export async function lookAround(
   };
   // Last: names that are put together must still be the same on both sides.
   const { letters: shownLetters, runtimes, stuck, ...view } = withShownNames(data, shown);
+  const circuits = circuitsOf(view.integrations, now);
+  const whys = withShownNames(
+    busy.flatMap(({ why }) => why ?? []),
+    shown,
+  );
+  const hurt = circuits.some(isShut)
+    ? await readDatabase(db, io, (reader) => hurtSessions(reader, circuits, whys, now))
+    : new Map<string, readonly string[]>();
+  const alerts = [
+    ...view.alerts.open.map((each) => ({ ...each, isWatched: true })),
+    ...view.alerts.unwatched.map((each) => ({ ...each, isWatched: false })),
+  ];
+  const needs = needsOf({
+    ...{ now, ...gatewaysOf(runtimes), letters: shownLetters.length, circuits, alerts, hurt },
+    questions: whys.flatMap(({ session, questions }) => questions.map(() => session)),
+  });
   return {
     now,
-    view,
+    view: { ...view, health: healthOf(needs), needs },
     asked: runtimes,
-    watched: { ...view, stuck, letters: shownLetters, runtimes, records, moreWaiting },
+    watched: { ...view, needs, stuck, letters: shownLetters, runtimes, records, moreWaiting },
   };
 }
 

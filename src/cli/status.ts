@@ -15,7 +15,7 @@ import { runtimesElsewhere } from '../runtime/unlisted.ts';
 import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
 import { isCommand } from './nextLines.ts';
-import { nextTryOf } from './nextTry.ts';
+import { nextTryOf } from '../runtime/nextTry.ts';
 import { othersText } from './otherRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';

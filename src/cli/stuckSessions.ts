@@ -1,7 +1,5 @@
-import type { LiveStatus } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
-import type { AskedRuntime } from '../runtime/askRuntimes.ts';
-import { askSessions } from '../runtime/askSessions.ts';
+import type { AskedSession } from '../runtime/askSessions.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { SessionRecords, StoreReader } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
@@ -26,12 +24,9 @@ const longSilenceMs = 10_000;
 /** What a live session is told as; undefined where it is not told. */
 export type TextOfWhy = (why: SessionWhy) => string | undefined;
 
-/** Asks live runtimes what their busy sessions wait for; gives those that are stuck, or ask a person. Never rejects. */
-export async function stuckSessions(
-  asked: readonly AskedRuntime<LiveStatus>[],
-  textOf: TextOfWhy = stuckText,
-): Promise<readonly StuckSession[]> {
-  return (await askSessions(asked)).flatMap(({ session, why, problem }) => {
+/** The sessions that are stuck, or ask a person, of those that were asked. */
+export function stuckAmong(asked: readonly AskedSession[], textOf: TextOfWhy = stuckText): readonly StuckSession[] {
+  return asked.flatMap(({ session, why, problem }) => {
     const what = why === undefined ? `is busy; its gateway does not say with what: ${problem}` : textOf(why);
     return what === undefined ? [] : [{ session, what }];
   });

@@ -17,7 +17,7 @@ import type { Io } from './io.ts';
 import { withNotes } from '../runtime/alertNotes.ts';
 import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastWords } from './lastWordsOfServers.ts';
-import { nextTryOf } from './nextTry.ts';
+import { nextTryOf } from '../runtime/nextTry.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';

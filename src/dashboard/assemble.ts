@@ -4,7 +4,7 @@ import { troubleText } from '../policy/alertText.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../policy/callReport.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
-import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
+import { gatewaysOf, type HurtSessions } from '../runtime/needs.ts';
 import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { NotedAlerts } from '../store/alertNote.ts';
 import { judgedOutside } from '../runtime/judgedOutside.ts';
@@ -43,6 +43,8 @@ export interface Found {
   readonly pending: PendingRecords;
   /** Messages that nobody will process unless a person sends them again. */
   readonly letters: readonly DeadLetterRecord[];
+  /** Sessions that open circuits hurt, by their names as they are shown. @defaultValue none is known */
+  readonly hurt?: HurtSessions | undefined;
 }
 
 /** The steps of the figures begin with the minute, so that what has not changed is the same at the next look. */
@@ -106,10 +108,11 @@ function withoutAliases(found: Found): Found {
   return { ...found, status: { ...status, integrations, sessions } };
 }
 
-/** Gateways that ended without a word. A wrapper that its client ended has left nothing that waits. */
+/** Gateways that ended without a word. */
 function deadLines({ asked, shown }: Found): WaitSources['dead'] {
-  return deadRuntimes(asked)
-    .filter(({ runtime }) => !isOfClient(runtime.name))
+  const keys = new Set(gatewaysOf(asked).dead.map(({ key }) => key));
+  return asked
+    .filter(({ runtime }) => keys.has(runtime.id))
     .map(({ runtime: { id, name, pid, lastSignAt, renewedAt } }) => {
       return { key: id, name: shown(name), pid, lastSignAt: lastSignAt ?? renewedAt };
     });

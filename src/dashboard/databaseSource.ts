@@ -15,6 +15,8 @@ import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { deadRuntimes } from '../runtime/deadRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
+import { viewOf } from '../runtime/integrationView.ts';
+import { circuitsOf, hurtSessions, type HurtSessions, isShut } from '../runtime/needs.ts';
 import { withNotes } from '../runtime/alertNotes.ts';
 import { watchedAlerts } from '../runtime/watchedAlerts.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
@@ -41,6 +43,9 @@ export interface DatabaseSourceOptions {
 /** Figures reach the database every 10 s: to look more often shows nothing new. */
 const figuresEveryMs = 10_000;
 
+/** How often it is looked up which sessions open circuits hurt, in ms. */
+const hurtEveryMs = 3000;
+
 const noneWatched: ReadonlyMap<string, WatchedAlert> = new Map();
 
 /** Turns of a session that are told, events of it that are read for them, and those that are looked at. */
@@ -55,6 +60,7 @@ export class DatabaseSource implements DashboardSource {
   readonly #times = new SteadyTimes();
   readonly #names = new NameBook();
   readonly #frozen = new Frozen();
+  #hurt: { readonly at: number; readonly of: string; readonly hurt: HurtSessions } = { at: 0, of: '', hurt: new Map() };
   readonly #figures = new Map<number, { readonly at: number; readonly rows: readonly CallFiguresRow[] }>();
 
   constructor({ clock, read }: DatabaseSourceOptions) {
@@ -86,6 +92,7 @@ export class DatabaseSource implements DashboardSource {
         ? noPending
         : this.#read((reader) => pendingRecords(reader, asked)),
     ]);
+    const hurt = await this.#hurtBy(circuitsOf(viewOf(found.status.integrations, asked), at), whys, at);
     const { rows, at: figuresAt } = found.figures;
     return assemble({
       ...{
@@ -99,7 +106,7 @@ export class DatabaseSource implements DashboardSource {
         figuresAt,
         times: this.#times,
       },
-      ...{ whys: this.#names.in(whys), watched, frozenSince, pending },
+      ...{ whys: this.#names.in(whys), watched, frozenSince, pending, hurt },
       ...{ shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
     });
   }
@@ -196,6 +203,24 @@ export class DatabaseSource implements DashboardSource {
   /** The alerts that live gateways watch, by integration. */
   async #askAlerts(rows: Parameters<typeof askRuntimes>[0]): Promise<ReadonlyMap<string, WatchedAlert>> {
     return watchedAlerts(await this.#ask(rows, 'alerts', readAlertsAnswer));
+  }
+
+  /** The sessions that open circuits hurt; looked up at most every few seconds. */
+  async #hurtBy(
+    circuits: ReturnType<typeof circuitsOf>,
+    whys: readonly SessionWhy[],
+    at: number,
+  ): Promise<HurtSessions> {
+    const shut = this.#names.in(circuits.filter((each) => isShut(each) && each.tool === undefined));
+    if (shut.length === 0) return new Map();
+    const of = shut.map(({ integration }) => integration).join('\n');
+    const kept = this.#hurt;
+    if (kept.of === of && Math.abs(at - kept.at) < hurtEveryMs) return kept.hurt;
+    const hurt = await this.#read((reader) =>
+      hurtSessions(reader, shut, this.#names.in(whys), at, (name) => this.#names.recorded(name)),
+    );
+    this.#hurt = { at, of, hurt };
+    return hurt;
   }
 
   /** What the sessions wait for that do something now. */

@@ -1,6 +1,6 @@
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import { breakerRuleText } from '../policy/breakerRule.ts';
-import { isPutAway } from '../store/alertNote.ts';
+import { type HurtSessions, hurtText, type Need, needsOf } from '../runtime/needs.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
@@ -26,6 +26,8 @@ export interface WaitSources {
   readonly dead: readonly DeadLine[];
   /** Messages that nobody will process unless a person sends them again. */
   readonly letters: readonly Pick<DeadLetterRecord, 'session' | 'postedAt' | 'endedAt'>[];
+  /** Sessions that open circuits hurt. @defaultValue none is known */
+  readonly hurt?: HurtSessions | undefined;
   /** Names as they may be shown; all but those of trees are so already. */
   readonly shown: (name: string) => string;
 }
@@ -43,16 +45,28 @@ const longSilenceMs = 10_000;
 
 /** What waits now, for a person or for a rule. What a rule will end soonest stands first among its kind. */
 export function waitsOf(sources: WaitSources): readonly Wait[] {
-  // Somebody looks after the others.
-  const loud = sources.alerts.filter(({ state, note }) => state !== 'cleared' && !isPutAway(note, sources.at));
-  const alerted = new Set(loud.filter(({ state }) => state === 'open').map(({ integration }) => integration));
+  const needs = needsOf({
+    ...{ now: sources.at, dead: sources.dead, letters: sources.letters.length, hurt: sources.hurt ?? new Map() },
+    frozen: sources.runtimes.filter(({ isFrozen }) => isFrozen === true),
+    questions: sources.whys.flatMap(({ session, questions }) => questions.map(() => session)),
+    circuits: sources.integrations.map((each) => ({
+      ...each,
+      integration: each.key,
+      isPaused: isPaused(each, sources.at),
+    })),
+    alerts: sources.alerts
+      .filter(({ state }) => state !== 'cleared')
+      .map(({ integration, note, state }) => ({ integration, note, isWatched: state === 'open' })),
+  });
+  const ofCircuits = new Map(needs.flatMap((each) => (each.kind === 'open_circuit' ? [[each.name, each]] : [])));
+  const alerted = new Set(needs.flatMap(({ kind, name }) => (kind === 'alert' ? [name] : [])));
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
     ...sources.dead.map((each) => deadWait(each, sources.pending)),
     ...sources.runtimes.filter(({ isFrozen }) => isFrozen === true).map((each) => frozenWait(each, sources)),
     ...sources.integrations
       .flatMap((each) => circuitWait(each, sources.at) ?? [])
-      .map((each) => asAlerted(each, alerted)),
+      .map((each) => asNeeded(each, ofCircuits.get(each.name))),
     ...children.flatMap((child) => childWait(child, sources) ?? []),
     ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
   ];
@@ -61,13 +75,25 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const told = new Set(
     waits.filter(({ of, sign }) => of === 'integration' && sign !== 'crashed').map(({ name }) => name),
   );
-  const alerts = loud.filter(({ integration }) => !told.has(integration));
+  const alerts = sources.alerts.filter(
+    ({ state, integration }) => state !== 'cleared' && alerted.has(integration) && !told.has(integration),
+  );
   return [...waits, ...letters, ...alerts.map(alertWait)];
 }
 
 /** An open circuit that has raised an alert is somebody's matter, though a probe may end it. */
-function asAlerted(wait: Wait, alerted: ReadonlySet<string>): Wait {
-  return alerted.has(wait.name) ? { ...wait, needsPerson: true } : wait;
+function asNeeded(wait: Wait, need: Need | undefined): Wait {
+  const hurt = hurtText(need?.sessions);
+  return {
+    ...wait,
+    needsPerson: need === undefined ? wait.needsPerson : need.severity === 'bad',
+    ...(hurt !== '' && { text: `${wait.text.replace(/\.$/, '')}; ${hurt}.` }),
+  };
+}
+
+/** Its server asked not to be called: what opened it is over, as its server has answered since. */
+function isPaused({ pausedUntil = 0, probeAt }: IntegrationLine, at: number): boolean {
+  return pausedUntil > Math.max(at, probeAt ?? 0);
 }
 
 /** Nothing goes on until it is started again. */
@@ -108,10 +134,8 @@ function frozenWait({ key, name, problem = '' }: RuntimeLine, { frozenSince, pen
   };
 }
 
-function circuitWait(
-  { key, circuit, cause, probeAt, pausedUntil = 0, openedAt, waiting, lastError }: IntegrationLine,
-  at: number,
-): Wait | undefined {
+function circuitWait(line: IntegrationLine, at: number): Wait | undefined {
+  const { key, circuit, cause, probeAt, pausedUntil, openedAt, waiting, lastError } = line;
   const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
   const base = {
     ...{ key: `circuit ${key}`, name: key, of: 'integration' as const, since: openedAt },
@@ -119,8 +143,7 @@ function circuitWait(
   };
   const behind = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}.`;
   const mayBeTried = circuit === 'open' || circuit === 'half-open';
-  // What opened it is over: its server has answered since.
-  if (mayBeTried && pausedUntil > Math.max(at, probeAt ?? 0)) {
+  if (mayBeTried && isPaused(line, at)) {
     return {
       ...{ ...base, error: undefined, needsPerson: false, sign: 'open' },
       text: `Its server asked not to be called: calls are refused.${behind}`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attentionText, mattersOf, type Watched } from '../../src/cli/attention.ts';
-import { recordedText, stuckSessions, stuckText } from '../../src/cli/stuckSessions.ts';
+import { recordedText, stuckAmong, stuckText } from '../../src/cli/stuckSessions.ts';
+import { askSessions } from '../../src/runtime/askSessions.ts';
 import { startControl } from '../control/startControl.ts';
 import { createStyle } from '../../src/cli/style.ts';
 
@@ -40,13 +41,13 @@ describe('the sessions of a live runtime', () => {
     const { path } = await startControl({
       methods: { why: (params) => ({ ...(why({ turn: long }) as object), ...(params as object) }) },
     });
-    const stuck = await stuckSessions(asked(path, 60));
+    const stuck = stuckAmong(await askSessions(asked(path, 60)));
     expect(stuck.map(({ session }) => session)).toEqual(status(60).sessions.map(({ session }) => session));
   });
 
   it('[L-6] are told also where no answer comes', async () => {
     const { path } = await startControl({ methods: {} });
-    const [first, ...more] = await stuckSessions(asked(path, 2));
+    const [first, ...more] = stuckAmong(await askSessions(asked(path, 2)));
     expect(first?.what).toMatch(/^is busy; its gateway does not say with what: Unknown method/);
     expect(more).toHaveLength(1);
   });

@@ -15,7 +15,7 @@ export function Overview() {
     <>
       <div class="head">
         <div>
-          <h1 class={tables.waits.all.value.some(({ needsPerson }) => needsPerson) ? 'bad' : ''} tabIndex={-1}>
+          <h1 class={health()} tabIndex={-1}>
             {headline(countsOf(true), countsOf(false))}
           </h1>
           <Below />
@@ -51,6 +51,13 @@ export function Overview() {
       )}
     </>
   );
+}
+
+/** As bad as the worst of what waits. */
+function health(): '' | 'warn' | 'bad' {
+  const waits = tables.waits.all.value;
+  if (waits.some(({ needsPerson }) => needsPerson)) return 'bad';
+  return waits.some(({ sign }) => sign === 'open') ? 'warn' : '';
 }
 
 /** Of the same waits as the list has. */

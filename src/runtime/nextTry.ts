@@ -1,4 +1,4 @@
-import type { IntegrationView } from '../runtime/integrationView.ts';
+import type { IntegrationView } from './integrationView.ts';
 import { formatDuration } from '../policy/duration.ts';
 
 /** When an integration is called again that is not called now. */
