@@ -1,5 +1,6 @@
 import { McpProcess } from '../actors/mcp/mcpProcess.ts';
-import { createStderrTail, valueHider } from '../actors/mcp/mcpStderr.ts';
+import { createStderrTail } from '../actors/mcp/mcpStderr.ts';
+import { valueHider } from '../actors/process/valueHider.ts';
 import { isCleanExit, lossFacts, withStderr } from '../actors/mcp/serverEnd.ts';
 import type { ServerEnd } from '../actors/mcp/serverLink.ts';
 import { RpcPeer } from '../actors/rpc/rpcPeer.ts';

@@ -87,6 +87,7 @@ function coreGateway(scope: GatewayScope): Gateway {
         tools,
         tracing,
         shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
+        clean: (text: string) => runtime.redactAnswer({ text }).text,
         kept: checked.store !== ':memory:',
         sent: () => reminder.sent(id),
       };

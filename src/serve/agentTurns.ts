@@ -7,6 +7,7 @@ import { readValue } from '../policy/readOptions.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
 import { OpenConversations } from './openConversations.ts';
+import type { FactRedactor } from '../store/redactFact.ts';
 import type { ServedAgent } from './serveTypes.ts';
 
 /** Turns at a time, of all sessions; the agent's own policy has a limit that is meant. */
@@ -43,9 +44,11 @@ export class AgentTurns {
   readonly #agents = new Map<string, Agent>();
   readonly #open: OpenConversations;
   readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
+  readonly #redact: FactRedactor;
 
   /**
    * @param tell - hears what happens in each turn.
+   * @param redact - takes secrets out of the words of failures, which are handed out and kept.
    * @throws TypeError or RangeError that names the agent, the option and its value.
    */
   constructor(
@@ -53,8 +56,10 @@ export class AgentTurns {
     agents: Readonly<Record<string, ServedAgent>>,
     clock: Clock,
     tell: (session: string, agent: string, event: AgentEvent) => void,
+    redact: FactRedactor,
   ) {
     this.#tell = tell;
+    this.#redact = redact;
     this.#open = new OpenConversations(clock);
     this.names = Object.keys(agents);
     for (const name of this.names) {
@@ -105,20 +110,25 @@ export class AgentTurns {
   async #ask(name: string, question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer> {
     const key = JSON.stringify([question.session, name]);
     const opened = await this.#conversation(key, name, question.conversation, signal);
-    if ('failure' in opened) return { agent: name, failure: brief(opened.failure) };
+    if ('failure' in opened) return { agent: name, failure: this.#brief(opened.failure) };
     try {
       // A turn that was ended may still be letting go.
       if (opened.busy) await opened.interrupt();
       const turn = opened.send(question.text, { signal });
-      for await (const event of turn) this.#tell(question.session, name, event);
+      for await (const event of turn)
+        this.#tell(question.session, name, event.type === 'retrying' ? this.#redact(event) : event);
       const outcome = await turn.outcome;
       if (!outcome.ok)
-        return { agent: name, conversation: opened.id ?? question.conversation, failure: brief(outcome.failure) };
+        return { agent: name, conversation: opened.id ?? question.conversation, failure: this.#brief(outcome.failure) };
       const { text: answer, agent, usage } = outcome.value;
       return { agent, text: answer, conversation: opened.id, ...(usage !== undefined && { usage }) };
     } finally {
       this.#open.put(key, opened);
     }
+  }
+
+  #brief({ kind, message, retryable }: Failure): NonNullable<AgentAnswer['failure']> {
+    return this.#redact({ kind, message, retryable });
   }
 
   /** @param id - what it is resumed by where it is not open. @defaultValue a new one is begun */
@@ -141,7 +151,3 @@ const toolNames: Key<readonly string[]> = list(text({ required: true }), {
   required: true,
   expected: 'a list of names of tools',
 });
-
-function brief({ kind, message, retryable }: Failure): NonNullable<AgentAnswer['failure']> {
-  return { kind, message, retryable };
-}

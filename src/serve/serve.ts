@@ -70,8 +70,12 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   };
   // All at once: one after the other, servers that do not obey would each add some seconds to the time of the stop.
   runtime.join({ afterCalls: stopServers });
-  const turns = new AgentTurns(gateway, agents, clock, (session, agent, event) =>
-    feed.tell(session, { type: 'agent', agent, event }),
+  const turns = new AgentTurns(
+    gateway,
+    agents,
+    clock,
+    (session, agent, event) => feed.tell(session, { type: 'agent', agent, event }),
+    runtime.redactAnswer,
   );
   declareHooks(gateway, hooks);
   const historyOf = (id: string): readonly HistoryEntry[] => registry.sessions.get(id)?.history ?? [];

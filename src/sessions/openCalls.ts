@@ -4,7 +4,7 @@ import { reconcileLog } from './reconcileLog.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { LostCall, SessionLedger } from './sessionStore.ts';
 import type { RecoveredCall } from './toolPort.ts';
-import { errorResult, type ToolResult } from './toolResult.ts';
+import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
 import type { ToolCallWhy } from './why.ts';
 
 interface OpenCall {
@@ -39,10 +39,10 @@ export class OpenCalls {
   }
 
   async #settleOne(ledger: SessionLedger, call: LostCall): Promise<void> {
-    const { clock, facts } = this.#scope;
+    const { clock, facts, clean } = this.#scope;
     const open: OpenCall = { call, recovered: undefined };
     this.#open.add(open);
-    const outcome = await this.#outcomeOf(ledger, open);
+    const outcome = cleaned(await this.#outcomeOf(ledger, open), clean);
     this.#open.delete(open);
     if (outcome?.ok === false && outcome.failure.reason === 'stopped') return;
     const wallNow = clock.wallNow();
@@ -72,4 +72,8 @@ function resultOf(call: LostCall, outcome: Outcome<unknown>, wallNow: number): T
   if (!outcome.ok) return errorResult(outcome.failure, Math.max(0, wallNow - call.startedAt));
   const { value, reconciled } = outcome;
   return { status: 'ok', value, retries: 0, ...(reconciled !== undefined && { reconciled }) };
+}
+
+function cleaned<T>(outcome: Outcome<T> | undefined, clean: (text: string) => string): Outcome<T> | undefined {
+  return outcome?.ok === false ? { ok: false, failure: withoutSecrets(outcome.failure, clean) } : outcome;
 }

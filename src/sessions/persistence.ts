@@ -1,3 +1,4 @@
+import { withoutSecrets } from './toolResult.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
@@ -174,7 +175,10 @@ export class Persistence {
   ): Promise<Kept> | undefined {
     if (kept === undefined) return undefined;
     if (end === 'put_back' || end === 'not_begun') return this.#ledger?.putBack(number, end === 'put_back');
-    return this.#ledger?.finish(number, end, this.#scope.clock.wallNow(), error, isMail ? outcome : undefined);
+    const { clock, clean } = this.#scope;
+    const failed = outcome?.ok === false ? withoutSecrets(outcome.failure, clean) : undefined;
+    const told = failed === undefined ? outcome : { ok: false as const, failure: failed };
+    return this.#ledger?.finish(number, end, clock.wallNow(), error, isMail ? told : undefined);
   }
 
   /**

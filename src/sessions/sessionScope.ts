@@ -20,6 +20,8 @@ export interface SessionSurroundings {
   readonly tools: ToolPort;
   /** What may be told of what it waits for; lists keep their order. @defaultValue all of it */
   readonly shown?: ((why: SessionWhy) => SessionWhy) | undefined;
+  /** Takes secrets out of a text of ours, as a failure's is: it is handed out, and kept. @defaultValue nothing is taken out */
+  readonly clean?: ((text: string) => string) | undefined;
   /** Who follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
 }
@@ -33,6 +35,7 @@ export interface SessionBounds {
 
 /** What all parts of one session share. */
 export interface SessionScope extends SessionSurroundings, Pick<SessionBounds, 'watchdog' | 'historyLimit'> {
+  readonly clean: (text: string) => string;
   readonly mailbox: Mailbox<Envelope>;
   readonly history: History;
   /** Whether the session takes nothing new: it has stopped, or will when the turn under way has ended. */
@@ -58,7 +61,7 @@ export interface TurnScope {
 
 /** @param state - what changes in the life of a session. */
 export function sessionScope(
-  { id, clock, deadlines, facts, tools, tracing }: SessionSurroundings,
+  { id, clock, deadlines, facts, tools, tracing, clean = (text) => text }: SessionSurroundings,
   { watchdog, historyLimit, mailbox }: SessionBounds,
   state: { readonly draining: () => boolean; readonly dispatch: (event: SessionEvent) => void },
 ): SessionScope {
@@ -69,6 +72,7 @@ export function sessionScope(
     facts,
     tools,
     tracing,
+    clean,
     watchdog,
     historyLimit,
     mailbox: new Mailbox(mailbox),

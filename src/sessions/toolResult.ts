@@ -70,3 +70,11 @@ function hidesEffect({ kind, outcome, effect, lastOutcome }: Failure): boolean {
   if (lastOutcome !== undefined) return effect !== 'readOnly';
   return kind === 'transient' && outcome === 'unknown' && effect === 'mutating';
 }
+
+/** A failure whose words may be handed out and kept: they may quote a child, or an address. */
+export function withoutSecrets(failure: Failure, clean: (text: string) => string): Failure {
+  const message = clean(failure.message);
+  const how = failure.how === undefined ? undefined : clean(failure.how);
+  if (message === failure.message && how === failure.how) return failure;
+  return { ...failure, message, ...(how !== undefined && { how }) };
+}

@@ -10,7 +10,7 @@ import type { CallRule, Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
-import { errorResult, type ToolResult } from './toolResult.ts';
+import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch } from './watch.ts';
 import type { EndedCallWhy, WatchedCall } from './why.ts';
@@ -307,9 +307,10 @@ export class TurnCalls {
     this.#finish(call.id, this.#failure(call.integration, known));
   }
 
-  #finish(id: string, failure: Failure): void {
+  #finish(id: string, told: Failure): void {
     const call = this.#open.get(id);
     if (call === undefined) return;
+    const failure = withoutSecrets(told, this.#scope.clean);
     const result = errorResult(failure, this.#scope.clock.now() - call.startedAt);
     this.#answer(call, result, failure);
     const { integration, tool } = call;

@@ -1,3 +1,4 @@
+import { isPlainWord } from '../policy/plainWord.ts';
 import { redacted } from './redacted.ts';
 import { isSecretVariable } from './secretNames.ts';
 import { withoutTokens } from './secretShapes.ts';
@@ -66,7 +67,7 @@ export class KnownSecrets {
   }
 
   #add(secret: string): void {
-    if (this.#values.has(secret)) return;
+    if (this.#values.has(secret) || isPlainWord(secret)) return;
     this.#values.add(secret);
     const [oldest] = this.#values;
     if (this.#values.size > most && oldest !== undefined) this.#values.delete(oldest);
@@ -80,7 +81,7 @@ function secretsIn(name: string, value: string): readonly string[] {
   if (isSecretVariable(name, value)) {
     const credentials = /^[A-Za-z][\w-]{0,30} +(\S{8,})$/.exec(value)?.[1];
     found.push(value, ...(credentials === undefined ? [] : [credentials]), ...linesOf(value));
-  } else if (!/\s/.test(value) && !value.includes('://') && (isRandom(value) || withoutTokens(value) !== value)) {
+  } else if (!/\s/.test(value) && !value.includes('://') && isMade(value)) {
     found.push(value);
   }
   return found;
@@ -90,10 +91,10 @@ function secretsIn(name: string, value: string): readonly string[] {
 function partsOf(value: string): string[] {
   const found: string[] = [];
   const user = /:\/\/([^\s/]{1,2000})@/.exec(value)?.[1];
-  if (user !== undefined) {
-    const password = user.includes(':') ? user.slice(user.indexOf(':') + 1) : user;
+  if (user?.includes(':') === true) {
+    const password = user.slice(user.indexOf(':') + 1);
     found.push(password, decoded(password));
-  }
+  } else if (user !== undefined && isToken(user, value)) found.push(user);
   for (const [, part = ''] of value.matchAll(/(?:key|password|pwd|secret|token|sig)=([^;&\s]{1,2000})/gi)) {
     found.push(part, decoded(part));
   }
@@ -115,6 +116,13 @@ function linesOf(value: string): readonly string[] {
     .map((line) => line.trim())
     .filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
 }
+
+/** What stands alone before the host of an address is the name of a user, unless it is as long as a token where nobody has an account. */
+const isToken = (user: string, address: string): boolean =>
+  isMade(user) || (user.length >= shortestLine && /\d/.test(user) && /^(?:[a-z]+\+)?https?:/i.test(address));
+
+/** Whether a service has made it. */
+const isMade = (value: string): boolean => isRandom(value) || withoutTokens(value) !== value;
 
 /** Nobody writes such a text by hand: it holds digits and letters of both cases, or is a long number in hexadecimal. */
 function isRandom(value: string): boolean {

@@ -77,8 +77,52 @@ const prefixes: readonly string[] = [
   'fio-u-',
 ];
 
+/** So short that names of variables begin alike: what follows is one run of letters and digits. */
+const compactPrefixes: readonly string[] = [
+  // Models and what agents work with.
+  'csk-',
+  'fw_',
+  'sk_',
+  'tgp_v1_',
+  'esecret_',
+  'apify_api_',
+  'rpa_',
+  'vck_',
+  'ctx7sk-',
+  'crsr_',
+  'm0-',
+  'ls__',
+  'wandb_v1_',
+  'KGAT_',
+  'dtn_',
+  'flp_',
+  'hc[abx]ik_',
+  'secret_',
+  'lin_oauth_',
+  // Code and packages.
+  'ATCTT3',
+  'ATBB',
+  'oy2',
+  // Clouds and what runs there.
+  'sbp_',
+  'sb_secret_',
+  'napi_',
+  'AVNS_',
+  'CCDB1_',
+  'nfp_',
+  'cf[au]t_',
+  'vercel_blob_rw_',
+  'tskey-(?:auth|api|client|scim|webhook)-',
+  'NR(?:AK|II|JS|RA)-',
+  // Shops, payments, mail.
+  'xsmtpsib-',
+  're_[A-Za-z0-9]{6,12}_',
+];
+
 /** Something of these is in every text that holds such a token: a look spares most texts the search. */
-const trace = new RegExp(`${prefixes.join('|')}|xox[a-z]-|xapp-|[srp]k_|A3T|AKIA|ASIA|ABIA|ACCA|AIza|SK[0-9a-f]`);
+const trace = new RegExp(
+  `${[...prefixes, ...compactPrefixes].join('|')}|GOCSPX-|CFPAT-|pat-[a-z]{2}\\d-|xox[a-z]-|xapp-|[srp]k_|A3T|AKIA|ASIA|ABIA|ACCA|AIza|BSA|SK[0-9a-f]`,
+);
 /** A run of characters long enough for a token. */
 const runs = /\b[\w-]{13,}/g;
 /** Of these no word begins, and some hold letters alone: those of Hugging Face do, and of GitLab one in thirty. */
@@ -88,6 +132,8 @@ const unmistakable =
 const token = new RegExp(
   `(?:^|[_-])(?:sk-[\\w-]{16}|(?:${prefixes.join('|')})(?=[\\w-]*\\d)[\\w-]{16}|` +
     `(?:${unmistakable})(?=[\\w-]{0,60}(?:[a-z][A-Z]|[A-Z][a-z]))[\\w-]{20}|` +
+    `(?:${compactPrefixes.join('|')})(?=[A-Za-z]{0,60}\\d)[A-Za-z0-9]{16}|` +
+    '(?:GOCSPX-|CFPAT-)[\\w-]{20}|pat-[a-z]{2}\\d-[0-9a-f]{8}-[0-9a-f]{4}-|BSA(?=[A-Za-z]{0,60}\\d)[\\w-]{24}|' +
     '(?:xox[a-z]-|xapp-|[srp]k_(?:live|test|prod)_)[\\w-]{8}|' +
     '(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])|AIza[\\w-]{30}|SK[0-9a-f]{32}(?![0-9A-Za-z]))',
 );
@@ -100,7 +146,8 @@ function withoutToken(run: string): string {
 }
 
 const jwt = /\beyJ[\w-]{10,}(?:\.[\w-]*){0,4}/g;
-const dotted = /(?<![A-Za-z0-9])(?:SG\.|hv[bs]\.|dt0c01\.|dp\.(?:pt|st|ct|sa)\.|pat[A-Za-z0-9]{14}\.)[\w.-]{16,}/g;
+const dotted =
+  /(?<![A-Za-z0-9])(?:SG\.|ya29\.|hv[bs]\.|dt0c01\.|dp\.(?:pt|st|ct|sa)\.|pat[A-Za-z0-9]{14}\.)[\w.-]{16,}|(?<![A-Za-z0-9])(?:AQ|sl(?:\.u)?)\.[\w-]{30,}|(?<![A-Za-z0-9])1\/\/0[\w-]{30,}/g;
 const privateKey =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
 const bearer = /\bBearer\s{1,8}(?!auth|token|realm)[\w.~+/=-]{8,}/gi;
@@ -116,7 +163,7 @@ export function withoutTokens(text: string): string {
   if (/bearer/i.test(result)) result = result.replace(bearer, redacted);
   if (/basic/i.test(result)) result = result.replace(basic, redacted);
   if (result.includes(':')) result = result.replace(telegram, redacted);
-  if (result.includes('.')) result = result.replace(dotted, redacted);
+  if (result.includes('.') || result.includes('1//0')) result = result.replace(dotted, redacted);
   return trace.test(result) ? result.replace(runs, withoutToken) : result;
 }
 

@@ -19,6 +19,30 @@ describe('a text with a secret', () => {
     ['Twilio', `SK${'0a1b'.repeat(8)}`],
     ['temporary AWS', `ASIA${'A1B2'.repeat(4)}`],
     ['Tavily', `tvly-${x(32)}`],
+    ['Google sign-in', `ya29.a0${x(120)}`],
+    ['Google sign-in, for later', `1//0${x(60)}`],
+    ['Google client', `GOCSPX-${x(28)}`],
+    ['Gemini, newer', `AQ.Ab8${x(44)}`],
+    ['Supabase', `sbp_${'0a1b'.repeat(10)}`],
+    ['Supabase, newer', `sb_secret_${x(22)}_${x(8)}`],
+    ['Cerebras', `csk-${'0a1b'.repeat(12)}`],
+    ['Fireworks', `fw_${x(24)}`],
+    ['Together', `tgp_v1_${x(43)}`],
+    ['ElevenLabs', `sk_${'0a1b'.repeat(12)}`],
+    ['Vercel', `vck_${x(24)}`],
+    ['RunPod', `rpa_${x(40)}`],
+    ['Apify', `apify_api_${x(36)}`],
+    ['Brave', `BSA${x(28)}`],
+    ['Notion, earlier', `secret_${x(43)}`],
+    ['Linear, signed in', `lin_oauth_${'0a1b'.repeat(16)}`],
+    ['HubSpot', `pat-na1-${'0a1b'.repeat(2)}-0a1b-0a1b-0a1b-${'0a1b'.repeat(3)}`],
+    ['Resend', `re_${x(8)}_${x(24)}`],
+    ['Neon', `napi_${x(64)}`],
+    ['Tailscale', `tskey-auth-${x(17)}-${x(32)}`],
+    ['New Relic', `NRAK-${'A1B2'.repeat(7)}`],
+    ['Netlify', `nfp_${x(36)}`],
+    ['Cloudflare', `cfut_${x(40)}`],
+    ['Bitbucket', `ATBB${x(32)}`],
     ['Telegram', `bot123456789:${'aB3x-'.repeat(7)}`],
   ])('[O-8] loses a token by its shape: %s', (_, secret) => {
     expect(redactText(`before ${secret}, after`)).toBe('before [redacted], after');
@@ -94,6 +118,8 @@ describe('a text with a secret', () => {
     'password=false',
     '12 passed, pass rate=3',
     'exit code=1012',
+    'x_fw_update_to_version_2 and fw_version_1_of_the_board, sk_buffer_of_4096_bytes_in_use, re_2_compile_of_the_pattern',
+    'secret_of_the_2_services, sl.wikipedia.org/wiki/Stran and sbp_report_for_2024, AQ.1 and BSA1234',
     'fc-list-of-fonts-in-a-row and key-value-store-adapter',
     'processTicksAndRejections (node:internal/process/task_queues:105:5)',
   ])('keeps what is none: %s', (text) => {
@@ -189,6 +215,35 @@ describe('a known secret', () => {
     expect(hide('Zk3hWq9LxP2mVt7RbN4c')).toBe('[redacted]');
     expect(hide('credentials-of-it')).toBe('[redacted]');
     expect(hide(lines[2] ?? '')).toBe('[redacted]');
+  });
+
+  it.each([
+    ['of a user alone', { URL_OF_DB: 'postgres://unwedge@db.test/x' }, 'unwedge'],
+    [
+      'of a longer user alone',
+      { URL_OF_DB: 'postgres://unwedge_service_account@db.test/x' },
+      'unwedge_service_account',
+    ],
+    ['of a user of the web alone', { PROXY: 'http://some-user@proxy.test:3128' }, 'some-user'],
+    ['of a user with a password', { URL_OF_DB: 'postgres://unwedge:0a1b2c3d@db.test/x' }, 'unwedge'],
+    ['of a password that is a word', { URL_OF_DB: 'postgres://postgres:postgres@db.test/x' }, 'postgres'],
+    ['of a short password', { URL_OF_DB: 'redis://:abc1@db.test/x' }, 'abc1'],
+    [
+      'under the name of a secret',
+      { AUTH: 'required', API_KEY: 'Production', GH_TOKEN: 'disabled' },
+      'required, Production, disabled',
+    ],
+    ['in a connection string', { AZURE: 'AccountName=me;Password=password;X=1' }, 'password'],
+  ])('[O-8] is no ordinary name or word: %s', (_, variables, text) => {
+    expect(new KnownSecrets(variables as Record<string, string>).hide(`at ${text} there`)).toBe(`at ${text} there`);
+  });
+
+  it('[O-8] is a token that stands alone before the host of an address', () => {
+    const known = new KnownSecrets({
+      NPM_REGISTRY: 'https://0a1b2c3d4e5f-of-mine@npm.test/',
+      DB: `postgres://${x(24)}@db.test`,
+    });
+    expect(known.hide(`0a1b2c3d4e5f-of-mine ${x(24)}`)).toBe('[redacted] [redacted]');
   });
 
   it.each([

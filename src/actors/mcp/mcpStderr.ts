@@ -74,12 +74,3 @@ function tailBuffer(): OutputBuffer {
 export function plainText(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\t\n]/gu, ' ');
 }
-
-/** A function that puts the names of variables in place of their values, so that a server cannot print our secrets into messages. */
-export function valueHider(env: Readonly<Record<string, string>>): (text: string) => string {
-  // A short value (`1`, `en`) is no secret, and would be found everywhere.
-  const values = Object.entries(env)
-    .filter(([, value]) => value.length >= 6)
-    .sort(([, a], [, b]) => b.length - a.length);
-  return (text) => values.reduce((hidden, [name, value]) => hidden.replaceAll(value, `[${name}]`), text);
-}

@@ -6,7 +6,8 @@ import { createLineSplitter } from '../../protocol/lines.ts';
 import { gluedMessage } from '../../protocol/mcp/gluedAnswer.ts';
 import type { McpId } from '../../protocol/mcp/message.ts';
 import { LostRequest, MalformedAnswer } from './mcpCall.ts';
-import { createStderrTail, type StderrTail, plainText, valueHider } from './mcpStderr.ts';
+import { createStderrTail, type StderrTail, plainText } from './mcpStderr.ts';
+import { valueHider } from '../process/valueHider.ts';
 import type { ServerLink, ServerTarget } from './serverLink.ts';
 
 /** Told about output that is not part of the protocol; `line` is bounded and safe to print. */

@@ -74,6 +74,7 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
     settings,
     query: querySource(settings),
     options: () => queryOptions({ ...options, envMode: options.envMode ?? runtime.environment }, settings),
+    given: { ...options.env, ...settings.env },
     approver: approverOf(runtime, name, options, settings),
     processId: () => `process:${name}:${++lastProcess}`,
   };

@@ -1,3 +1,4 @@
+import { withoutValues } from '../../actors/process/valueHider.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { recordIn, textIn } from '../../protocol/agentReport.ts';
@@ -75,7 +76,8 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
       owner.ended();
       how();
     };
-    const fail = (facts: FailureFacts): void => {
+    const fail = (told: FailureFacts): void => {
+      const facts = withoutValues(told, scope.given);
       trail.lastFailure = facts.message;
       settle(() => reject(new AttemptError(owner.amend(facts))));
     };

@@ -11,6 +11,8 @@ export interface ClaudeScope {
   readonly query: () => Promise<SdkQueryFunction>;
   /** Those of every query; with the environment. */
   readonly options: () => SdkOptions;
+  /** Variables that it is given of its own: what they hold is in no message. */
+  readonly given: Readonly<Record<string, string | undefined>>;
   /** Absent when nobody is to be asked: Claude then declines by itself. */
   readonly approver: Approver | undefined;
   readonly processId: () => string;

@@ -1,4 +1,5 @@
 import { exitFacts } from '../../actors/process/processExit.ts';
+import { valueHider } from '../../actors/process/valueHider.ts';
 import type { HookEvent, HookHandler } from './userHooks.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { Duration } from '../../policy/duration.ts';
@@ -27,6 +28,9 @@ export function commandHookHandler(
   const { graceMs } = command;
   const calledAs = nameOfCommand(command.command, undefined);
   let runs = 0;
+  const hide = valueHider(command.env ?? {});
+  // What it writes there goes to an agent, into logs and records, whether it failed or blocked.
+  const clean = (text: string): string => runtime.redactAnswer({ text: hide(text) }).text;
   return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
     const stdin = inputOf(event, command.cwd ?? process.cwd());
     const input: SubprocessInput = {
@@ -45,7 +49,8 @@ export function commandHookHandler(
       throw new AttemptError(factsOf(exit, calledAs));
     }
     const { exitCode, stdout, stderr } = exit;
-    const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text, isCut });
+    const said = { stdout: stdout.text, stderr: clean(stderr.text) };
+    const verdict = judgeCommandHook(event.event, { exitCode, ...said, isCut });
     if (verdict.ok) return verdict.answer;
     if (isCut && exitCode === 0) throw new AttemptError({ ...factsOf(exit, calledAs), message: verdict.message });
     // An exit code of its own proves that it lives; output that cannot be read does not.

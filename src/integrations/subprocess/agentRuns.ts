@@ -1,3 +1,4 @@
+import { withoutValues } from '../../actors/process/valueHider.ts';
 import { agentExitFacts } from '../../actors/process/agentExit.ts';
 import { exitFacts } from '../../actors/process/processExit.ts';
 import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
@@ -123,7 +124,8 @@ export class AgentRuns {
   amendTimeout(facts: FailureFacts, context: AttemptContext): FailureFacts {
     const call = this.#calls.get(context.call);
     if (call?.stream === undefined) return facts;
-    return this.#judged(whileWaiting(facts, call.stream.report(this.#clock.wallNow())), call, context);
+    const known = this.#judged(whileWaiting(facts, call.stream.report(this.#clock.wallNow())), call, context);
+    return withoutValues(known, this.#options.env);
   }
 
   /** What the attempts of a call leave, with its session where it can be gone on with; undefined where no agent ran for it. */
@@ -198,13 +200,13 @@ function conclude(
   if (command === undefined || stream === undefined) {
     const { expectsOutput, command: program } = options;
     const facts = exitFacts(exit, { expectsOutput, calledAs: nameOfCommand(program, undefined) });
-    if (facts !== undefined) throw new AttemptError(facts);
+    if (facts !== undefined) throw new AttemptError(withoutValues(facts, options.env));
     return exit;
   }
   stream.end(exit.outputCut);
   const told = stream.report(exit.endedAt);
   const facts = agentExitFacts(exit, command, told, stream.missed);
-  if (facts !== undefined) throw new AttemptError(judged(facts));
+  if (facts !== undefined) throw new AttemptError(withoutValues(judged(facts), options.env));
   const text =
     command.format === 'text' ? answer(exit.stdout.text.trim()) : (joinedAnswer(command, told, options) ?? told.text);
   return { ...exit, agent: { ...told, text, concluded: true } };

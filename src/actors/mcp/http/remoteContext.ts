@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../../policy/clock.ts';
 import { type McpParams, type McpRequest } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/rewrite.ts';
-import { valueHider } from '../mcpStderr.ts';
+import { valueHider } from '../../process/valueHider.ts';
 import { Access } from './access.ts';
 import { remoteSecrets, type TargetSettings } from './remoteOptions.ts';
 import { Requester } from './requester.ts';
