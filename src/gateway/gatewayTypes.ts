@@ -9,7 +9,7 @@ import type { HookCommand } from '../integrations/hooks/commandHook.ts';
 import type { HttpIntegration } from '../integrations/http/httpIntegration.ts';
 import type { HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
-import type { McpIntegrationOptions, RemoteMcpOptions } from '../integrations/mcp/mcpServer.ts';
+import type { AnyMcpOptions } from '../integrations/mcp/mcpServer.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import type { RateOptions } from '../calls/rateOptions.ts';
@@ -97,13 +97,13 @@ export interface Gateway {
    */
   http<const P extends HttpParse = 'json'>(name: string, options: HttpOptions<P>): HttpIntegration<P>;
   /**
-   * An MCP server, kept alive: one that is run as a process (`command`), or one that is reached by HTTP (`url`).
+   * An MCP server, kept alive: one that is run as a process (`command`), one that is reached by HTTP (`url`), or one in this process (`connect`).
    *
    * @example
    * const search = gateway.mcpServer('search', { url: 'https://mcp.example/mcp', headers: { authorization: `Bearer ${key}` } });
    * const outcome = await search.call({ name: 'find', arguments: { text } });
    */
-  mcpServer(name: string, options: McpIntegrationOptions | RemoteMcpOptions): McpIntegration;
+  mcpServer(name: string, options: AnyMcpOptions): McpIntegration;
   /** A command: each call is one run of it. Its stream gives the lines that it prints while it runs, and ends as the run does. */
   subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult, string>;
   /**

@@ -17,6 +17,8 @@ export interface Clock {
   clearTimeout(timer: Timer | undefined): void;
   /** Calls `callback` once in the next turn of the event loop, after pending I/O was read (`setImmediate`). */
   nextTurn(callback: () => void): void;
+  /** Time does not move before this has settled, on a clock that moves by itself alone: code that is loaded takes real time. @defaultValue the clock does not wait */
+  loading?(work: Promise<unknown>): void;
   /** When nothing of this process could run. A clock without it is taken for one whose event loop never stands still. */
   readonly stalls?: Stalls | undefined;
 }

@@ -25,6 +25,7 @@ export class SimulatedClock implements Clock {
   #order = 0;
   #timers: Entry[] = [];
   #turns: (() => void)[] = [];
+  readonly #loading = new Set<Promise<unknown>>();
   readonly #stalls = new StallRecord();
   readonly #watchers = new Set<{ readonly heard: ((stalledMs: number) => void) | undefined }>();
   readonly #measure: Stalls;
@@ -72,6 +73,13 @@ export class SimulatedClock implements Clock {
     this.#turns.push(callback);
   }
 
+  /** Has {@link advance} and {@link settle} wait for what takes real time: a module that is loaded. */
+  loading(work: Promise<unknown>): void {
+    this.#loading.add(work);
+    const over = (): void => void this.#loading.delete(work);
+    work.then(over, over);
+  }
+
   /** Pending timers; turns of the event loop are not counted. */
   get pending(): number {
     return this.#timers.length;
@@ -90,7 +98,8 @@ export class SimulatedClock implements Clock {
   /** Lets promises settle and runs pending turns until there are none. */
   async settle(): Promise<void> {
     await drainMicrotasks();
-    while (this.#turns.length > 0) {
+    while (this.#turns.length > 0 || this.#loading.size > 0) {
+      await Promise.allSettled(this.#loading);
       const turns = this.#turns;
       this.#turns = [];
       for (const turn of turns) turn();

@@ -75,7 +75,9 @@ function startLink(target: ServerTarget, host: McpConnectionHost, send: (event: 
     if (lose(facts)) queueMicrotask(() => send({ type: 'link.lost', facts, end: end() }));
   };
 
-  void Promise.all([import('./mcpLink.ts'), target.load?.()])
+  const loaded = Promise.all([import('./mcpLink.ts'), target.load?.()]);
+  clock.loading?.(loaded);
+  void loaded
     .then(([{ startMcpLink }]) => {
       if (!isOver) link = startMcpLink(target, host, send, startedAt);
     })

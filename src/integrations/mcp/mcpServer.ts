@@ -3,6 +3,8 @@ import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/htt
 import { processTarget } from '../../actors/mcp/mcpProcess.ts';
 import { mcpServerKeys, type McpServerOptions } from '../../actors/mcp/mcpServerOptions.ts';
 import type { ServerTarget } from '../../actors/mcp/serverLink.ts';
+import { transportTarget } from '../../actors/mcp/transportLink.ts';
+import { type McpTransportOptions, transportKeys } from '../../actors/mcp/transportOptions.ts';
 import { StartLimit } from '../../actors/mcp/startLimit.ts';
 import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
@@ -65,6 +67,12 @@ export interface McpIntegrationOptions extends McpCallingOptions, McpServerOptio
 /** An MCP server that is reached by HTTP. */
 export interface RemoteMcpOptions extends McpCallingOptions, RemoteServerOptions {}
 
+/** An MCP server that is reached by a transport of one's own: in this process, as `fakeMcpServer` of `unwedge/testing` is. */
+export interface TransportMcpOptions extends McpCallingOptions, McpTransportOptions {}
+
+/** An MCP server, wherever it is. */
+export type AnyMcpOptions = McpIntegrationOptions | RemoteMcpOptions | TransportMcpOptions;
+
 const callingKeys = {
   policy: policyKey,
   effect: choice(effects),
@@ -80,13 +88,20 @@ export const mcpKeys = { ...mcpServerKeys, ...callingKeys } satisfies KeysOf<Mcp
 /** The options of a remote MCP server. */
 export const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys } satisfies KeysOf<RemoteMcpOptions>;
 
+/** The options of an MCP server that is reached by a transport. */
+const transportMcpKeys = { ...transportKeys, ...callingKeys } satisfies KeysOf<TransportMcpOptions>;
+
 /** The table that options are read by: those of a remote server have a `url`. */
-export function mcpKeysFor(options: McpIntegrationOptions | RemoteMcpOptions): typeof mcpKeys | typeof remoteMcpKeys {
-  return isRemote(options) ? remoteMcpKeys : mcpKeys;
+export function mcpKeysFor(options: AnyMcpOptions): typeof mcpKeys | typeof remoteMcpKeys | typeof transportMcpKeys {
+  return isRemote(options) ? remoteMcpKeys : isConnected(options) ? transportMcpKeys : mcpKeys;
 }
 
-function isRemote(options: McpIntegrationOptions | RemoteMcpOptions): options is RemoteMcpOptions {
+function isRemote(options: AnyMcpOptions): options is RemoteMcpOptions {
   return typeof options === 'object' && options !== null && 'url' in options;
+}
+
+function isConnected(options: AnyMcpOptions): options is TransportMcpOptions {
+  return typeof options === 'object' && options !== null && 'connect' in options;
 }
 
 /** An MCP server under a runtime, and what sessions need of it. */
@@ -103,12 +118,7 @@ export interface SupervisedMcp {
  * supervisor, which restarts it as long as the gateway runs. One breaker for the server, and one for each tool that passes its limits while the server answers.
  * @param declared - its tools as the options have them.
  */
-export function superviseMcp(
-  runtime: Runtime,
-  name: string,
-  options: McpIntegrationOptions | RemoteMcpOptions,
-  declared: Tools,
-): SupervisedMcp {
+export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOptions, declared: Tools): SupervisedMcp {
   const { target, ...calling } = readServer(runtime, name, options);
   const { policy: policyInput, effect, trustAnnotations, whenAlive } = calling;
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
@@ -252,8 +262,12 @@ export function superviseMcp(
 function readServer(
   runtime: Runtime,
   name: string,
-  options: McpIntegrationOptions | RemoteMcpOptions,
+  options: AnyMcpOptions,
 ): Pick<Values<typeof mcpKeys>, keyof typeof callingKeys> & { readonly target: ServerTarget } {
+  if (isConnected(options)) {
+    const settings = readOptions(name, options, transportMcpKeys);
+    return { ...settings, target: transportTarget(settings) };
+  }
   if (!isRemote(options)) {
     const settings = readOptions(name, options, mcpKeys);
     runtime.secrets.learn(settings.env);

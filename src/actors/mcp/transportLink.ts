@@ -1,0 +1,148 @@
+import { messageOf } from '../../policy/thrown.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
+import type { McpServerTransport, TransportSettings } from './transportOptions.ts';
+
+/** Longest message taken, in bytes, as of a process. */
+const maxMessageBytes = 64 * 1024 * 1024;
+
+/** A server that is reached by a transport of its own. */
+export function transportTarget({ connect, handshakeMs, pingMs }: TransportSettings): ServerTarget {
+  return {
+    command: 'a transport',
+    secrets: {},
+    handshakeMs,
+    pingMs,
+    maxMessageBytes,
+    // The connection is all that is known of it.
+    mayGoOn: true,
+    open: (_clock, listener) => new TransportLink(connect, listener),
+  };
+}
+
+/** One connection by a transport, from its start to its end. */
+class TransportLink implements ServerLink {
+  readonly pid = undefined;
+  readonly exit = {};
+  readonly isFull = false;
+  readonly exited = Promise.resolve();
+  readonly #connect: TransportSettings['connect'];
+  readonly #listener: ServerLinkListener;
+  #transport: McpServerTransport | undefined = undefined;
+  #end: ServerEnd | undefined = undefined;
+  /** What was said while the output waits. */
+  #held: string[] | undefined = undefined;
+
+  constructor(connect: TransportSettings['connect'], listener: ServerLinkListener) {
+    this.#connect = connect;
+    this.#listener = listener;
+  }
+
+  get end(): ServerEnd | undefined {
+    return this.#end;
+  }
+
+  async start(): Promise<void> {
+    try {
+      const transport = await this.#connect();
+      transport.onmessage = (message: unknown) => this.#heard(message);
+      transport.onclose = () => this.#lost('The server closed the connection');
+      transport.onerror = (error) => this.#listener.errors(Buffer.from(`${messageOf(error)}\n`));
+      // Its end was asked for meanwhile.
+      if (this.#end !== undefined) {
+        void quietly(transport.close());
+        return;
+      }
+      this.#transport = transport;
+      await transport.start();
+    } catch (cause) {
+      throw new AttemptError({ ...notStarted, message: `The transport was not started: ${messageOf(cause)}`, cause });
+    }
+    if (this.#end === undefined) this.#listener.started(undefined);
+  }
+
+  write(data: string | Uint8Array): boolean {
+    const transport = this.#transport;
+    if (this.#end !== undefined || transport === undefined) return false;
+    for (const line of Buffer.from(data).toString('utf8').split('\n')) {
+      if (line.trim() === '') continue;
+      sent(transport, JSON.parse(line)).catch((error: unknown) =>
+        this.#lost(`The transport failed: ${messageOf(error)}`),
+      );
+    }
+    return true;
+  }
+
+  gather(): () => void {
+    return () => undefined;
+  }
+
+  pauseOutput(): void {
+    this.#held ??= [];
+  }
+
+  resumeOutput(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of held) this.#out(line);
+  }
+
+  endInput(): void {
+    void this.close();
+  }
+
+  close(): Promise<void> {
+    this.killNow();
+    return Promise.resolve();
+  }
+
+  terminate(): Promise<void> {
+    return this.close();
+  }
+
+  killNow(): void {
+    this.finish({ fault: 'abandoned' });
+  }
+
+  finish(end: ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    const transport = this.#transport;
+    if (transport !== undefined) void quietly(sentAway(transport));
+    this.#listener.ended();
+  }
+
+  #heard(message: unknown): void {
+    const line = `${JSON.stringify(message)}\n`;
+    if (this.#held === undefined) this.#out(line);
+    else this.#held.push(line);
+  }
+
+  #out(line: string): void {
+    if (this.#end === undefined) this.#listener.output(Buffer.from(line));
+  }
+
+  #lost(message: string): void {
+    this.finish({ facts: { kind: 'crash', reason: 'connection_lost', message, outcome: 'unknown' } });
+  }
+}
+
+const notStarted: Omit<FailureFacts, 'message'> = {
+  kind: 'crash',
+  reason: 'startup_failed',
+  outcome: 'not_started',
+};
+
+/** A transport may throw where it ought to reject. */
+async function sent(transport: McpServerTransport, message: unknown): Promise<void> {
+  await transport.send(message);
+}
+
+async function sentAway(transport: McpServerTransport): Promise<void> {
+  await transport.close();
+}
+
+/** Nobody is left to hear that a connection could not be closed. */
+async function quietly(work: Promise<void>): Promise<void> {
+  await work.catch(() => undefined);
+}

@@ -1,0 +1,37 @@
+import type { Duration } from '../../policy/duration.ts';
+import { callback, duration, type KeysOf, type Values } from '../../policy/optionKeys.ts';
+
+/** A connection to an MCP server: the `Transport` of the MCP SDKs, of which each end is one. */
+export interface McpServerTransport {
+  /** Begins to hear; the listeners are set before. Called once. */
+  start(): Promise<void>;
+  /** Hands one message to the server. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each SDK has a type of its own for a message
+  send(message: any): Promise<void>;
+  /** Ends the connection; `onclose` follows. */
+  close(): Promise<void>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  onmessage?: ((message: any) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+}
+
+/** An MCP server that is no process of ours and has no address, but a connection: one in this very process, as tests have. */
+export interface McpTransportOptions {
+  /** Makes a connection to it; called for each start, so also after the last one was lost. */
+  readonly connect: () => McpServerTransport | Promise<McpServerTransport>;
+  /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
+  readonly handshakeMs?: Duration | undefined;
+  /** How long the server may take to answer a ping when it is under suspicion, in ms above 0. @defaultValue 5000 */
+  readonly pingMs?: Duration | undefined;
+}
+
+/** The options of an MCP server that is reached by a transport. */
+export const transportKeys = {
+  connect: callback<McpTransportOptions['connect'], { readonly required: true }>({ required: true }),
+  handshakeMs: duration({ default: 10_000 }),
+  pingMs: duration({ default: 5000 }),
+} satisfies KeysOf<McpTransportOptions>;
+
+/** {@link McpTransportOptions}, checked, with the defaults filled in. */
+export type TransportSettings = Values<typeof transportKeys>;

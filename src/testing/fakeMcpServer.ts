@@ -1,0 +1,61 @@
+import type { McpServerTransport } from '../actors/mcp/transportOptions.ts';
+import { byName, callback, type KeysOf, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { FakeMcpPeer } from './fakeMcpPeer.ts';
+
+/** What a tool of {@link fakeMcpServer} is given beside its arguments. */
+export interface FakeMcpContext {
+  /** Aborted when the client has cancelled the call, or the connection has ended. */
+  readonly signal: AbortSignal;
+  /** Says that the call goes on, where the client has asked for that. */
+  progress(done: number, total?: number): void;
+  /** Ends the connection, as a server that dies does; the next start makes a new one. */
+  crash(): void;
+}
+
+/**
+ * A tool as a function. A string is answered as a text, an object with a list `content` as the result it is, anything else as JSON; a throw
+ * and a rejection are an `isError`. A promise that does not settle is a call that hangs.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- the tool says what its arguments are
+export type FakeMcpTool = (given: any, context: FakeMcpContext) => unknown;
+
+/** What a fake MCP server is like. */
+export interface FakeMcpServerOptions {
+  /** Its tools, by their names. */
+  readonly tools: Readonly<Record<string, FakeMcpTool>>;
+  /** What it calls itself. @defaultValue 'fake' */
+  readonly name?: string | undefined;
+}
+
+/** What `gateway.mcpServer` takes. */
+export interface FakeMcpServer {
+  readonly connect: () => McpServerTransport;
+}
+
+const fakeKeys = {
+  tools: byName(callback<FakeMcpTool, { readonly required: true }>({ required: true }), {
+    expected: 'an object of functions',
+    required: true,
+  }),
+  name: text({ default: 'fake' }),
+} satisfies KeysOf<FakeMcpServerOptions>;
+
+/**
+ * An MCP server in this process whose tools are functions. It takes no real time, so that it goes with a {@link SimulatedClock}; a process and
+ * a server on a port do not.
+ * @throws TypeError or RangeError that names the option and its value.
+ *
+ * @example
+ * const clock = new SimulatedClock();
+ * const gateway = createGateway({ clock });
+ * const kb = gateway.mcpServer('kb', fakeMcpServer({ tools: { search: ({ query }) => `found ${query}` } }));
+ * await gateway.start();
+ * const call = kb.call({ name: 'search', arguments: { query: 'tea' } });
+ * await clock.advance(1000);
+ * console.log(await call);
+ */
+export function fakeMcpServer(options: FakeMcpServerOptions): FakeMcpServer {
+  const { name, tools } = readOptions('', options, fakeKeys);
+  return { connect: () => new FakeMcpPeer(name, new Map(Object.entries(tools))) };
+}
