@@ -22,6 +22,8 @@ export interface LosingFront {
   answer: ((message: Message) => Word | 'hang' | undefined) | undefined;
   /** Of the transport of 2024: requests of the sessions that have begun are answered so on their stream, or refused by this word. */
   breakStream(line: string | undefined, word: Word | undefined): void;
+  /** Requests that hang: what was asked, of those whose clients are there still. */
+  readonly hanging: ReadonlySet<Message>;
   /** How often a method was asked for. */
   asked(method: string): number;
   readonly seen: readonly Message[];
@@ -38,6 +40,7 @@ export interface Message {
 export async function startLosingFront(target: string): Promise<LosingFront> {
   const { origin, pathname } = new URL(target);
   const seen: Message[] = [];
+  const hanging = new Set<Message>();
   const lost = new Map<string, Word>();
   const known = new Set<string>();
   /** Of the transport of 2024: where the messages of each session go, and the stream of each. */
@@ -58,6 +61,7 @@ export async function startLosingFront(target: string): Promise<LosingFront> {
     },
     asked: (method) => seen.filter((each) => each.method === method).length,
     seen,
+    hanging,
   };
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
@@ -72,7 +76,11 @@ export async function startLosingFront(target: string): Promise<LosingFront> {
       if (message.method === 'initialize') word = undefined;
       const own = message.method === 'initialize' ? undefined : typeof session === 'string' ? lost.get(session) : word;
       const given = front.answer?.(message) ?? own;
-      if (given === 'hang') return;
+      if (given === 'hang') {
+        hanging.add(message);
+        response.on('close', () => hanging.delete(message));
+        return;
+      }
       if (given !== undefined) return speak(response, given, message);
       const address = incoming.url ?? '';
       const gone = broken.get(address);

@@ -55,8 +55,8 @@ export class HttpLink extends RemoteLink {
   };
   readonly #doubt = new SessionDoubt({
     clock: this.clock,
-    ask: () => askInSession(this.#question),
-    greet: () => greetAnew(this.#question),
+    ask: () => this.asking((signal) => askInSession(this.#question(signal))),
+    greet: () => this.asking((signal) => greetAnew(this.#question(signal))),
     lose: ({ status, text }) => this.#loseSession(status === undefined ? wordsIn(text) : `HTTP ${status}`, status),
   });
   #session: string | undefined = undefined;
@@ -233,8 +233,9 @@ export class HttpLink extends RemoteLink {
     return isGone ? lostWithSession(this.context.hide(how), refusal.status) : undefined;
   }
 
-  get #question(): QuestionHost {
+  #question(signal: AbortSignal): QuestionHost {
     return {
+      signal,
       clock: this.clock,
       context: this.context,
       headers: (outgoing) => this.#headersOf(outgoing),
@@ -395,19 +396,21 @@ export class HttpLink extends RemoteLink {
     if (this.end !== undefined || this.#isLosing) return false;
     const method = this.#era === 'modern' ? 'server/discover' : 'ping';
     const params = this.#envelope === undefined ? undefined : { _meta: this.#envelope };
-    const own = new AbortController();
     const asked = readOutgoing(requestLine(`unwedge-${++this.#probes}`, method, params).trimEnd());
-    const answered = this.#post(asked, own.signal).then(
-      async (response) => {
-        const text = await refusalText(response, this.clock, own.signal);
-        const isGone = this.#era !== 'modern' && signOf(response.status, text, this.#session !== undefined) === 'gone';
-        if (isGone) this.#loseSession(`HTTP ${response.status}`, response.status);
-        return !isGone;
-      },
-      () => false,
-    );
-    const isAlive = await inTime(answered, { clock: this.clock, limitMs: this.context.settings.pingMs, running: true });
-    own.abort();
+    const isAlive = await this.asking((signal) => {
+      const answered = this.#post(asked, signal).then(
+        async (response) => {
+          const text = await refusalText(response, this.clock, signal);
+          const isGone =
+            this.#era !== 'modern' && signOf(response.status, text, this.#session !== undefined) === 'gone';
+          if (isGone) this.#loseSession(`HTTP ${response.status}`, response.status);
+          return !isGone;
+        },
+        () => false,
+      );
+      const limitMs = this.context.settings.pingMs;
+      return inTime(answered, { clock: this.clock, limitMs, running: true });
+    });
     if (isAlive === undefined) this.finish({ facts: hung });
     return isAlive === true;
   }

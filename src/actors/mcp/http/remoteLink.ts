@@ -23,6 +23,8 @@ export abstract class RemoteLink implements ServerLink {
   #held: Outgoing[] | undefined = undefined;
   #paused: { readonly over: Promise<void>; readonly resume: () => void } | undefined = undefined;
   #inputEnded = false;
+  /** Questions of ours that wait for an answer. */
+  readonly #asked = new Set<AbortController>();
 
   constructor(context: RemoteContext, clock: Clock, listener: ServerLinkListener) {
     this.context = context;
@@ -94,6 +96,7 @@ export abstract class RemoteLink implements ServerLink {
     this.#end = end;
     this.resumeOutput();
     this.release();
+    for (const own of this.#asked) own.abort();
     this.#listener.ended();
   }
 
@@ -122,6 +125,19 @@ export abstract class RemoteLink implements ServerLink {
 
   protected requestFailed(id: McpId, facts: FailureFacts): void {
     if (this.#end === undefined) this.#listener.requestFailed?.(id, withProbe(facts));
+  }
+
+  /** Puts a question of ours to the server. Its signal is aborted when it is over, and with the end of the link, after which none is put. */
+  protected async asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const own = new AbortController();
+    this.#asked.add(own);
+    if (this.#end !== undefined) own.abort();
+    try {
+      return await ask(own.signal);
+    } finally {
+      own.abort();
+      this.#asked.delete(own);
+    }
   }
 
   /** Something was answered; where nothing more is to come, the link ends. */

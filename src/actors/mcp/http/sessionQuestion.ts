@@ -12,6 +12,8 @@ import { type SessionSign, signOf, signOfEra } from './sessionDoubt.ts';
 export interface QuestionHost {
   readonly clock: Clock;
   readonly context: RemoteContext;
+  /** Aborted with the end of the link, and of the question. */
+  readonly signal: AbortSignal;
   /** The headers that a request of this session goes with. */
   headers(outgoing: Outgoing): Readonly<Record<string, string>>;
   /** Of the stateless era: what its requests say of themselves. */
@@ -61,25 +63,22 @@ function nextId(): string {
 }
 
 async function ask(
-  { clock, context }: QuestionHost,
+  { clock, context, signal }: QuestionHost,
   asked: Outgoing,
   headers: Readonly<Record<string, string>>,
   limitMs: number,
 ): Promise<Said | undefined> {
-  const own = new AbortController();
-  const said = context.requester.ask({ method: 'POST', headers, body: asked.text, signal: own.signal }).then(
+  const said = context.requester.ask({ method: 'POST', headers, body: asked.text, signal }).then(
     async (response): Promise<Said> => ({
       status: response.status,
-      text: await answerIn(response, asked.requests[0]?.key, clock, own.signal),
+      text: await answerIn(response, asked.requests[0]?.key, clock, signal),
       session: response.headers.get('mcp-session-id') ?? undefined,
     }),
   );
   try {
-    return await inTime(said, { clock, limitMs, running: true });
+    return await inTime(said, { clock, limitMs, running: true, signal });
   } catch {
     return undefined;
-  } finally {
-    own.abort();
   }
 }
 

@@ -30,8 +30,8 @@ export class SseLink extends RemoteLink {
   readonly #posts = new Set<AbortController>();
   readonly #doubt = new SessionDoubt({
     clock: this.clock,
-    ask: () => this.#ask(),
-    greet: () => this.#isReachable(),
+    ask: () => this.asking((signal) => this.#ask(signal)),
+    greet: () => this.asking((signal) => this.#isReachable(signal)),
     lose: () => undefined,
   });
   #endpoint: string | undefined = undefined;
@@ -147,42 +147,37 @@ export class SseLink extends RemoteLink {
   }
 
   /** Asks for a sign of life in the session; its answer comes on the stream, or in the refusal of the message. */
-  async #ask(): Promise<SessionSign> {
+  async #ask(signal: AbortSignal): Promise<SessionSign> {
     const id = `unwedge-${++probes}`;
-    const own = new AbortController();
     const answered = new Promise<SessionSign>((resolve) => {
       const key = idKey(id) ?? '';
       this.#probe = { key, heard: (text) => resolve(signOf(200, text, true)) };
       const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = requestLine(id, 'ping', undefined).trimEnd();
-      const request = { method: 'POST', url: this.#endpoint, headers, body, signal: own.signal } as const;
+      const request = { method: 'POST', url: this.#endpoint, headers, body, signal } as const;
       this.context.requester
         .ask(request)
         .then(async (response) => {
           if (response.ok) dropBody(response);
-          else resolve(signOf(response.status, await refusalText(response, this.clock, own.signal), true));
+          else resolve(signOf(response.status, await refusalText(response, this.clock, signal), true));
         })
         .catch(() => resolve('silent'));
     });
     const { pingMs } = this.context.settings;
-    const sign = await inTime(answered, { clock: this.clock, limitMs: pingMs, running: true });
-    own.abort();
+    const sign = await inTime(answered, { clock: this.clock, limitMs: pingMs, running: true, signal });
     this.#probe = undefined;
     return sign ?? 'silent';
   }
 
   /** Whether the server begins another stream: it is there, and lets us in. */
-  async #isReachable(): Promise<boolean> {
-    const own = new AbortController();
-    const request = { method: 'GET', headers: { accept: 'text/event-stream' }, signal: own.signal } as const;
+  async #isReachable(signal: AbortSignal): Promise<boolean> {
+    const request = { method: 'GET', headers: { accept: 'text/event-stream' }, signal } as const;
     const opened = this.context.requester.ask(request).then(
       (response) => response.ok && isEventStream(response),
       () => false,
     );
     const limitMs = this.context.settings.handshakeMs;
-    const isOpen = await inTime(opened, { clock: this.clock, limitMs, running: true });
-    own.abort();
-    return isOpen === true;
+    return (await inTime(opened, { clock: this.clock, limitMs, running: true, signal })) === true;
   }
 
   /** Resolves when the server has said where messages go. */

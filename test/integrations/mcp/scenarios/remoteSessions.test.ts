@@ -157,6 +157,58 @@ describe('a remote server of the transport of 2024', () => {
   });
 });
 
+describe('a question whether a session is lost', () => {
+  const transports = [
+    ['http', startSessions],
+    ['sse', startOlder],
+  ] as const;
+  const greetings = { http: 'initialize', sse: 'GET' } as const;
+
+  it.each(transports)(
+    '[P-4] [S-2] ends with the gateway, though the server holds it open: %s',
+    async (transport, server) => {
+      const { gateway, kb, front } = await start({ transport, pingMs: 600_000 }, server);
+      front.answer = ({ method }) =>
+        method === 'ping'
+          ? 'hang'
+          : method === 'tools/call'
+            ? { status: 500, body: 'Internal Server Error' }
+            : undefined;
+      const call = kb.call(find, { effect: 'mutating' });
+      const hanging = () => [...front.hanging].map(({ method }) => method);
+      await expect.poll(hanging).toEqual(['ping']);
+      await gateway.stop();
+      await expect.poll(hanging).toEqual([]);
+      expect((await call).ok).toBe(false);
+      // Nothing more is asked in its place.
+      expect(front.asked(greetings[transport])).toBe(1);
+    },
+  );
+
+  it.each(transports)(
+    '[P-4] [S-2] ends with the gateway, where it is another handshake: %s',
+    async (transport, server) => {
+      const { gateway, kb, front } = await start({ transport, pingMs: 600_000 }, server);
+      const greeting = greetings[transport];
+      const refused = { status: 500, body: 'Internal Server Error' };
+      front.answer = ({ method }) =>
+        method === greeting
+          ? 'hang'
+          : method === 'ping'
+            ? { ...refused, status: 401 }
+            : method === 'tools/call'
+              ? refused
+              : undefined;
+      const call = kb.call(find, { effect: 'mutating' });
+      const hanging = () => [...front.hanging].map(({ method }) => method);
+      await expect.poll(hanging).toEqual([greeting]);
+      await gateway.stop();
+      await expect.poll(hanging).toEqual([]);
+      expect((await call).ok).toBe(false);
+    },
+  );
+});
+
 describe('a remote server of the stateless era', () => {
   it('[P-4] whose place one with sessions has taken, and that says so in its own words, is asked anew what it speaks', async () => {
     const { kb, front, server } = await start({}, startStateless);
