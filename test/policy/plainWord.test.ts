@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isPlainWord } from '../../src/policy/plainWord.ts';
 
 describe('a plain word', () => {
-  it.each(['unwedge', 'postgres', 'Production', 'PRODUCTION', 'straße'])(
-    '[O-8] is one of letters alone: %s',
-    (word) => expect(isPlainWord(word)).toBe(true),
+  it.each(['unwedge', 'postgres', 'Production', 'PRODUCTION', 'straße'])('[O-8] is one of letters alone: %s', (word) =>
+    expect(isPlainWord(word)).toBe(true),
   );
 
   it.each(['', 'hunter2', 'two words', 'a-b', 'aBcDeF', 'authenticating', 'correcthorsebattery', 'pa$$word'])(
