@@ -1,7 +1,23 @@
 import type { McpServerTransport } from '../actors/mcp/transportOptions.ts';
 import { messageOf } from '../policy/thrown.ts';
-import type { FakeMcpContext, FakeMcpTool } from './fakeMcpServer.ts';
 import { type ClientMessage, createGoodAnswers, type GoodAnswers, textResult } from './faultyMcpAnswers.ts';
+
+/** What a tool of `fakeMcpServer` is given beside its arguments. */
+export interface FakeMcpContext {
+  /** Aborted when the client has cancelled the call, or the connection has ended. */
+  readonly signal: AbortSignal;
+  /** Says that the call goes on, where the client has asked for that. */
+  progress(done: number, total?: number): void;
+  /** Ends the connection, as a server that dies does; the next start makes a new one. */
+  crash(): void;
+}
+
+/**
+ * A tool as a function. A string is answered as a text, an object with a list `content` as the result it is, anything else as JSON; a throw
+ * and a rejection are an `isError`. A promise that does not settle is a call that hangs.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- the tool says what its arguments are
+export type FakeMcpTool = (given: any, context: FakeMcpContext) => unknown;
 
 /** One connection to a fake server, as its client has it: what is sent is answered here. */
 export class FakeMcpPeer implements McpServerTransport {

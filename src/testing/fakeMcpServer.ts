@@ -1,24 +1,7 @@
 import type { McpServerTransport } from '../actors/mcp/transportOptions.ts';
 import { byName, callback, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { FakeMcpPeer } from './fakeMcpPeer.ts';
-
-/** What a tool of {@link fakeMcpServer} is given beside its arguments. */
-export interface FakeMcpContext {
-  /** Aborted when the client has cancelled the call, or the connection has ended. */
-  readonly signal: AbortSignal;
-  /** Says that the call goes on, where the client has asked for that. */
-  progress(done: number, total?: number): void;
-  /** Ends the connection, as a server that dies does; the next start makes a new one. */
-  crash(): void;
-}
-
-/**
- * A tool as a function. A string is answered as a text, an object with a list `content` as the result it is, anything else as JSON; a throw
- * and a rejection are an `isError`. A promise that does not settle is a call that hangs.
- */
-// oxlint-disable-next-line typescript/no-explicit-any -- the tool says what its arguments are
-export type FakeMcpTool = (given: any, context: FakeMcpContext) => unknown;
+import { FakeMcpPeer, type FakeMcpTool } from './fakeMcpPeer.ts';
 
 /** What a fake MCP server is like. */
 export interface FakeMcpServerOptions {
