@@ -1,15 +1,19 @@
 import type { Clock } from '../policy/clock.ts';
 import type { EventScanner } from './eventScanner.ts';
+import type { ApiProxySettings } from './settings.ts';
 
 /** What is held back of a stream until its first event of content, in bytes; one that says nothing in more is passed. */
 const mostHeld = 64 * 1024;
+
+/** How long a stream may be without content, in ms. */
+export type ContentLimits = Pick<ApiProxySettings, 'firstContentMs' | 'contentMs'>;
 
 /** Watches whether a stream says anything beside that it lives. Until it does, its beginning is held back: another attempt may follow. */
 export class ContentWatch {
   readonly #clock: Clock;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #content = 0;
+  #said = 0;
   #since = 0;
 
   constructor(clock: Clock) {
@@ -26,8 +30,8 @@ export class ContentWatch {
    * @param hasWaitedLong - whether the client is to be shown a sign of life.
    * @returns whether the first of the answer is to go to the client now, this chunk included.
    */
-  isEnough({ content, mayEnd }: EventScanner, chunk: Buffer, hasWaitedLong: boolean): boolean {
-    if (content > 0 || mayEnd || this.#heldBytes + chunk.length > mostHeld || hasWaitedLong) return true;
+  isEnough({ said, mayEnd }: EventScanner, chunk: Buffer, hasWaitedLong: boolean): boolean {
+    if (said > 0 || mayEnd || this.#heldBytes + chunk.length > mostHeld || hasWaitedLong) return true;
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
     return false;
@@ -45,12 +49,13 @@ export class ContentWatch {
     return held;
   }
 
-  /** @returns whether nothing of content has come for longer than that, in ms. */
-  isSilentFor(limitMs: number, { content, mayEnd }: EventScanner): boolean {
+  /** @returns the limit that has passed without content, in ms; undefined while none has. */
+  passedLimit({ firstContentMs, contentMs }: ContentLimits, { said, mayEnd }: EventScanner): number | undefined {
     const now = this.#clock.now();
-    const isNew = content > this.#content || mayEnd;
-    this.#content = content;
+    const limitMs = this.#said === 0 ? firstContentMs : contentMs;
+    const isNew = said > this.#said || mayEnd;
+    this.#said = said;
     if (isNew) this.#since = now;
-    return now - this.#since > limitMs;
+    return now - this.#since > limitMs ? limitMs : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { CallScan } from './callScan.ts';
+import { isModelContent } from '../streams/modelContent.ts';
 import type { Dialect } from './route.ts';
 
 /**
@@ -45,6 +46,8 @@ const finishes: Readonly<Record<Dialect, RegExp | undefined>> = {
 const goesOn = /"(?:text|content)"\s*:\s*"[^"]|"(?:functionCall|tool_calls)"/;
 /** So much of a line is looked at where its event has no name, in bytes. */
 const lineHead = 256;
+/** So much of a line is looked at for what it says, in bytes: a longer one says something. */
+const mostRead = 20_000;
 /** So much is kept of a line that is cut by a chunk, and of what an error says, in bytes. */
 const mostKept = 64 * 1024;
 const fewKept = 256;
@@ -54,8 +57,10 @@ const fewKept = 256;
  * an error says. The bytes themselves are passed by its user. A chunk may end anywhere; so may a line, by LF, CR or both.
  */
 export class EventScanner {
-  /** Events of content so far. */
+  /** Events so far that are more than a sign of life. */
   content = 0;
+  /** Those of them in which something is said: no frame of an answer, no empty delta. */
+  said = 0;
   /** The event after which the answer is complete has come. */
   isComplete = false;
   /** An event has come that says that the answer failed. */
@@ -77,6 +82,8 @@ export class EventScanner {
   #wasReturn = false;
   /** Where events have no names: this one is an error. */
   #isError = false;
+  /** Whether this event says something. */
+  #says = false;
   /** Choices that have not been given the reason of their end. */
   #unfinished: number;
   /** More has come after the reason of its end: some APIs say one with each event, of which nobody knows the last. */
@@ -175,6 +182,7 @@ export class EventScanner {
       this.#dataHead = undefined;
       this.#hasData = false;
       this.#isError = false;
+      this.#says = false;
       return;
     }
     const first = bytes[start];
@@ -183,6 +191,7 @@ export class EventScanner {
       if (line.startsWith('event:')) this.#name = line.slice(line[6] === ' ' ? 7 : 6);
     } else if (first === letterD && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
+      this.#says ||= isModelContent(this.#name, bytes.toString('latin1', start + 5, Math.min(end, start + mostRead)));
       if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
       else {
         this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));
@@ -218,6 +227,7 @@ export class EventScanner {
         return;
       case 'content':
         this.content++;
+        if (this.#says) this.said++;
         this.#calls.event(this.#eventName, this.#dataHead ?? '');
         return;
       case 'last':

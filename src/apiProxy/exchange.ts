@@ -9,6 +9,7 @@ import { mayRepeat } from '../policy/repetition.ts';
 import type { StreamReader } from '../calls/callSettings.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import type { ClientKind } from './clients.ts';
+import type { ContentLimits } from './contentWatch.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import { type ForwardedAnswer, type ForwardedRequest, Forwarding } from './forwarding.ts';
@@ -209,8 +210,8 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.limits.bytesMs;
   }
 
-  get contentMs(): number {
-    return this.limits.contentMs;
+  get contentLimits(): ContentLimits {
+    return this.limits;
   }
 
   /** Whether it is time to show the client a sign of life, though there is no content yet. */

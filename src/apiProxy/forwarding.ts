@@ -7,7 +7,7 @@ import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
-import { ContentWatch } from './contentWatch.ts';
+import { type ContentLimits, ContentWatch } from './contentWatch.ts';
 import { EncodedBody } from '../streams/encodedBody.ts';
 import { EventScanner } from './eventScanner.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
@@ -40,7 +40,7 @@ export interface ForwardedRequest {
   readonly clock: Clock;
   readonly settings: Pick<ExchangeSettings, 'stage'>;
   readonly bytesMs: number;
-  readonly contentMs: number;
+  readonly contentLimits: ContentLimits;
   readonly maxPauseMs: number;
   /** The way through the circuit of the upstream that the attempt has. */
   readonly passage: Pick<Passage, 'ended'> | undefined;
@@ -267,9 +267,10 @@ export class Forwarding {
 
   /** Ends a stream that says that it lives, and nothing else for too long. */
   #isWithoutContent(scanner: EventScanner): boolean {
-    const { contentMs, upstream } = this.#exchange;
-    if (!this.#watch.isSilentFor(contentMs, scanner)) return false;
-    const message = `${upstream.host} sent signs of life alone for ${formatDuration(contentMs)}`;
+    const { contentLimits, upstream } = this.#exchange;
+    const passedMs = this.#watch.passedLimit(contentLimits, scanner);
+    if (passedMs === undefined) return false;
+    const message = `${upstream.host} sent signs of life alone for ${formatDuration(passedMs)}`;
     this.#fail({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown', breaker: 'ignored' });
     return true;
   }

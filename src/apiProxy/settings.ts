@@ -27,7 +27,9 @@ export interface ApiProxyOptions {
   readonly headersMs?: Duration | undefined;
   /** Limit on a stream without a byte, in ms above 0. Healthy ones are silent for up to 30 s. @defaultValue 90000 */
   readonly bytesMs?: Duration | undefined;
-  /** Limit on a stream with signs of life (pings) but no event of content, in ms above 0. @defaultValue 300000 */
+  /** Limit on a stream with signs of life alone (pings, frames, empty deltas) before its first content, in ms above 0: a model may think in silence. @defaultValue 600000 */
+  readonly firstContentMs?: Duration | undefined;
+  /** The same between two events that have content, in ms above 0. @defaultValue 300000 */
   readonly contentMs?: Duration | undefined;
   /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
   readonly wholeMs?: Duration | undefined;
@@ -78,6 +80,7 @@ export const apiProxyKeys = {
   budgetMs: duration({ default: 240_000 }),
   headersMs: duration({ default: 120_000 }),
   bytesMs: duration({ default: apiPolicy.limits.idleMs }),
+  firstContentMs: duration({ default: 600_000 }),
   contentMs: duration({ default: 300_000 }),
   wholeMs: duration({ default: 300_000 }),
   maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),

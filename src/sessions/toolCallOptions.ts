@@ -62,10 +62,11 @@ export function checkToolStream(options: object, isRead: boolean): CheckedToolSt
     scopeRule(values, tell);
     readingRule(values, tell);
   });
-  const { resume, parse, events, contentIdleMs, ...call } = checked;
-  const [given] = Object.entries({ parse, events, contentIdleMs }).find(([, value]) => value !== undefined) ?? [];
+  const { resume, parse, events, firstContentMs, contentMs, ...call } = checked;
+  const reading = { parse, events, firstContentMs, contentMs };
+  const [given] = Object.entries(reading).find(([, value]) => value !== undefined) ?? [];
   if (given !== undefined && !isRead) {
     throw new RangeError(`Expected \`options.${given}\` only for a stream of \`gateway.http\``);
   }
-  return { call, resume, reading: given === undefined ? undefined : { parse, events, contentIdleMs } };
+  return { call, resume, reading: given === undefined ? undefined : reading };
 }

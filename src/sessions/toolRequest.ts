@@ -103,7 +103,7 @@ type ReadingOf<Target> = [ParseOf<Target>] extends [never] ? unknown : Omit<Http
 
 /**
  * Calls a tool whose answer is a stream: of an integration, whose types carry through, or of the name of one, where the caller may say them:
- * `<Input, Chunk>`. That of an HTTP API takes `parse`, `events` and `contentIdleMs` as its own `stream` does.
+ * `<Input, Chunk>`. That of an HTTP API takes `parse`, `events`, `firstContentMs` and `contentMs` as its own `stream` does.
  */
 export type StreamTool = <
   Input = unknown,

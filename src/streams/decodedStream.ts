@@ -15,13 +15,18 @@ export interface Decoder {
   readonly isComplete?: boolean | undefined;
 }
 
+/** Takes an item. @param isContent - false for one that says no more than a sign of life. By default it says more. */
+export type Give<C> = (item: C, isContent?: boolean) => void;
+
 /** What a stream of items needs beside its bytes. */
 export interface DecodedStreamOptions<C> {
-  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */
   readonly heard: () => void;
-  /** Longest wait for an item while bytes come that are none, in ms. @defaultValue none */
-  readonly itemMs?: number | undefined;
+  /** Longest wait for the first item that is content, in ms; what its reader takes for itself does not count. @defaultValue none */
+  readonly firstContentMs?: number | undefined;
+  /** The same between two of them. @defaultValue none */
+  readonly contentMs?: number | undefined;
   /** An item as text, where the stream is handed on as bytes. @defaultValue as for any chunk */
   readonly written?: ((item: C) => string) | undefined;
 }
@@ -41,19 +46,23 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   #at = 0;
   /** There are no more bytes, or nobody wants them. */
   #isOver = false;
+  #hasContent = false;
+  /** Content has come since the reader began to wait. */
+  #gotContent = false;
+  /** Time that was waited without content, in ms. */
+  #waitedMs = 0;
   #fault: { readonly error: unknown } | undefined = undefined;
   /** Resolves when the source has let go. */
   #released: Promise<unknown> = Promise.resolve();
 
   /** @param decoder - makes the decoder, which hands its items to `give`. */
-  constructor(
-    source: ChunkSource<Uint8Array>,
-    decoder: (give: (item: C) => void) => Decoder,
-    options: DecodedStreamOptions<C>,
-  ) {
+  constructor(source: ChunkSource<Uint8Array>, decoder: (give: Give<C>) => Decoder, options: DecodedStreamOptions<C>) {
     this.#source = source;
     this.#options = options;
-    this.#decoder = decoder((item) => this.#items.push(item));
+    this.#decoder = decoder((item, isContent = true) => {
+      this.#items.push(item);
+      this.#gotContent ||= isContent;
+    });
   }
 
   /** An item that came with the one before it is there at once. */
@@ -94,11 +103,15 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   }
 
   async #read(): Promise<IteratorResult<C, undefined>> {
-    const { clock, itemMs } = this.#options;
+    const { clock, firstContentMs, contentMs } = this.#options;
     this.#items = [];
     this.#at = 0;
+    const limitMs = this.#hasContent ? contentMs : firstContentMs;
+    const since = clock.now();
     const timer =
-      itemMs === undefined ? undefined : clock.setTimeout(() => this.#fellSilent(itemMs), itemMs, { running: true });
+      limitMs === undefined
+        ? undefined
+        : clock.setTimeout(() => this.#fellSilent(limitMs), Math.max(0, limitMs - this.#waitedMs), { running: true });
     try {
       while (this.#items.length === 0) {
         if (this.#fault !== undefined) {
@@ -112,6 +125,9 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
       }
     } finally {
       clock.clearTimeout(timer);
+      this.#waitedMs = this.#gotContent ? 0 : this.#waitedMs + clock.now() - since;
+      this.#hasContent ||= this.#gotContent;
+      this.#gotContent = false;
     }
     return this.#taken() ?? { done: true, value: undefined };
   }
@@ -158,8 +174,8 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
     }
   }
 
-  #fellSilent(itemMs: number): void {
-    const message = `Nothing but signs of life for ${formatDuration(itemMs)}`;
+  #fellSilent(limitMs: number): void {
+    const message = `Nothing but signs of life for ${formatDuration(limitMs)}`;
     this.#fail(new AttemptError({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' }));
   }
 

@@ -2,6 +2,7 @@ import { read, readString } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { callback, either, type Key, type KeysOf, list, section, text } from '../policy/optionKeys.ts';
 import type { Costs } from '../policy/rateLimit.ts';
+import { isModelContent } from './modelContent.ts';
 import { anthropicUsage, openAiUsage } from './modelUsage.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 
@@ -21,6 +22,12 @@ export interface EventRules {
   readonly failedEvent?: ((event: ServerSentEvent, isFirst: boolean) => FailureFacts | Error | undefined) | undefined;
   /** The types of events that say nothing but that the server lives, such as `ping`: they are not handed on. @defaultValue [] */
   readonly signsOfLife?: readonly string[] | undefined;
+  /**
+   * Whether an event that is handed on holds something of an answer. `firstContentMs` and `contentMs` are limits on the time without one that does: frames and empty
+   * deltas say no more than a ping. What throws says yes.
+   * @defaultValue each does
+   */
+  readonly isContent?: ((event: ServerSentEvent) => boolean) | undefined;
   /**
    * Tells by an event whose stream it is: the rules it gives take the place of these, from that event on. Asked for each event until it gives any.
    * @defaultValue none: these rules hold to the end
@@ -47,6 +54,7 @@ export const eventsKey: Key<EventRules | undefined> = section({
   ),
   failedEvent: callback<NonNullable<EventRules['failedEvent']>>(),
   signsOfLife: names,
+  isContent: callback<NonNullable<EventRules['isContent']>>(),
   recognise: callback<NonNullable<EventRules['recognise']>>(),
   spent: callback<NonNullable<EventRules['spent']>>(),
 } satisfies KeysOf<EventRules>);
@@ -56,6 +64,7 @@ export const anthropicEvents = {
   endsWith: ['message_stop'],
   failedEvent: modelError,
   signsOfLife: ['ping'],
+  isContent: hasContent,
   spent: anthropicUsage,
 } as const satisfies EventRules;
 
@@ -64,6 +73,7 @@ export const openAiEvents = {
   endsWith: ['response.completed', 'response.incomplete', '[DONE]'],
   failedEvent: modelError,
   signsOfLife: ['keepalive'],
+  isContent: hasContent,
   spent: openAiUsage,
 } as const satisfies EventRules;
 
@@ -74,8 +84,13 @@ export const openAiEvents = {
  */
 export const modelEvents = {
   failedEvent: firstError,
+  isContent: hasContent,
   recognise: rulesOf,
 } as const satisfies EventRules;
+
+function hasContent({ event, data }: ServerSentEvent): boolean {
+  return isModelContent(event, data);
+}
 
 /** How far a chunk is looked into for what kind it is, in characters: that stands before what a model says. */
 const longestHead = 2000;

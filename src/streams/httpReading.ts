@@ -25,10 +25,13 @@ export interface HttpReading {
   /** What its events mean; of `events` and `json` alone. @defaultValue those of the integration */
   readonly events?: EventRules | undefined;
   /**
-   * Longest wait for a chunk, in ms, while the reader waits: `idleMs` counts every byte as a sign of life, a ping and a comment too, this one does not.
+   * Longest wait for the first chunk with content, in ms above 0, while the reader waits: `idleMs` counts every byte as a sign of life, a ping, a
+   * comment and an empty delta too, this one does not. A model may think for minutes before its first word.
    * @defaultValue that of the integration
    */
-  readonly contentIdleMs?: Duration | undefined;
+  readonly firstContentMs?: Duration | undefined;
+  /** The same between two chunks with content. @defaultValue that of the integration */
+  readonly contentMs?: Duration | undefined;
 }
 
 /** What of them says the kind: of any but `events`, it is there. */
@@ -40,12 +43,14 @@ export type ReadAs<S extends HttpStreamParse> = 'events' extends S
 export const readingKeys = {
   parse: choice(['events', 'json', 'lines', 'bytes']),
   events: eventsKey,
-  contentIdleMs: duration(),
+  firstContentMs: duration(),
+  contentMs: duration(),
 } satisfies KeysOf<HttpReading>;
 
 /** Those that say how the body is read, checked. */
-export interface CheckedReading extends Omit<HttpReading, 'contentIdleMs'> {
-  readonly contentIdleMs?: number | undefined;
+export interface CheckedReading extends Omit<HttpReading, 'firstContentMs' | 'contentMs'> {
+  readonly firstContentMs?: number | undefined;
+  readonly contentMs?: number | undefined;
 }
 
 /** Lines and bytes hold no events to judge: rules for them would be heard by nobody. */

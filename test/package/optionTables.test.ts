@@ -67,7 +67,7 @@ const takers: Readonly<Record<string, Taker>> = {
   'gateway.http.stream': {
     take: (options, gateway) => gateway.http('api', { baseUrl: 'http://127.0.0.1' }).stream({ path: '' }, options),
     wrong: ['events', 5],
-    duration: 'contentIdleMs',
+    duration: 'contentMs',
   },
   'gateway.mcpServer': {
     take: (options, gateway) => gateway.mcpServer('kb', options),

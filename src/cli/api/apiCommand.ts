@@ -91,6 +91,7 @@ function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {
     budgetMs: args.budget,
     headersMs: args['headers-timeout'],
     bytesMs: args['idle-timeout'],
+    firstContentMs: args['first-content-timeout'],
     contentMs: args['content-timeout'],
     wholeMs: args['whole-timeout'],
   };
@@ -103,6 +104,7 @@ const flags: Readonly<Record<string, string | undefined>> = {
   budgetMs: '`--budget`',
   headersMs: '`--headers-timeout`',
   bytesMs: '`--idle-timeout`',
+  firstContentMs: '`--first-content-timeout`',
   contentMs: '`--content-timeout`',
   wholeMs: '`--whole-timeout`',
 } satisfies Partial<Record<keyof ApiProxyOptions, string>>;

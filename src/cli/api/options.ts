@@ -24,7 +24,11 @@ export const apiOptions = {
     help: 'limit on the headers of a stream, then it is asked for again; else 2m',
   },
   'idle-timeout': { kind: 'duration', help: 'limit on a stream without a byte; else 90s' },
-  'content-timeout': { kind: 'duration', help: 'limit on a stream that only pings; else 5m' },
+  'first-content-timeout': {
+    kind: 'duration',
+    help: 'limit on a stream that only pings or gives empty deltas before its first word; else 10m',
+  },
+  'content-timeout': { kind: 'duration', help: 'the same between two words; else 5m' },
   'whole-timeout': { kind: 'duration', help: 'limit on an answer that is no stream, without a byte; else 5m' },
   drain: { kind: 'duration', help: 'how long answers may take to end when it is told to stop; else 10s' },
   config: configOption,

@@ -2,7 +2,7 @@ import { costsSaidBy } from '../../calls/integrationRates.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
 import type { FactRedactor } from '../../store/redactFact.ts';
-import type { Decoder } from '../../streams/decodedStream.ts';
+import type { Decoder, Give } from '../../streams/decodedStream.ts';
 import { type ServerSentEvent, ServerSentEventParser } from '../../streams/serverSentEvents.ts';
 import type { EventRules } from '../../streams/eventRules.ts';
 
@@ -17,10 +17,12 @@ export interface EventDecoderOptions {
   readonly redact: FactRedactor;
   /** Told what the stream costs, as its events tell. */
   readonly spent: (costs: Costs) => void;
+  /** Whether it matters which events have content once one had. */
+  readonly watchesContent: boolean;
 }
 
 /** Data is text, or what its JSON holds. */
-type GiveEvent = (event: ServerSentEvent | ServerSentEvent<unknown>) => void;
+type GiveEvent = Give<ServerSentEvent | ServerSentEvent<unknown>>;
 
 /** Makes events of the bytes of a stream, and tells by its rules how that ended. */
 export class EventDecoder implements Decoder {
@@ -34,6 +36,7 @@ export class EventDecoder implements Decoder {
   #isLast!: (event: ServerSentEvent) => boolean;
   #costs: Costs = {};
   #isFirst = true;
+  #hadContent = false;
 
   constructor(give: GiveEvent, options: EventDecoderOptions) {
     this.#give = give;
@@ -79,8 +82,21 @@ export class EventDecoder implements Decoder {
     if (failed !== undefined) throw new AttemptError(redact(failed));
     this.#isFirst = false;
     this.isComplete = this.#isLast(event);
-    if (!isJson) this.#give(event);
-    else this.#giveJson(event);
+    const isContent = this.#isContent(event);
+    if (!isJson) this.#give(event, isContent);
+    else this.#giveJson(event, isContent);
+  }
+
+  #isContent(event: ServerSentEvent): boolean {
+    if (this.#hadContent && !this.#options.watchesContent) return true;
+    let isContent = true;
+    try {
+      isContent = this.#rules.isContent?.(event) !== false;
+    } catch {
+      // A rule that fails ends no stream as a silent one.
+    }
+    this.#hadContent ||= isContent;
+    return isContent;
   }
 
   #count(event: ServerSentEvent, spent: NonNullable<EventRules['spent']>): void {
@@ -90,7 +106,7 @@ export class EventDecoder implements Decoder {
     this.#options.spent(this.#costs);
   }
 
-  #giveJson(event: ServerSentEvent): void {
+  #giveJson(event: ServerSentEvent, isContent: boolean): void {
     let data: unknown;
     try {
       data = JSON.parse(event.data);
@@ -101,7 +117,7 @@ export class EventDecoder implements Decoder {
       const message = `Expected the data of each event to be JSON, got ${event.data.length} characters that are none`;
       throw new AttemptError({ kind: 'protocol', message, outcome: 'unknown' });
     }
-    this.#give({ ...event, data });
+    this.#give({ ...event, data }, isContent);
   }
 }
 

@@ -62,8 +62,11 @@ export class CallableHttp<P extends HttpParse>
     request: HttpRequest,
     options: HttpReading & CallStreamOptions<HttpRequest, never> = {},
   ): CallStream<never> {
-    const { parse, events, contentIdleMs, ...calling } = readHttpStream(options);
-    const streamed = this.#streamedBy({ parse, events, contentIdleMs }) as Operation<HttpRequest, AsyncIterable<never>>;
+    const { parse, events, firstContentMs, contentMs, ...calling } = readHttpStream(options);
+    const streamed = this.#streamedBy({ parse, events, firstContentMs, contentMs }) as Operation<
+      HttpRequest,
+      AsyncIterable<never>
+    >;
     return this.streamBy(streamed, request, { ...calling, resume: options.resume });
   }
 }

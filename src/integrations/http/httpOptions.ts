@@ -79,8 +79,13 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
    * @defaultValue `modelEvents`, which know both APIs by what they say
    */
   readonly events?: EventRules | undefined;
-  /** Longest wait for a chunk of a stream while its server gives nothing but signs of life, in ms; an option of the stream wins. @defaultValue none */
-  readonly contentIdleMs?: Duration | undefined;
+  /**
+   * Longest wait for the first chunk of a stream that has content while its server gives nothing but signs of life, in ms above 0; an option of the stream
+   * wins. @defaultValue 600,000
+   */
+  readonly firstContentMs?: Duration | undefined;
+  /** The same between two chunks that have content; an option of the stream wins. @defaultValue none */
+  readonly contentMs?: Duration | undefined;
   /**
    * Whether redirects are followed: within the origin of `baseUrl` only, at most 10 in a row, so that nothing of a request goes to somebody
    * else. With `error` a redirect is a failure, as one to another origin always is; with `manual` it is the answer. @defaultValue 'follow'
@@ -116,7 +121,8 @@ export const httpKeys = {
   parse: choice(['json', 'text', 'bytes', 'response'], { default: 'json' }),
   maxBodyBytes: integer({ unit: 'bytes', default: 10_000_000 }),
   events: eventsKey,
-  contentIdleMs: duration(),
+  firstContentMs: duration({ default: 600_000 }),
+  contentMs: duration(),
   redirect: choice(['follow', 'error', 'manual'], { default: 'follow' }),
   fetch: callback<typeof fetch>(),
   rate: section({

@@ -4,7 +4,7 @@ import { AttemptError } from '../../policy/failure.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import type { FactRedactor } from '../../store/redactFact.ts';
 import { type ChunkSource, openChunkSource } from '../../streams/chunkSource.ts';
-import { DecodedStream, type Decoder } from '../../streams/decodedStream.ts';
+import { DecodedStream, type Decoder, type Give } from '../../streams/decodedStream.ts';
 import { EventDecoder } from './eventDecoder.ts';
 import { errorLineOf, type FailureLimits, failureOf, usualFailureLimits } from './fetchFailure.ts';
 import { eventText } from '../../streams/eventText.ts';
@@ -29,7 +29,7 @@ export function asksForStream({ headers }: PreparedRequest, { parse = 'events' }
 export async function readStream(
   response: Response,
   { url, headers, body }: PreparedRequest,
-  { parse = 'events', events, contentIdleMs }: CheckedReading,
+  { parse = 'events', events, ...limits }: CheckedReading,
   { options, clock }: { readonly options: CheckedHttp; readonly clock: Clock },
   { signal, touch, spent }: Pick<AttemptContext, 'signal' | 'touch' | 'spent'>,
 ): Promise<AsyncIterable<HttpChunks[HttpStreamParse]>> {
@@ -41,16 +41,19 @@ export async function readStream(
     throw await noEvents(response, { ...usualFailureLimits, signal, clock, redact });
   }
   const source = openChunkSource<Uint8Array>(response) as ChunkSource<Uint8Array>;
-  const decoder = (give: (chunk: HttpChunks[HttpStreamParse]) => void): Decoder => {
+  const { firstContentMs = options.firstContentMs, contentMs = options.contentMs } = limits;
+  const decoder = (give: Give<HttpChunks[HttpStreamParse]>): Decoder => {
     if (parse === 'bytes') return { push: give, end: () => undefined };
-    if (parse === 'lines') return lineDecoder(give, maxBytes);
-    return new EventDecoder(give, { rules: events ?? options.events ?? modelEvents, maxBytes, isJson, redact, spent });
+    if (parse === 'lines') return lineDecoder((line) => give(line, line.trim() !== ''), maxBytes);
+    const rules = events ?? options.events ?? modelEvents;
+    return new EventDecoder(give, { rules, maxBytes, isJson, redact, spent, watchesContent: contentMs !== undefined });
   };
   const written = writers[parse] as ((chunk: HttpChunks[HttpStreamParse]) => string) | undefined;
   return new DecodedStream(source, decoder, {
     clock,
     heard: touch,
-    itemMs: contentIdleMs ?? options.contentIdleMs,
+    firstContentMs,
+    contentMs,
     ...(written !== undefined && { written }),
   });
 }

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelAnswer } from '../../../src/testing/index.ts';
 import { type Got, startApiProxy } from '../startApiProxy.ts';
 
@@ -87,6 +89,79 @@ describe('a stream that breaks after some of it was passed', () => {
     });
     await asking.got;
   });
+
+  const empty: readonly (readonly [string, { readonly path: string }, string, string])[] = [
+    [
+      'Messages',
+      anthropic,
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n',
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}\n\n',
+    ],
+    [
+      'Responses',
+      openai,
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":""}\n\n',
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"Hi"}\n\n',
+    ],
+    [
+      'Chat Completions',
+      chat,
+      'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n',
+      'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n',
+    ],
+  ];
+
+  it.each(empty)(
+    '[E-7] [R-13] %s: an empty delta is no content, for 10 min before the first and for 5 after it',
+    async (_, asked, nothing, word) => {
+      const answers: ServerResponse[] = [];
+      const upstream = createServer((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        // More than is held back for another attempt, so that it can be seen here.
+        response.write(nothing.repeat(1000));
+        answers.push(response);
+      });
+      await new Promise<void>((resolve) => {
+        upstream.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => {
+        upstream.closeAllConnections();
+        upstream.close();
+      });
+      const { port } = upstream.address() as AddressInfo;
+      const { ask, clock, of } = await startApiProxy({ upstream: `http://127.0.0.1:${port}` });
+      clock.stop();
+      const silentFor = async (begin: string, limitMs: number): Promise<unknown> => {
+        const asking = ask(asked);
+        await asking.saw(nothing);
+        const answer = answers.at(-1);
+        let marks = 0;
+        const passes = async (text: string): Promise<void> => {
+          answer?.write(`${text}: mark ${++marks}.\n\n`);
+          await asking.saw(`: mark ${marks}.`);
+        };
+        await passes(begin);
+        for (let waitedMs = 0; waitedMs < limitMs; waitedMs += 60_000) {
+          await passes(nothing);
+          clock.skip(60_000);
+        }
+        await passes(nothing);
+        clock.skip(1);
+        answer?.write(nothing);
+        await asking.got;
+        return of('call.failed').at(-1)?.failure;
+      };
+      const silence = (words: string) => ({
+        kind: 'timeout',
+        reason: 'idle_timeout',
+        message: expect.stringContaining(`signs of life alone for ${words}`) as string,
+      });
+      expect(await silentFor('', 600_000)).toMatchObject(silence('10m'));
+      expect(await silentFor(word, 300_000)).toMatchObject(silence('5m'));
+      expect(of('call.failed')).toHaveLength(2);
+    },
+  );
 
   it('[E-7] an error event of the upstream passes as it came', async () => {
     const { ask, of } = await startApiProxy({ script: [{ until: 'text', then: 'error', error: 'api_error' }] });

@@ -348,9 +348,9 @@ describe('a stream of a session', () => {
       // @ts-expect-error no kind of chunks
       expect(() => turn.stream(llm, 'ask', request, { parse: 'xml' })).toThrow('got "xml"');
       const events = { endsWith: ({ data }: ServerSentEvent) => data === 'a' };
-      const first = turn.stream(llm, 'ask', request, { events, contentIdleMs: 5000 });
+      const first = turn.stream(llm, 'ask', request, { events, contentMs: 5000 });
       for await (const { data } of first.chunks) expect(data).toBe('a');
-      const second = turn.stream(llm, 'ask', request, { contentIdleMs: 5000 });
+      const second = turn.stream(llm, 'ask', request, { contentMs: 5000 });
       const { value } = await second.chunks.next();
       expect(value?.data).toBe('a');
       await expect(second.chunks.next()).rejects.toThrow('Nothing but signs of life for 5s');
@@ -506,8 +506,8 @@ describe('the rules of events', () => {
   });
 
   it.each([
-    ['the stream', { contentIdleMs: 1000 }, { contentIdleMs: 25_000 }],
-    ['the integration', { contentIdleMs: 25_000 }, {}],
+    ['the stream', { contentMs: 1000 }, { contentMs: 25_000 }],
+    ['the integration', { contentMs: 25_000 }, {}],
   ])('[R-14] tell signs of life from content: each has its clock, by %s', async (_, own, options) => {
     const server = await startServer(inTurn(begins('data: a\n\n')));
     const { fetch, chunks: heard } = countingFetch();
@@ -531,6 +531,60 @@ describe('the rules of events', () => {
     });
     expect((await outcome).ok).toBe(false);
     await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['by default', {}, 600_000, 'Nothing but signs of life for 10m'],
+    ['of the integration', { firstContentMs: 25_000 }, 25_000, 'Nothing but signs of life for 25s'],
+  ])('[R-13] have a limit of their own before the first content: %s', async (_, own, limitMs, message) => {
+    const server = await startServer(inTurn(begins('')));
+    const { llm, clock } = await startModel(server, {
+      policy: { idleMs: 10_000, attemptMs: 3_600_000, overallMs: 3_600_000, maxAttempts: 1 },
+      contentMs: 1000,
+      ...own,
+    });
+    const { chunks, outcome } = llm.stream(request);
+    const frames = [
+      'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n',
+      'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"type":"text_delta","text":""}}\n\n',
+    ];
+    const response = await server.arrived(1);
+    for (let waitedMs = 0; waitedMs < limitMs; waitedMs += 5000) {
+      const next = chunks.next();
+      await clock.advance(waitedMs + 5000 < limitMs ? 5000 : 4999);
+      expect(llm.stats.failed).toBe(0);
+      response.write(frames[Math.min(1, waitedMs)] ?? '');
+      expect((await next).done).toBe(false);
+    }
+    const last = chunks.next();
+    last.catch(() => undefined);
+    await clock.advance(1);
+    await expect(last).rejects.toMatchObject({ failure: { kind: 'timeout', reason: 'idle_timeout', message } });
+    expect((await outcome).ok).toBe(false);
+  });
+
+  it('[R-13] count from content to content: what is empty between is none, and the time of their reader neither', async () => {
+    const server = await startServer(inTurn(begins('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')));
+    const { llm, clock } = await startModel(server, { policy: { idleMs: 60_000 }, contentMs: 25_000 });
+    const { chunks } = llm.stream(request);
+    await chunks.next();
+    const response = await server.arrived(1);
+    const nextIs = async (content: string, afterMs: number): Promise<void> => {
+      const next = chunks.next();
+      await clock.advance(afterMs);
+      response.write(`data: {"choices":[{"delta":{"content":"${content}"}}]}\n\n`);
+      expect((await next).value?.data).toContain(`"${content}"`);
+    };
+    await nextIs('', 20_000);
+    await nextIs('b', 4000);
+    await clock.advance(50_000);
+    await nextIs('', 20_000);
+    const last = chunks.next();
+    last.catch(() => undefined);
+    await clock.advance(4999);
+    expect(llm.stats.failed).toBe(0);
+    await clock.advance(1);
+    await expect(last).rejects.toMatchObject({ failure: { message: 'Nothing but signs of life for 25s' } });
   });
 
   it('[O-8] show nothing of a request that the server repeats in its stream', async () => {
@@ -749,7 +803,8 @@ describe('an option that is wrong', () => {
     ],
     [{ parse: 'lines', events: {} }, 'Expected `options.events` to be left out with a `parse` of "lines"'],
     [{ parse: 'bytes', events: {} }, 'Expected `options.events` to be left out with a `parse` of "bytes"'],
-    [{ contentIdleMs: 0 }, 'Expected `options.contentIdleMs` to be a duration above 0'],
+    [{ firstContentMs: 0 }, 'Expected `options.firstContentMs` to be a duration above 0'],
+    [{ contentMs: 0 }, 'Expected `options.contentMs` to be a duration above 0'],
     [{ resume: 1 }, 'Expected `options.resume` to be a function, got 1'],
   ])('[R-14] is named with its value: %j', async (options, message) => {
     const { llm } = await startModel({ url: 'http://127.0.0.1:1' });

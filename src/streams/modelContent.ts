@@ -1,0 +1,90 @@
+import { read } from '../policy/errorChain.ts';
+
+/** Events that tell how far an answer is, and nothing of it. */
+const signs: ReadonlySet<string> = new Set([
+  'ping',
+  'keepalive',
+  'content_block_stop',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+]);
+/** So much of the data is looked at for the type, in characters. */
+const headLength = 2000;
+/** A longer event is no empty one, in characters. */
+const longestEmpty = 16_384;
+/** What is beside the words of an answer. */
+const beside: ReadonlySet<string> = new Set(
+  'type role id call_id item_id object status phase format encrypted_content'.split(' '),
+);
+/** How deep words of an answer lie. */
+const deepest = 6;
+
+/**
+ * Tells whether an event of a model's API holds something of its answer: a word, a thought, a call, the reason of its end. Pings, frames of an
+ * answer that has not begun, and deltas that are empty hold nothing. What is not known counts as content.
+ * @param name - the name of the event; undefined: the type in its data.
+ */
+export function isModelContent(name: string | undefined, data: string): boolean {
+  const known = name ?? /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, headLength))?.[1];
+  if (known !== undefined && signs.has(known)) return false;
+  if (data.length > longestEmpty) return true;
+  const body = parsed(data);
+  if (typeof body !== 'object' || body === null) return data.trim() !== '';
+  return ofEvent(known, body) ?? ofChunk(body) ?? true;
+}
+
+/** Of the events that have names; undefined for any other. */
+function ofEvent(name: string | undefined, body: object): boolean | undefined {
+  switch (name) {
+    case undefined:
+      return undefined;
+    case 'message_start':
+      return hasWords(read(read(body, 'message'), 'content'));
+    case 'content_block_start':
+      return hasWords(read(body, 'content_block'));
+    case 'content_block_delta':
+      return hasWords(read(body, 'delta'));
+    case 'message_delta':
+      return isText(read(read(body, 'delta'), 'stop_reason'));
+    case 'response.output_item.added': {
+      const item = read(body, 'item');
+      const type = read(item, 'type');
+      // A thought has begun that may be silent for minutes.
+      return type === 'message' ? hasWords(read(item, 'content')) : type !== 'reasoning';
+    }
+    default:
+      if (name.endsWith('.delta')) return hasWords(read(body, 'delta'));
+      return name.endsWith('_part.added') ? hasWords(read(body, 'part')) : undefined;
+  }
+}
+
+/** Of the chunks of a chat completion and of Gemini; undefined for any other. */
+function ofChunk(body: object): boolean | undefined {
+  for (const [list, words, end] of [
+    ['choices', ['delta', 'message', 'text'], 'finish_reason'],
+    ['candidates', ['content'], 'finishReason'],
+  ] as const) {
+    const parts = read(body, list);
+    if (!Array.isArray(parts)) continue;
+    return parts.some((part) => words.some((key) => hasWords(read(part, key))) || isText(read(part, end)));
+  }
+  return undefined;
+}
+
+function hasWords(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value !== '';
+  if (typeof value !== 'object' || value === null || depth > deepest) return false;
+  if (Array.isArray(value)) return value.some((item) => hasWords(item, depth + 1));
+  return Object.entries(value).some(([key, inner]) => !beside.has(key) && hasWords(inner, depth + 1));
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
