@@ -3,7 +3,7 @@ import type { Dialect } from './route.ts';
 
 /**
  * The last bytes of a stream that broke, for clients that understand them; undefined where the connection is cut instead. Never a clean end
- * alone, as half an answer would be taken for a whole one, but for clients that run a tool at once and would run it again.
+ * alone, as half an answer would be taken for a whole one, but after a whole call to clients that make it at once and would make it twice.
  * @param bareCalls - indices of calls that have begun without arguments.
  */
 export function lastWords(

@@ -39,7 +39,9 @@ export function reportText(repair: FileRepair, { columns }: Pick<Io, 'columns'>)
   const table = rows.length === 0 ? '' : renderTable(titles, rows, columns);
   const differing = findings.filter(({ differs }) => differs === true).length;
   const notes =
-    differing === 0 ? '' : `${differing} of the second results said something else than the first, which was kept.\n`;
+    differing === 0
+      ? ''
+      : `${differing} of the second results said something else than the first, and ${differing === 1 ? 'was' : 'were'} joined to it.\n`;
   return `${name}: ${format ?? 'messages without tools'}\n${table}${notes}${ending(repair)}\n`;
 }
 

@@ -3,7 +3,7 @@ import { type Slot, toMessages, toTurns, type Turn } from './anthropicTurns.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { OwnIds } from './ownIds.ts';
-import type { Call } from './calls.ts';
+import { type Call, joined } from './calls.ts';
 import { type Entry, pair } from './pairing.ts';
 
 type SlotResult = NonNullable<Slot['result']>;
@@ -23,7 +23,7 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
     });
     return [...(isNext ? [{}] : []), ...pairs];
   });
-  const { kept, calls: sound, groups } = pair(entries, findings);
+  const { kept, more, calls: sound, groups } = pair(entries, findings);
   const ids = new OwnIds(
     entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
     findings,
@@ -61,7 +61,8 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
       results.length === calls.length &&
       leading.length === calls.length &&
       leading.every(({ result }) => result !== undefined && wanted.has(result)) &&
-      calls.every((call) => kept.get(call)?.id === ids.of(call));
+      calls.every((call) => kept.get(call)?.id === ids.of(call)) &&
+      leading.every(({ result }) => result === undefined || !more.has(result));
     if (isRight) return turn;
     const rest = turn.slots.filter(({ result }) => result === undefined);
     return {
@@ -84,11 +85,19 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
     if (leading.every((slot) => slot.result !== result)) {
       findings.add({ rule: 'displaced', at: result.at, callId: id, tool });
     }
-    if (result.id === id) return { block: result.block };
+    const others = more.get(result) ?? [];
+    if (result.id === id && others.length === 0) return { block: result.block };
     if (result.id === '') findings.add({ rule: 'ambiguous_id', at: result.at, callId: id, tool });
-    return { block: { ...recordIn(result.block), tool_use_id: id } };
+    const content = joined(
+      result.content,
+      others.map((each) => each.content),
+      textPart,
+    );
+    return { block: { ...recordIn(result.block), content, tool_use_id: id } };
   }
 }
+
+const textPart = (text: string): object => ({ type: 'text', text });
 
 /** The turn without the calls that go, and with the ids that its calls have in the end. */
 function withSoundCalls(turn: Turn, sound: ReadonlySet<Call>, ids: OwnIds): Turn {

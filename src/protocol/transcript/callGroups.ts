@@ -10,6 +10,8 @@ export interface CallGroup<C extends Call, R extends Result> {
 /** What a group is in the end. */
 interface SettledGroup<C extends Call, R extends Result> {
   readonly kept: ReadonlyMap<C, R>;
+  /** What else was really said of a call whose result is kept: it is joined to that one. */
+  readonly more: ReadonlyMap<R, readonly R[]>;
   /** The calls that stay; each is to have an id of its own. */
   readonly calls: readonly C[];
 }
@@ -62,8 +64,16 @@ export function settleGroup<C extends Call, R extends Result>(
     if (wins) kept.set(first, own);
     if (!wins || said !== undefined) losers.push([first, wins ? (said as R) : own]);
   }
-  for (const [call, loser] of losers) findings.add(duplicate(call, loser, kept.get(call)));
-  return { kept, calls: calls.filter((call) => !gone.has(call)) };
+  const more = new Map<R, R[]>();
+  for (const [call, loser] of losers) {
+    const winner = kept.get(call);
+    const finding = duplicate(call, loser, winner);
+    findings.add(finding);
+    if (winner === undefined || finding.differs !== true) continue;
+    const others = more.get(winner) ?? [];
+    if (others.every((each) => !saysSame(each, loser))) more.set(winner, [...others, loser]);
+  }
+  return { kept, more, calls: calls.filter((call) => !gone.has(call)) };
 }
 
 function saysSame(one: Result, other: Result): boolean {

@@ -67,3 +67,22 @@ export function duplicate(call: Omit<Call, 'at' | 'input'>, loser: Result, winne
   const differs = !loser.synthetic && JSON.stringify(loser.content) !== JSON.stringify(winner?.content);
   return { rule: 'duplicate', at: loser.at, callId: call.id, tool: call.tool, ...(differs && { differs }) } as const;
 }
+
+const another = '[Another result of the same call:]';
+
+/**
+ * The content of a result with what other results of its call say. Where the two cannot stand in one, as two screenshots cannot, it is left as it is.
+ * @param part - what a text is among others.
+ */
+export function joined(content: unknown, more: readonly unknown[], part: (text: string) => object): unknown {
+  return more.reduce((said, other) => {
+    if (typeof said === 'string' && typeof other === 'string') return [said, another, other].join('\n\n');
+    const [first, second] = [partsOf(said, part), partsOf(other, part)];
+    return first === undefined || second === undefined ? said : [...first, part(another), ...second];
+  }, content);
+}
+
+function partsOf(content: unknown, part: (text: string) => object): readonly unknown[] | undefined {
+  if (typeof content === 'string') return content === '' ? [] : [part(content)];
+  return Array.isArray(content) ? content : undefined;
+}

@@ -17,7 +17,7 @@ export const repairRules = [
  * What may be wrong with a transcript:
  * - `unanswered`: a tool call without a result; it gets a synthetic one.
  * - `displaced`: a result that is not where its call asks for it; it is moved there.
- * - `duplicate`: a second result of one call; it is dropped.
+ * - `duplicate`: a second result of one call; it is dropped. What one says that is real and differs is joined to the first.
  * - `orphan`: a result without a call; it is dropped.
  * - `repeated_call`: a call of the same id that asks for the same as one before it in its turn, and was answered once; it is dropped.
  * - `ambiguous_id`: a call without an id, or with that of a different call in its turn; it gets one of its own, as does its result.
@@ -39,7 +39,7 @@ export interface TranscriptFinding {
   readonly callId?: string | undefined;
   /** Name of the tool that was called. */
   readonly tool?: string | undefined;
-  /** For a dropped duplicate: whether it said something else than the one that was kept. */
+  /** For a duplicate: whether it said something else than the one that was kept, to which it was joined. */
   readonly differs?: boolean | undefined;
 }
 

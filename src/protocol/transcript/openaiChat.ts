@@ -2,7 +2,7 @@ import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { OwnIds } from './ownIds.ts';
-import { type Call, idIn, parsed, type Result } from './calls.ts';
+import { type Call, idIn, joined, parsed, type Result } from './calls.ts';
 import { type Entry, pair } from './pairing.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export function repairOpenAiChat(
     const isNext = (found[at] ?? []).length === 0 || (found[at - 1] ?? []).length === 0;
     return [...(isNext ? [{}] : []), ...(found[at] ?? []).map((call) => ({ call }))];
   });
-  const { kept, calls: sound, groups } = pair(entries, findings);
+  const { kept, more, calls: sound, groups } = pair(entries, findings);
   const ids = new OwnIds(
     entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
     findings,
@@ -63,11 +63,18 @@ export function repairOpenAiChat(
 
   /** The result of a call under the id that the call has in the end. */
   function answerTo(call: Call): { readonly at: number; readonly message: unknown } {
-    const { at, id: named } = kept.get(call) ?? { at: call.at, id: '' };
+    const result = kept.get(call);
+    const { at, id: named } = result ?? { at: call.at, id: '' };
     const id = ids.of(call);
-    if (named === id) return { at, message: messages[at] };
+    const others = result === undefined ? [] : (more.get(result) ?? []);
+    if (named === id && others.length === 0) return { at, message: messages[at] };
     if (named === '') findings.add({ rule: 'ambiguous_id', at, callId: id, tool: call.tool });
-    return { at, message: { ...recordIn(messages[at]), tool_call_id: id } };
+    const content = joined(
+      result?.content,
+      others.map((each) => each.content),
+      (text) => ({ type: 'text', text }),
+    );
+    return { at, message: { ...recordIn(messages[at]), content, tool_call_id: id } };
   }
 }
 

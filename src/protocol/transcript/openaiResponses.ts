@@ -2,7 +2,7 @@ import { recordIn, textIn } from '../agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { OwnIds } from './ownIds.ts';
-import { type Call, idIn, parsed, type Result } from './calls.ts';
+import { type Call, idIn, joined, parsed, type Result } from './calls.ts';
 import { type Entry, pair } from './pairing.ts';
 import { kindOfCall, kindsOfOutput, missingOutput, type ToolKind } from './responsesTools.ts';
 
@@ -52,7 +52,7 @@ export function repairOpenAiResponses(
     if (result !== undefined) return [{ result }];
     return isOfOthers(item) ? [{}] : [];
   });
-  const { kept, calls: sound, groups } = pair(entries, findings);
+  const { kept, more, calls: sound, groups } = pair(entries, findings);
   const calls = new Map([...sound].map((call) => [call.at, call]));
   const inPlace = new Set<number>();
   for (const [call, { at }] of kept) if (isInPlace(items, call.at, at)) inPlace.add(at);
@@ -112,9 +112,13 @@ export function repairOpenAiResponses(
     const id = ids.of(call);
     const result = calls.has(at) ? undefined : results[at];
     if (result === undefined) return ids.isNew(call) ? { ...recordIn(item), call_id: id } : item;
-    if (result.id === id) return item;
+    const others = more.get(result) ?? [];
+    if (result.id === id && others.length === 0) return item;
     if (result.id === '') findings.add({ rule: 'ambiguous_id', at, callId: id, tool: call.tool });
-    return { ...recordIn(item), call_id: id };
+    const own = { ...recordIn(item), call_id: id };
+    if (others.length === 0) return own;
+    const said = others.map((each) => each.content);
+    return { ...own, output: joined(result.content, said, (text) => ({ type: 'input_text', text })) };
   }
 
   function isLostCall(at: number): boolean {

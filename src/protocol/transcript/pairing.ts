@@ -12,6 +12,8 @@ export type Entry<C extends Call, R extends Result> =
 export interface Pairs<C extends Call, R extends Result> {
   /** The one result of each call that has one. */
   readonly kept: ReadonlyMap<C, R>;
+  /** What else was really said of the call of a result: it is joined to that one. */
+  readonly more: ReadonlyMap<R, readonly R[]>;
   /** The calls that stay; those that are told twice or were never made are not among them. */
   readonly calls: ReadonlySet<C>;
   /** The same calls, by those that stood together under one id, in their order. */
@@ -59,6 +61,7 @@ export function pair<C extends Call, R extends Result>(
   }
 
   const kept = new Map<C, R>();
+  const more = new Map<R, readonly R[]>();
   const calls = new Set<C>();
   const settledGroups: (readonly C[])[] = [];
   const nameless: typeof waiting = [];
@@ -82,6 +85,7 @@ export function pair<C extends Call, R extends Result>(
   for (const group of all) {
     const settled = settleGroup(group, findings);
     for (const [call, result] of settled.kept) kept.set(call, result);
+    for (const [result, others] of settled.more) more.set(result, others);
     for (const call of settled.calls) calls.add(call);
     settledGroups.push(settled.calls);
   }
@@ -99,7 +103,7 @@ export function pair<C extends Call, R extends Result>(
     kept.set(call, result);
     if (loser !== undefined) findings.add(duplicate(call, loser, result));
   }
-  return { kept, calls, groups: settledGroups };
+  return { kept, more, calls, groups: settledGroups };
 
   /** Puts a call with those of its id that stand beside it, or that have asked for the same and have no result yet. */
   function joined(call: C): void {

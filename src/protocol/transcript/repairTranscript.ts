@@ -33,7 +33,7 @@ export interface TranscriptRepair<T> extends TranscriptReport {
 /**
  * Makes a history well-formed, so that the next request with it is not refused: every tool call has exactly one result, in its
  * place. A call without one gets a synthetic error that says its outcome is unknown. Real results are never lost, except those
- * without a call and second ones of the same call. Pure and idempotent: what is given is not changed.
+ * without a call: a second one of the same call that says something else is joined to the first. Pure and idempotent: what is given is not changed.
  * @param history - messages of Anthropic (`anthropic`) or of OpenAI's chat completions (`openai-chat`), items of OpenAI's responses
  * (`openai-responses`), or a request that has them as `messages` or `input`; entries of a session's log of Claude Code
  * (`claude-code`), or its text, one JSON object a line.

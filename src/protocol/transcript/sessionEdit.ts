@@ -1,5 +1,6 @@
 import { recordIn } from '../agentReport.ts';
-import type { Insertion, LineEdit } from './sessionPlan.ts';
+import { joined } from './calls.ts';
+import type { Insertion, LineEdit, Place } from './sessionPlan.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -14,31 +15,38 @@ export function editedEntries(
   read: (line: number) => unknown,
   sentence: string,
 ): unknown[] {
-  const self = edit.isDropped === true ? [] : [editedEntry(entry, edit)];
+  const self = edit.isDropped === true ? [] : [editedEntry(entry, edit, read)];
   return [...self, ...edit.after.map((insertion) => insertedEntry(insertion, read, sentence))];
 }
 
-function editedEntry(entry: unknown, { parent, blocks, ids, fields }: LineEdit): unknown {
+function editedEntry(
+  entry: unknown,
+  { parent, blocks, ids, more, fields }: LineEdit,
+  read: (line: number) => unknown,
+): unknown {
   const record = recordIn(entry);
-  if (record === undefined || (parent === undefined && blocks.size === 0 && ids.size === 0 && fields.size === 0))
-    return entry;
+  const isSame = blocks.size === 0 && ids.size === 0 && more.size === 0;
+  if (record === undefined || (parent === undefined && isSame && fields.size === 0)) return entry;
   const changed = { ...record, ...Object.fromEntries(fields), ...(parent !== undefined && { parentUuid: parent }) };
-  if (blocks.size === 0 && ids.size === 0) return changed;
+  if (isSame) return changed;
   return withContent(
     changed,
-    contentOf(record).flatMap((block, index) => (blocks.has(index) ? [] : [withId(block, ids.get(index))])),
+    contentOf(record).flatMap((block, index) => {
+      if (blocks.has(index)) return [];
+      return [withMore(withId(block, ids.get(index)), more.get(index), read)];
+    }),
   );
 }
 
 function insertedEntry(insertion: Insertion, read: (line: number) => unknown, sentence: string): Entry {
   const from = recordIn(read(insertion.from)) ?? {};
   if (insertion.kind === 'answer') return answer(from, insertion, sentence);
-  const { block, callUuid, uuid, callId } = insertion;
+  const { block, callUuid, uuid, callId, more } = insertion;
   // What belongs to the line as a whole goes where its uuid goes.
   const { toolUseResult: _whole, ...parts } = from;
   const fields = uuid === undefined ? from : { ...parts, uuid };
   const moved = { ...fields, parentUuid: callUuid, sourceToolAssistantUUID: callUuid };
-  return withContent(moved, [withId(contentOf(from)[block], callId)]);
+  return withContent(moved, [withMore(withId(contentOf(from)[block], callId), more, read)]);
 }
 
 /** Fields that every line of a session has alike; a result gets them from the line of its call. */
@@ -80,6 +88,14 @@ function withId(block: unknown, id: string | undefined): unknown {
   const fields = recordIn(block);
   const field = fields?.['type'] === 'tool_use' ? 'id' : 'tool_use_id';
   return id === undefined || fields?.[field] === id ? block : { ...fields, [field]: id };
+}
+
+/** A result with what others of its call say. */
+function withMore(result: unknown, places: readonly Place[] = [], read: (line: number) => unknown): unknown {
+  if (places.length === 0) return result;
+  const fields = recordIn(result) ?? {};
+  const said = places.map(({ line, block }) => recordIn(contentOf(recordIn(read(line)) ?? {})[block])?.['content']);
+  return { ...fields, content: joined(fields['content'], said, (text) => ({ type: 'text', text })) };
 }
 
 function contentOf(entry: Entry): readonly unknown[] {

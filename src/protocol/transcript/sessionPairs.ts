@@ -7,6 +7,8 @@ import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts'
 /** What became of the calls and results of a log. */
 interface LogPairs {
   readonly answered: ReadonlyMap<LogCall, LogResult>;
+  /** What else was really said of the call of a result. */
+  readonly more: ReadonlyMap<LogResult, readonly LogResult[]>;
   /** Results without a call. */
   readonly orphans: readonly LogResult[];
   /** Results that lost against another one of their call. */
@@ -34,6 +36,7 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
   }
 
   const answered = new Map<LogCall, LogResult>();
+  const more = new Map<LogResult, readonly LogResult[]>();
   const staying: (readonly LogCall[])[] = [];
   for (const { calls: together, results: given } of groups.values()) {
     // The line that a result hangs from tells its call, unless two hang from one.
@@ -41,6 +44,7 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
     const own = isTold ? given : given.map((result) => ({ ...result, owner: undefined }));
     const settled = settleGroup<LogCall, LogResult>({ calls: together, results: own }, findings);
     for (const [call, result] of settled.kept) answered.set(call, result);
+    for (const [result, others] of settled.more) more.set(result, others);
     staying.push(settled.calls);
   }
   const standing = new Set(staying.flat());
@@ -64,6 +68,7 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
   const losers = results.filter((result) => !keptPlaces.has(placeOf(result)) && !orphans.has(result));
   return {
     answered,
+    more,
     orphans: [...orphans],
     losers,
     gone: new Set(calls.filter((call) => !standing.has(call))),

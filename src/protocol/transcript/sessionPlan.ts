@@ -19,7 +19,14 @@ export type Insertion =
       readonly uuid: string | undefined;
       /** The id of its call in the end. */
       readonly callId: string;
+      readonly more: readonly Place[];
     };
+
+/** A content block of a line, from 0. */
+export interface Place {
+  readonly line: number;
+  readonly block: number;
+}
 
 /** What happens to one line; lines without an edit stay byte for byte. */
 export interface LineEdit {
@@ -31,6 +38,8 @@ export interface LineEdit {
   readonly blocks: Set<number>;
   /** Its content blocks that get another id of their call. */
   readonly ids: Map<number, string>;
+  /** Its results to which others of their calls are joined, and where those stand. */
+  readonly more: Map<number, readonly Place[]>;
   /** Other fields that get a new uuid. */
   readonly fields: Map<string, string | null>;
   readonly after: Insertion[];
@@ -47,14 +56,20 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   const chains = createChains(scan);
   const edits = new Map<number, LineEdit>();
   const edit = (line: number): LineEdit => {
-    const known = edits.get(line) ?? { blocks: new Set(), ids: new Map(), fields: new Map(), after: [] };
+    const known = edits.get(line) ?? {
+      blocks: new Set(),
+      ids: new Map(),
+      more: new Map(),
+      fields: new Map(),
+      after: [],
+    };
     edits.set(line, known);
     return known;
   };
   for (const line of scan.broken) findings.add({ rule: 'broken_line', at: line });
   for (const { line } of chains.reconnected) findings.add({ rule: 'disconnected', at: line });
 
-  const { answered, orphans, losers, gone, groups } = pairLog(scan, chains, findings);
+  const { answered, more, orphans, losers, gone, groups } = pairLog(scan, chains, findings);
   const ids = new OwnIds(
     [...scan.calls, ...scan.results].map(({ id }) => id),
     findings,
@@ -65,10 +80,13 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   for (const [call, result] of answered) if (!chains.isInPlace(result.node, call.node)) moved.set(result, call);
   for (const { node, block } of [...orphans, ...losers, ...gone, ...moved.keys()]) edit(node.line).blocks.add(block);
 
-  for (const [call, { id, at, node, block }] of answered) {
+  for (const [call, result] of answered) {
+    const { id, at, node, block } = result;
     const callId = ids.of(call);
+    const others = placesOf(more.get(result));
     if (id === '') findings.add({ rule: 'ambiguous_id', at, callId, tool: call.tool });
     if (id !== callId) edit(node.line).ids.set(block, callId);
+    if (others.length > 0) edit(node.line).more.set(block, others);
   }
 
   /** Nodes that leave their place in the chain. */
@@ -104,7 +122,16 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
       after.push({ kind: 'answer', from: at, callId, uuid: derived });
     } else {
       findings.add({ rule: 'displaced', at: result.at, callId, tool });
-      after.push({ kind: 'moved', from: result.at, block: result.block, callUuid: node.uuid, uuid, callId });
+      const joining = { more: placesOf(more.get(result)) };
+      after.push({
+        kind: 'moved',
+        from: result.at,
+        block: result.block,
+        callUuid: node.uuid,
+        uuid,
+        callId,
+        ...joining,
+      });
     }
     hooks.set(node, uuid ?? result?.node.uuid ?? derived);
   }
@@ -145,4 +172,8 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
     }
     return lifted.has(above) ? { above: undefined, uuid: null } : { above, uuid: above.uuid };
   }
+}
+
+function placesOf(results: readonly LogResult[] = []): readonly Place[] {
+  return results.map(({ at, block }) => ({ line: at, block }));
 }

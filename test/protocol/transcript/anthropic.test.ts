@@ -72,13 +72,14 @@ describe('the repair of messages of Anthropic', () => {
     expect(history).toEqual([user(text('do it')), assistant(use('a')), user(result('a'))]);
   });
 
-  it('[G-12] drops a second result and says when it differed from the first, which it keeps', () => {
+  it('[G-12] drops a second result, and joins one that says something else to the first', () => {
     const { history, findings } = repaired(
       start,
       assistant(use('a')),
       user(result('a'), result('a'), result('a', 'other')),
     );
-    expect(history).toEqual([start, assistant(use('a')), user(result('a'))]);
+    const said = ['real a', '[Another result of the same call:]', 'other'].join('\n\n');
+    expect(history).toEqual([start, assistant(use('a')), user(result('a', said))]);
     expect(findings).toEqual([
       { rule: 'duplicate', at: 2, callId: 'a', tool: 'Bash' },
       { rule: 'duplicate', at: 2, callId: 'a', tool: 'Bash', differs: true },
