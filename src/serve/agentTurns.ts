@@ -6,6 +6,8 @@ import { type Key, list, text } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { waitingForPlaces } from './places.ts';
 import { OpenConversations } from './openConversations.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import type { ServedAgent } from './serveTypes.ts';
@@ -42,11 +44,14 @@ export class AgentTurns {
   /** In the order of their file: the first is asked where nothing says which. */
   readonly names: readonly string[];
   readonly #agents = new Map<string, Agent>();
+  readonly #policies = new Map<string, IntegrationPolicy>();
+  readonly #policyOf: (name: string, agent: ServedAgent) => IntegrationPolicy;
   readonly #open: OpenConversations;
   readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
   readonly #redact: FactRedactor;
 
   /**
+   * @param policyOf - of an agent that is served so.
    * @param tell - hears what happens in each turn.
    * @param redact - takes secrets out of the words of failures, which are handed out and kept.
    * @throws TypeError or RangeError that names the agent, the option and its value.
@@ -55,9 +60,11 @@ export class AgentTurns {
     gateway: Gateway & AgentMethods,
     agents: Readonly<Record<string, ServedAgent>>,
     clock: Clock,
+    policyOf: (name: string, agent: ServedAgent) => IntegrationPolicy,
     tell: (session: string, agent: string, event: AgentEvent) => void,
     redact: FactRedactor,
   ) {
+    this.#policyOf = policyOf;
     this.#tell = tell;
     this.#redact = redact;
     this.#open = new OpenConversations(clock);
@@ -66,6 +73,11 @@ export class AgentTurns {
       this.#declare(gateway, agents, name, []);
       this.#offer(gateway, name);
     }
+  }
+
+  /** The policy of the integration of an agent. */
+  policyOf(name: string): IntegrationPolicy | undefined {
+    return this.#policies.get(name);
   }
 
   /** A fallback is declared before the agent it is for. */
@@ -82,7 +94,8 @@ export class AgentTurns {
       throw new RangeError(`${path.at(-1)}.fallback is \`${name}\`, and there is no such agent`);
     if (path.includes(name))
       throw new RangeError(`${name}.fallback leads back to itself: ${[...path, name].join(', ')}`);
-    const { approve, fallback, ...options } = served;
+    const { approve, fallback, ...others } = served;
+    const options = { ...others, policy: waitingForPlaces(others.policy) };
     const allowed = new Set(readValue(`${name}.approve`, approve ?? [], toolNames));
     if (fallback !== undefined) readValue(`${name}.fallback`, fallback, text());
     const agent = gateway.agent(name, {
@@ -91,6 +104,7 @@ export class AgentTurns {
       fallback: fallback === undefined ? undefined : this.#declare(gateway, agents, fallback, [...path, name]),
     });
     this.#agents.set(name, agent);
+    this.#policies.set(name, this.#policyOf(name, options));
     return agent;
   }
 

@@ -7,6 +7,7 @@ import type { Asked, Handlers } from './api.ts';
 import { eventsResponse } from './eventsResponse.ts';
 import { heldElsewhere } from './heldElsewhere.ts';
 import { MessageStates } from './messageStates.ts';
+import type { Places } from './places.ts';
 import type { Readiness } from './readiness.ts';
 import { Sending } from './sending.ts';
 import type { SessionFeed } from './sessionFeed.ts';
@@ -25,6 +26,7 @@ export interface HandlerParts {
   readonly feed: SessionFeed;
   readonly servers: ReadonlyMap<string, McpIntegration>;
   readonly agents: readonly string[];
+  readonly places: Places;
   readonly isStopping: () => boolean;
   readonly readiness: () => Readiness;
   readonly dashboardUrl: () => string;
@@ -33,9 +35,9 @@ export interface HandlerParts {
 
 /** What the routes answer. */
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { gateway, clock, sessions, feed, servers, agents, read } = parts;
+  const { gateway, clock, sessions, feed, servers, agents, places, read } = parts;
   const states = new MessageStates({ gateway, clock, read });
-  const sending = new Sending({ clock, servers, agents, states, read, isStopping: parts.isStopping });
+  const sending = new Sending({ clock, servers, agents, states, places, read, isStopping: parts.isStopping });
 
   return {
     alive: () => ({ data: { alive: true } }),

@@ -85,7 +85,7 @@ const cutOff =
   '[This message was answered before, and the answer was cut off: the program that runs you had ended. Look at what is done already before you do anything.]';
 
 /** The answers of agents in a history, oldest first, with the agent that was asked: another may have gone on for it. */
-function answersIn(history: readonly HistoryEntry[]): readonly (AgentAnswer & { readonly asked: string })[] {
+export function answersIn(history: readonly HistoryEntry[]): readonly (AgentAnswer & { readonly asked: string })[] {
   const asked = new Map<string, string>();
   const answers: (AgentAnswer & { asked: string })[] = [];
   for (const entry of history) {

@@ -111,7 +111,7 @@ export const routes = {
       409: 'another process has the session, in a file',
       410: 'one was accepted before under this key, and its end is not known any more',
       422: 'another message was accepted under this key',
-      429: 'the mailbox is full',
+      429: 'the mailbox is full, or its server or agent has no place in time',
       503: 'it is stopping, or the database is out of reach',
     },
   },

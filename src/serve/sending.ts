@@ -9,9 +9,10 @@ import { ApiError, unreadable } from './apiError.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
 import { heldElsewhere } from './heldElsewhere.ts';
 import { toolMessage, userMessage } from './messageForms.ts';
-import type { MessageResult } from './messageHandler.ts';
+import { answersIn, type MessageResult } from './messageHandler.ts';
 import type { MessageStates } from './messageStates.ts';
 import { MessagesUnderWay } from './messagesUnderWay.ts';
+import type { Places } from './places.ts';
 import { endedView, isOver, type MessageView } from './messageView.ts';
 import type { ServedSession } from './sessionHost.ts';
 
@@ -20,6 +21,7 @@ export interface SendingParts {
   readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
   readonly agents: readonly string[];
   readonly states: MessageStates;
+  readonly places: Places;
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
   readonly isStopping: () => boolean;
 }
@@ -37,11 +39,22 @@ export class Sending {
   async send(session: ServedSession, asked: AskedOf<'send'>): Promise<Answered> {
     const key = asked.request.headers['idempotency-key'];
     const message = this.#messageIn(asked.body);
+    // One that goes on elsewhere takes a place there.
+    const leave = session.heldElsewhere
+      ? () => undefined
+      : this.#parts.places.enter(this.#targetOf(session, asked.body), session.id);
     const acceptance = await session.send(message, typeof key === 'string' ? { key } : {});
+    if (acceptance.accepted) void acceptance.processed.then(leave);
+    else leave();
     if (!acceptance.accepted && acceptance.reason === 'duplicate')
       return this.#again(session, acceptance.id ?? '', message, asked);
     if (acceptance.accepted) this.#underWay.add(acceptance.id, message, acceptance.processed);
     return this.#answerOf(session, acceptance, asked);
+  }
+
+  /** Who is asked: a server, or an agent, by the name of its integration. */
+  #targetOf({ history }: Pick<ServedSession, 'history'>, { agent, tool }: AskedOf<'send'>['body']): string {
+    return tool?.server ?? agent ?? answersIn(history).at(-1)?.asked ?? this.#parts.agents[0] ?? '';
   }
 
   #messageIn({ text, agent, tool }: AskedOf<'send'>['body']): Message {

@@ -5,16 +5,19 @@ import { createDashboard } from '../dashboard/dashboard.ts';
 import { DatabaseSource } from '../dashboard/databaseSource.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
+import { defaultPolicy } from '../policy/presets.ts';
 import { registryOf } from '../runtime/registryOf.ts';
 import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { startHttpServer } from '../server/httpServer.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
+import { checkSessionOptions } from '../sessions/sessionOptions.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { AgentTurns } from './agentTurns.ts';
 import { createApi } from './api.ts';
 import { createHandlers } from './handlers.ts';
 import { createMessageHandler } from './messageHandler.ts';
+import { Places, waitingForPlaces } from './places.ts';
 import { readinessOf } from './readiness.ts';
 import { type Served, type ServedHook, servedHookEvents } from './serveTypes.ts';
 import { SessionFeed } from './sessionFeed.ts';
@@ -63,7 +66,10 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   const feed = new SessionFeed();
   const integrations = new Map<string, McpIntegration>();
-  for (const [name, server] of Object.entries(servers)) integrations.set(name, gateway.mcpServer(name, server));
+  for (const [name, server] of Object.entries(servers)) {
+    const served = { ...server, policy: waitingForPlaces(server.policy) };
+    integrations.set(name, gateway.mcpServer(name, served as typeof server));
+  }
   const { runtime } = registry;
   const stopServers = (): void => {
     for (const name of integrations.keys()) void runtime.root.stopChild(`mcp:${name}`);
@@ -74,6 +80,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     gateway,
     agents,
     clock,
+    (name, { backend, policy }) => runtime.policies.policyOf(name, policy, backend === 'claude' ? 'sdk' : 'codex'),
     (session, agent, event) => feed.tell(session, { type: 'agent', agent, event }),
     runtime.redactAnswer,
   );
@@ -85,6 +92,13 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     isStopping: () => phase === 'stopping',
     sessions: registry.sessions,
     clock,
+  });
+  const { toolCallMs } = checkSessionOptions({ ...options.gateway.sessions, onMessage }).watchdog;
+  const places = new Places(clock, (name) => {
+    const server = integrations.get(name)?.policy;
+    const { maxInFlight, queueLength, limits } = server ?? turns.policyOf(name) ?? defaultPolicy;
+    const limitMs = server === undefined ? limits.overallMs : Math.min(limits.overallMs, toolCallMs);
+    return { maxInFlight, queueLength, limitMs };
   });
   gateway.on('*', (fact) => {
     const { session } = fact as { readonly session?: unknown };
@@ -100,7 +114,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   });
   const api = createApi(
     createHandlers({
-      ...{ gateway, clock, sessions, feed, servers: integrations, agents: turns.names, read },
+      ...{ gateway, clock, sessions, feed, servers: integrations, agents: turns.names, places, read },
       isStopping: () => phase === 'stopping',
       readiness: () =>
         readinessOf({
@@ -169,5 +183,5 @@ function declareHook(
   event: string,
   { name, onFailure, overallMs, ...command }: ServedHook,
 ): void {
-  gateway.hook(event, command, { name, onFailure, overallMs });
+  gateway.hook(event, command, { name, onFailure, overallMs, policy: waitingForPlaces(undefined) });
 }
