@@ -20,7 +20,7 @@ export const cluster = defineCommand({
   usage: 'cluster [--json] [--db URL]',
   details: [
     'Each gateway holds a lease, which it renews three times in its life. A gateway whose lease ran out has lost its sessions: others take',
-    'them. FENCE grows each time a session changes its owner; what an earlier owner still writes is refused by the database.',
+    'them. One that died is shown for a minute, and as long as nobody took what waits for its sessions. FENCE grows each time a session changes its owner; what an earlier owner still writes is refused by the database.',
     'Exit codes: 0, also where something waits; 1 the database cannot be read, or is the file of one machine.',
   ].join('\n'),
   options: {},

@@ -18,8 +18,8 @@ export const migrate = defineCommand({
   usage: 'migrate --to URL [--from FILE] [--dry-run] [--json]',
   details: [
     'Stop what uses FILE first. Sessions with their messages, tool calls and keys, circuits, limits, alerts, figures and events are copied in one',
-    'transaction; then FILE is renamed to FILE.moved, so that no gateway goes on with it. Where it is cut off, run it again: nothing is copied',
-    'twice. Files of several machines can be moved into one database, if no session is in two of them. URL is as in `store` of a gateway:',
+    'transaction; then FILE is renamed to FILE.moved. What is left as FILE says where it went: a gateway on that path does not start, until the',
+    'file is deleted. Where `migrate` is cut off, run it again: nothing is copied twice. Files of several machines can be moved into one database, if no session is in two of them. URL is as in `store` of a gateway:',
     'postgres://USER@HOST/DATABASE?schema=NAME; give the password by PGPASSWORD rather than where `ps` shows it.',
   ].join('\n'),
   options: {
@@ -46,7 +46,7 @@ export const migrate = defineCommand({
           if (done < of) io.stderr.write(`unwedge: ${done} of ${of} ${what}\n`);
         },
       });
-      retire(moved);
+      await retire(moved, systemClock);
       io.stdout.write(json ? toJson(moved) : movedText(moved, io));
       return 0;
     } catch (error) {

@@ -37,7 +37,17 @@ export interface HandlerParts {
 export function createHandlers(parts: HandlerParts): Handlers {
   const { gateway, clock, sessions, feed, servers, agents, places, read } = parts;
   const states = new MessageStates({ gateway, clock, read });
-  const sending = new Sending({ clock, servers, agents, states, places, read, isStopping: parts.isStopping });
+  const isRunning = (session: string, message: string): boolean => gateway.why(session).turn?.message === message;
+  const sending = new Sending({
+    clock,
+    servers,
+    agents,
+    states,
+    places,
+    read,
+    isStopping: parts.isStopping,
+    isRunning,
+  });
 
   return {
     alive: () => ({ data: { alive: true } }),

@@ -106,7 +106,7 @@ export const routes = {
     },
     answers: {
       200: 'what became of it: it has ended within `wait`; or, with `"duplicate": true`, was accepted before under this key',
-      202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true; one that was accepted before may be `running`',
+      202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true; after `wait`, and of one that was accepted before, the state may be `running`',
       404: unknownSession,
       409: 'another process has the session, in a file',
       410: 'one was accepted before under this key, and its end is not known any more',

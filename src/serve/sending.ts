@@ -24,6 +24,8 @@ export interface SendingParts {
   readonly places: Places;
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
   readonly isStopping: () => boolean;
+  /** Whether the turn of a message is under way in this process. */
+  readonly isRunning: (session: string, message: string) => boolean;
 }
 
 /** Sends messages to sessions, for their clients: what is answered at once, what within the time that they wait, and what to one that was sent before. */
@@ -89,7 +91,10 @@ export class Sending {
     const limitMs = asked.query.wait;
     const until = clock.now() + (limitMs ?? 0);
     const outcome = limitMs === undefined ? undefined : await inTime(processed, { clock, limitMs });
-    if (outcome === undefined) return { status: 202, data: { id, durable, state: 'waiting' } };
+    if (outcome === undefined) {
+      const state = limitMs !== undefined && this.#parts.isRunning(session.id, id) ? 'running' : 'waiting';
+      return { status: 202, data: { id, durable, state } };
+    }
     const reason = outcome.ok ? undefined : outcome.failure.reason;
     // Cut by a stop: it is delivered again at the next start.
     if (reason === 'stopped') return { status: 202, data: { id, durable, state: 'waiting' } };

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync } from 'node:fs';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { shownSchema } from '../../policy/postgresUrl.ts';
@@ -12,7 +12,7 @@ import { diagnosePg } from '../postgres/pgTrouble.ts';
 import { judgeRuntimes } from '../runtimes.ts';
 import type { Database, Driver } from '../sqlite/database.ts';
 import { findDriver } from '../sqlite/driver.ts';
-import { findEventTable, hasTable, isOurs } from '../sqlite/schema.ts';
+import { findEventTable, hasTable, isOurs, markAsMoved, versionsOf } from '../sqlite/schema.ts';
 import { readRuntimes } from '../sqlite/sqliteRuntimes.ts';
 import { type Copy, copiesOf } from './copies.ts';
 import { markMoved, nameOfMove } from './movedMark.ts';
@@ -87,10 +87,19 @@ export async function moveStore(options: MoveOptions): Promise<Moved> {
   }
 }
 
-/** Renames the file that was moved. @throws what the file system reports. */
-export function retire({ from, kept }: Moved): void {
+/** Renames the file that was moved. In its place one is left that says so to who still has its path. @throws what the file system or SQLite reports. */
+export async function retire({ from, to, schema, kept }: Moved, clock: Pick<Clock, 'wallNow'>): Promise<void> {
   if (kept === undefined) return;
+  const found = await findDriver();
   for (const suffix of ['', '-wal', '-shm']) if (existsSync(from + suffix)) renameSync(from + suffix, kept + suffix);
+  if (!found.ok) return;
+  closeSync(openSync(from, 'wx', 0o600));
+  const sign = found.driver.open(from, { busyTimeoutMs });
+  try {
+    sign.immediate(() => markAsMoved(sign, shownSchema(to, schema), clock.wallNow()));
+  } finally {
+    sign.close();
+  }
 }
 
 const about = ({ from }: MoveOptions, { shown, schema }: PgTarget): Pick<Moved, 'from' | 'to' | 'schema'> => ({
@@ -105,6 +114,7 @@ function refuseUsed(driver: Driver, options: MoveOptions): void {
   if (!existsSync(from)) throw new MoveError(`There is no database at ${from}`);
   const file = driver.open(from, { busyTimeoutMs, readOnly: true });
   try {
+    if (isOurs(file)) versionsOf(file, true);
     if (!isOurs(file) || !findEventTable(file, true).exists) {
       throw new MoveError(`${from} is not a database of unwedge alone: only such a file can be moved`);
     }

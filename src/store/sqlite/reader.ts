@@ -23,7 +23,7 @@ import { readDeadLetters } from './deadLetters.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from '../openHere.ts';
-import { findEventTable, isOurs } from './schema.ts';
+import { findEventTable, isOurs, versionsOf } from './schema.ts';
 import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readWaitingSessions, readSessionRecords } from './sessionRecords.ts';
@@ -153,7 +153,10 @@ export async function openSqliteReader(path: string, loaders?: readonly DriverLo
   let database: Database | undefined;
   try {
     database = openQueryOnly(found.driver, path);
-    const { name, exists } = findEventTable(database, isOurs(database));
+    const ours = isOurs(database);
+    // One that was moved says where to.
+    versionsOf(database, ours);
+    const { name, exists } = findEventTable(database, ours);
     if (!exists) throw new Error('it holds no events of unwedge');
     return new SqliteReader(path, database, name);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Database, SqlRow } from './database.ts';
-import { NewerSchemaError } from './trouble.ts';
+import { MovedError, NewerSchemaError } from './trouble.ts';
 
 /** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
 const applicationId = 0x756e7764;
@@ -211,6 +211,16 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   (database) => database.exec('ALTER TABLE unwedge_runtimes ADD COLUMN calls TEXT'),
 ];
 
+/** Above every version that there will be: earlier versions of this package refuse the file as well. */
+const movedVersion = 1_000_000;
+
+/** Makes a new file say where what was at its path has gone. @param place - without a password. @param at - wall time in ms. */
+export function markAsMoved(database: Database, place: string, at: number): void {
+  database.exec('CREATE TABLE unwedge_moved (place TEXT NOT NULL, at INTEGER NOT NULL) STRICT');
+  database.prepare('INSERT INTO unwedge_moved (place, at) VALUES (?, ?)').run(place, at);
+  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${movedVersion}`);
+}
+
 interface EventTable {
   readonly name: 'events' | 'unwedge_events';
   readonly exists: boolean;
@@ -279,13 +289,17 @@ function versionOf(database: Database, ours: boolean): number {
   return version;
 }
 
-/** The version of the schema that a database has, 0 for none, and the one that is known here. */
+/** The version of the schema that a database has, 0 for none, and the one that is known here. @throws {@link MovedError} */
 export function versionsOf(database: Database, ours: boolean): { readonly version: number; readonly known: number } {
   const version = ours
     ? Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
     : hasTable(database, 'unwedge_meta')
       ? Number(database.prepare(`SELECT value FROM unwedge_meta WHERE key = 'version'`).get()?.['value'] ?? 0)
       : 0;
+  if (ours && version === movedVersion) {
+    const moved = database.prepare('SELECT place, at FROM unwedge_moved').get();
+    throw new MovedError(String(moved?.['place']), Number(moved?.['at']));
+  }
   return { version, known: migrations.length };
 }
 

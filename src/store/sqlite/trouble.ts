@@ -35,6 +35,16 @@ export class NewerSchemaError extends Error {
   }
 }
 
+/** What was in the file is in a database now, and this stands in its place. */
+export class MovedError extends Error {
+  readonly code = 'UNWEDGE_MOVED';
+
+  /** @param place - where it is, without a password. @param at - wall time in ms. */
+  constructor(place: string, at: number) {
+    super(`what was in this file was moved to ${place} on ${new Date(at).toISOString().slice(0, 10)}`);
+  }
+}
+
 /** Names of SQLite's primary result codes, for drivers that give numbers. */
 const sqliteNames: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
@@ -75,6 +85,8 @@ const fixes: Readonly<Record<string, string>> = {
   UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
   UNWEDGE_FILE_DAMAGED:
     'a new file is started; see who cuts files that are in use: a cleaner, a copy over them, or another SQLite library in this process that opened the file too (it deletes the log when it closes)',
+  UNWEDGE_MOVED:
+    'name that database: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`; or delete the file to begin a new one',
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 

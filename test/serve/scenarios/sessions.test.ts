@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../../../src/sessions/history.ts';
 import type { SessionWhy } from '../../../src/sessions/why.ts';
 import type { ServedAgent } from '../../../src/serve/serveTypes.ts';
 import { fakeAgent } from '../../support/fakeAgent.ts';
+import { SkippingClock } from '../../support/skippingClock.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 import { eventsOf, type SeenEvent, startServed, token } from '../startServed.ts';
 
@@ -121,6 +122,22 @@ describe('a gateway that is served', () => {
     await post('/v1/sessions', { id: 'a' });
     const lost = await send('a', echo);
     expect(lost).toMatchObject({ status: 200, state: 'failed', result: { synthetic: true, outcome: 'unknown' } });
+  });
+
+  it('[E-1] says of a message that runs so, when its client has waited long enough', async () => {
+    const kb = faultyServer({ faults: [{ tool: 'echo', do: 'hang' }] });
+    const clock = new SkippingClock();
+    const { get, post, send } = await startServed({ servers: { kb }, clock });
+    await post('/v1/sessions', { id: 'a' });
+    const [running, waiting] = [send('a', echo, '3s'), send('a', echo, '3s')];
+    await whyInFlight(get);
+    await expect.poll(async () => (await get<SessionWhy>('/v1/sessions/a/why')).waiting).toBe(1);
+    clock.skip(3_000);
+    const states = [await running, await waiting].map(({ status, state }) => [status, state]);
+    expect(states.toSorted()).toEqual([
+      [202, 'running'],
+      [202, 'waiting'],
+    ]);
   });
 
   it('[E-1] says why a session waits, and ends the call by its rule or by hand', async () => {

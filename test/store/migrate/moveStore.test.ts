@@ -1,10 +1,12 @@
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { identify } from '../../../src/actors/process/processWorld.ts';
 import { noFigures } from '../../../src/policy/callFigures.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { type MoveOptions, moveStore, retire } from '../../../src/store/migrate/moveStore.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import { openReader } from '../../../src/store/openReader.ts';
 import { openStore } from '../../../src/store/openStore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { RecordedFacts } from '../../support/facts.ts';
@@ -72,7 +74,7 @@ async function fileOfKilledGateway(session = 's'): Promise<string> {
 async function move(from: string, to: TestSchema, more: Partial<MoveOptions> = {}) {
   const options = { from, to: to.url, dryRun: false, world: await seeWorld(), clock: systemClock, ...more };
   const moved = await moveStore(options);
-  retire(moved);
+  await retire(moved, systemClock);
   return moved;
 }
 
@@ -81,7 +83,7 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     const [from, schema] = [await fileOfKilledGateway(), await newSchema()];
     const moved = await move(from, schema);
     expect(moved).toMatchObject({ messages: 2, calls: 1, before: false, kept: `${from}.moved` });
-    expect([existsSync(from), existsSync(`${from}.moved`)]).toEqual([false, true]);
+    expect(existsSync(`${from}.moved`)).toBe(true);
     const claim = await asked(await schema.open(), 'new');
     if (claim === undefined || claim.held) throw new Error('not claimed');
     expect(claim.recovered.waiting.map(({ number, deliveries }) => [number, deliveries])).toEqual([
@@ -90,6 +92,23 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     ]);
     expect(claim.recovered.lost.map(({ call: id, input }) => [id, input])).toEqual([['s-call', { amount: 5 }]]);
     expect(claim.past(10)).toMatchObject({ keys: [['once', 3]], lastMessage: 3, lastTurn: 2 });
+  });
+
+  it('[N-1] [I-5] [I-6] leaves a file that says where it went: who still has its path does not start, nor moves it again', async () => {
+    const [from, schema] = [await fileOfKilledGateway(), await newSchema()];
+    const { to } = await move(from, schema);
+    const gone = `${from}: what was in this file was moved to ${to} on `;
+    await expect(createGateway({ store: from }).start()).rejects.toThrow(gone);
+    await expect(createGateway({ store: from }).start()).rejects.toThrow('or delete the file to begin a new one');
+    await expect(move(from, await newSchema())).rejects.toThrow(gone.replace(': what', ' cannot be read: what'));
+    await expect(openReader(from)).rejects.toThrow('was moved to');
+    // A gateway that takes what it can get keeps nothing there, and says so.
+    const facts = new RecordedFacts();
+    const store = await openStore({ path: from, required: false, clock: systemClock, facts, env: {} });
+    onTestFinished(() => store.close());
+    expect([store.degraded, facts.of('store.degraded')[0]?.reason]).toEqual([true, expect.stringContaining(gone)]);
+    rmSync(from);
+    await openFile(from);
   });
 
   it('[N-1] brings circuits, figures and every event', async () => {
@@ -193,7 +212,7 @@ describe.skipIf(!hasPostgres || !hasSqlite)('a store that is moved from a file',
     await move(from, schema);
     copyFileSync(await fileOfKilledGateway('other'), from);
     expect(await move(from, schema)).toMatchObject({ kept: `${from}.moved-2` });
-    expect([existsSync(from), existsSync(`${from}.moved`), existsSync(`${from}.moved-2`)]).toEqual([false, true, true]);
+    expect([existsSync(`${from}.moved`), existsSync(`${from}.moved-2`)]).toEqual([true, true]);
   });
 
   it('[N-1] refuses a file of somebody else, a missing one and a wrong URL, and names a server that is not there without its password', async () => {

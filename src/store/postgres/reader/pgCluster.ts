@@ -7,11 +7,18 @@ const mostWaiting = 100;
 
 const ms = (interval: string): string => `(extract(epoch FROM ${interval}) * 1000)::float8`;
 
+/** A node that has died is shown for a minute, and as long as others have not taken what waits for its sessions. */
 const nodes = `
   SELECT n.id, n.name, n.host, n.pid, n.waiting, n.renew_ms, ${ms('clock_timestamp() - n.started_at')} AS up,
     ${ms('clock_timestamp() - n.seen_at')} AS silent, ${ms('n.expires_at - clock_timestamp()')} AS lease_left,
     (SELECT count(*) FROM uw.lease l WHERE l.owner = n.id) AS owned
-  FROM uw.node n ORDER BY n.started_at, n.id`;
+  FROM uw.node n
+  WHERE n.expires_at > clock_timestamp() - interval '1 minute' OR EXISTS (
+    SELECT FROM uw.lease l WHERE l.owner = n.id AND (
+      EXISTS (SELECT FROM uw.message m WHERE m.session = l.key AND m.state IN ('waiting', 'taken'))
+      OR EXISTS (SELECT FROM uw.mail x WHERE x.session = l.key AND x.state = 'waiting')
+      OR EXISTS (SELECT FROM uw.call c WHERE c.session = l.key AND c.state = 'pending')))
+  ORDER BY n.started_at, n.id`;
 
 const waiting = `
   SELECT o.session, l.owner, coalesce(l.token, 0) AS token, count(*) AS messages,

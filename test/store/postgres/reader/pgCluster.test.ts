@@ -47,6 +47,22 @@ describe.skipIf(!hasPostgres)('the gateways on one database', () => {
     expect([sessions, waiting]).toEqual([3, []]);
   });
 
+  it('[N-7] are shown no more when they have died, but for a minute, and while nobody has taken what waits for them', async () => {
+    const { schema, one, two, of, cluster } = await startTwo();
+    await of(one, 'idle', 's-1');
+    const busy = await of(two, 'busy', 's-2');
+    await busy.post(message(1));
+    const shown = async () => (await cluster()).nodes.map(({ id }) => id);
+    const died = (ago: string) => schema.ask(`UPDATE uw.node SET expires_at = clock_timestamp() - interval '${ago}'`);
+    await died('50 s');
+    expect(await shown()).toEqual(['idle', 'busy']);
+    await died('61 s');
+    expect(await shown()).toEqual(['busy']);
+    const next = await of(one, 'next', 's-2');
+    expect(await shown()).toEqual(['next']);
+    expect(await next.finish(1, 'done', 1)).toBe('durable');
+  });
+
   it('[N-7] [N-6] are shown with the sessions that have something to do, their fences and who has them, the oldest first', async () => {
     const { schema, one, two, of, cluster } = await startTwo();
     const [first, second] = [await of(one, 'a', 's-1'), await of(two, 'b', 's-2')];
