@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { classify } from '../policy/classify.ts';
 import { read } from '../policy/errorChain.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
+import { errorIn, statusOf, toldError } from '../streams/toldError.ts';
 
 /** An answer that says no, kept as it came: it is what the client gets when no further attempt does better. */
 export interface FailedAnswer {
@@ -40,13 +41,8 @@ export function failureOfAnswer({ status, headers, body }: Said, wallNow: number
 export function failureOfEvent(data: string, message: string, wallNow: number, maxPauseMs: number): FailureFacts {
   const said = parsed(data);
   const error = errorIn(said);
-  const code = read(error, 'code') ?? undefined;
-  // Google's name of it stands beside a number.
-  const type = read(error, 'type') ?? read(error, 'status');
-  const facts = classify(
-    { status: statusIn(error) ?? statusIn(said), error: { type, code }, message: messageIn(error) },
-    { wallNow, maxPauseMs },
-  );
+  const { status = statusOf(said), code, type, details, message: words } = toldError(error);
+  const facts = classify({ status, error: { type, code, details }, message: words }, { wallNow, maxPauseMs });
   return silenced(facts, `${message}${typeText(error)}`);
 }
 
@@ -56,7 +52,10 @@ export function codexErrorOf(data: string, { kind, reason }: FailureFacts): { co
   const code = read(error, 'code');
   const isName = typeof code === 'string' && /^[a-z]\w*$/i.test(code);
   const usual = reason === 'context_length' ? 'context_length_exceeded' : (codexCodes[kind] ?? 'server_error');
-  return { code: isName ? code : usual, message: messageIn(error) ?? 'The stream of the API broke with an error' };
+  return {
+    code: isName ? code : usual,
+    message: toldError(error).message ?? 'The stream of the API broke with an error',
+  };
 }
 
 /** All others are `server_error`, after which it asks again. */
@@ -66,23 +65,6 @@ const codexCodes: Readonly<Partial<Record<FailureKind, string>>> = {
   permanent: 'invalid_prompt',
   auth: 'invalid_prompt',
 };
-
-function errorIn(said: unknown): unknown {
-  return read(read(said, 'response'), 'error') ?? read(said, 'error') ?? said;
-}
-
-function messageIn(error: unknown): string | undefined {
-  const message = typeof error === 'string' ? error : read(error, 'message');
-  return typeof message === 'string' ? message : undefined;
-}
-
-/** The HTTP status that an error names in place of a code of its own: `429`, `"429"`. */
-function statusIn(error: unknown): number | undefined {
-  const told = statusNames.map((name) => Number(read(error, name)));
-  return told.find((status) => Number.isInteger(status) && status >= 400 && status <= 599);
-}
-
-const statusNames = ['code', 'status', 'status_code', 'statusCode', 'http_status'] as const;
 
 function silenced(facts: FailureFacts, message: string): FailureFacts {
   const { retryAfterMs } = facts;

@@ -5,6 +5,7 @@ import type { Costs } from '../policy/rateLimit.ts';
 import { isModelContent } from './modelContent.ts';
 import { anthropicUsage, openAiUsage } from './modelUsage.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
+import { statusOf, toldError } from './toldError.ts';
 
 /** What the events of an API mean for the stream that they come in. */
 export interface EventRules {
@@ -160,28 +161,13 @@ function modelError({ event, data }: ServerSentEvent): Error | undefined {
 
 /** @param error - what tells of it: an object with a message, a code, a type, or text. */
 function toldBy(error: unknown): Error {
-  const message =
-    readString(error, 'message') ??
-    readString(error, 'detail') ??
-    (typeof error === 'string' ? error.slice(0, longestText) : undefined);
-  const status = statusOf(error);
-  const code = readString(error, 'code') ?? status;
-  const [type, name] = [readString(error, 'type'), readString(error, 'status')];
-  const words = [message, code ?? type, name].filter((word) => word !== undefined && word !== '').join(' - ');
-  const details = read(error, 'details');
-  return Object.assign(new Error(`The stream told of an error${words === '' ? '' : `: ${words}`}`), {
+  const { status, code, type, message: words, details } = toldError(error);
+  const message = typeof error === 'string' ? words?.slice(0, longestText) : words;
+  const said = [message, code ?? type, readString(error, 'status')].filter((word) => word !== undefined && word !== '');
+  return Object.assign(new Error(`The stream told of an error${said.length === 0 ? '' : `: ${said.join(' - ')}`}`), {
     ...(status !== undefined && { status }),
-    error: { code, type: type ?? name, message, ...(details !== undefined && { details }) },
+    error: { code, type, message, ...(details !== undefined && { details }) },
   });
-}
-
-/** The HTTP status that an error has for a code, as a number or as its text. */
-function statusOf(error: unknown): number | undefined {
-  for (const key of ['code', 'status', 'status_code', 'statusCode']) {
-    const status = Number(read(error, key) ?? Number.NaN);
-    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
-  }
-  return undefined;
 }
 
 function parsed(data: string): unknown {

@@ -40,6 +40,19 @@ describe('an error that is an event of a stream', () => {
     expect(failureOfEvent(data, 'it failed', 0, 60_000)).toMatchObject({ kind });
   });
 
+  it.each([
+    [
+      'its details',
+      { code: 429, details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '43s' }] },
+    ],
+    ['its words', { http_status: 429, detail: 'Rate limit reached, please try again in 43s' }],
+  ])('[R-3] [E-7] says in %s when to ask again', (_, error) => {
+    expect(failureOfEvent(JSON.stringify({ error }), 'it failed', 0, 60_000)).toMatchObject({
+      kind: 'rate_limit',
+      retryAfterMs: 43_000,
+    });
+  });
+
   it.each(['/v1/messages', '/v1/responses', '/v1/chat/completions', '/v1beta/models/g:streamGenerateContent'])(
     '[E-7] as the first one, without a type and with a number, is sent again: %s',
     async (path) => {

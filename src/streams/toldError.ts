@@ -1,0 +1,37 @@
+import { read, readString } from '../policy/errorChain.ts';
+
+/** What an API says of an error in the body of an answer, or in an event of a stream. */
+export interface ToldError {
+  /** The HTTP status that it names in place of a code of its own: `429`, `"429"`. */
+  readonly status: number | undefined;
+  readonly code: unknown;
+  /** Its kind by name; Google's name of it stands beside a number. */
+  readonly type: string | undefined;
+  readonly message: string | undefined;
+  readonly details: unknown;
+}
+
+/** The error in the JSON of an event: its own `error`, that of its `response`, or all of it where it has none. */
+export function errorIn(said: unknown): unknown {
+  return read(read(said, 'response'), 'error') ?? read(said, 'error') ?? said;
+}
+
+/** @param error - what tells of it: an object with a message, a code, a type, or text. */
+export function toldError(error: unknown): ToldError {
+  const status = statusOf(error);
+  return {
+    status,
+    code: readString(error, 'code') ?? status,
+    type: readString(error, 'type') ?? readString(error, 'status'),
+    message: typeof error === 'string' ? error : (readString(error, 'message') ?? readString(error, 'detail')),
+    details: read(error, 'details') ?? undefined,
+  };
+}
+
+/** The HTTP status that an error has for a code, as a number or as its text. */
+export function statusOf(error: unknown): number | undefined {
+  const told = statusNames.map((name) => Number(read(error, name) ?? Number.NaN));
+  return told.find((status) => Number.isInteger(status) && status >= 400 && status <= 599);
+}
+
+const statusNames = ['code', 'status', 'status_code', 'statusCode', 'http_status'] as const;
