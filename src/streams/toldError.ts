@@ -4,7 +4,7 @@ import { read, readString } from '../policy/errorChain.ts';
 export interface ToldError {
   /** The HTTP status that it names in place of a code of its own: `429`, `"429"`. */
   readonly status: number | undefined;
-  readonly code: unknown;
+  readonly code: string | number | undefined;
   /** Its kind by name; Google's name of it stands beside a number. */
   readonly type: string | undefined;
   readonly message: string | undefined;
