@@ -1,66 +1,25 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { AttemptContext } from '../calls/operation.ts';
-import type { Clock, Timer } from '../policy/clock.ts';
+import type { Timer } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
-import { type ContentLimits, ContentWatch } from './contentWatch.ts';
 import { EncodedBody } from '../streams/encodedBody.ts';
+import { closingWords } from './closingWords.ts';
+import { ContentWatch } from './contentWatch.ts';
 import { EventScanner } from './eventScanner.ts';
-import type { ExchangeSettings } from './exchangeSettings.ts';
-import type { ClientKind } from './clients.ts';
-import { codexErrorOf, type FailedAnswer, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
+import { failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
+import type { ForwardedRequest } from './forwardedRequest.ts';
 import { answerHeaders, requestHeaders, requestUrl } from './passedHeaders.ts';
-import type { Passage } from './passage.ts';
-import type { RequestBody } from './requestBody.ts';
-import type { Route } from './route.ts';
-import { failedResponse, lastEvents } from './streamEnd.ts';
-import type { Upstream } from './upstream.ts';
+import { collectRefusal } from './refusedBody.ts';
 
-/** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
-const mostRefused = 256 * 1024;
 /** A body that is open for so long after the last event is ended, in ms: some clients wait for its end. */
 const openAfterLastMs = 2000;
 /** The same after the reason of its end: figures and the last event may follow. */
 const openAfterFinishMs = 10_000;
-
-/** What an attempt asks of the request that it is for. */
-export interface ForwardedRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly body: RequestBody;
-  readonly route: Route;
-  readonly client: ClientKind;
-  /** Answers in one stream. */
-  readonly choices: number;
-  readonly upstream: Pick<Upstream, 'host' | 'key' | 'request' | 'reached'>;
-  readonly clock: Clock;
-  readonly settings: Pick<ExchangeSettings, 'stage'>;
-  readonly bytesMs: number;
-  readonly contentLimits: ContentLimits;
-  readonly maxPauseMs: number;
-  /** The way through the circuit of the upstream that the attempt has. */
-  readonly passage: Pick<Passage, 'ended'> | undefined;
-  /** Whether something of an answer has been given to the client. */
-  readonly isCommitted: boolean;
-  /** Whether it is time to show the client a sign of life, though there is no content yet. */
-  readonly hasWaitedLong: boolean;
-  /** Whether all of the answer has been given to the client. */
-  isDone: boolean;
-  /** The last answer that said no. */
-  lastAnswer: FailedAnswer | undefined;
-  /** What a failure means for the bucket. */
-  judged(facts: FailureFacts): FailureFacts;
-  /** The same for a connection that broke. */
-  judgedError(error: unknown): FailureFacts;
-  /** Whether another attempt may follow a failure. */
-  mayFollow(facts: FailureFacts): boolean;
-  /** The first of the answer goes to the client. */
-  commit(answer: IncomingMessage, headers: readonly string[]): void;
-}
 
 /** What is known of an answer once it has passed; its figures where the host asks for telemetry. */
 export interface ForwardedAnswer extends AnswerFigures {
@@ -134,15 +93,9 @@ export class Forwarding {
   lastOf(isBroken: boolean): string {
     const scanner = this.#scanner;
     const { client, route } = this.#exchange;
-    if (scanner === undefined || !scanner.isBetweenEvents || route.dialect === undefined) return '';
-    if (scanner.hasFailed) {
-      if (client !== 'codex' || scanner.errorName === 'response.failed' || route.dialect !== 'responses') return '';
-      const { code, message } = codexErrorOf(scanner.errorData, this.#failure ?? this.#saidBy(scanner, ''));
-      return `\n\n${failedResponse(code, message)}`;
-    }
-    // Of a clean end it is for the API to say what belongs to it, but clients of messages read it as half an answer.
-    const isMissing = scanner.isFinished && !scanner.isOver && (isBroken || route.dialect === 'messages');
-    return isMissing ? `\n\n${lastEvents[route.dialect]}` : '';
+    if (scanner === undefined || route.dialect === undefined) return '';
+    const failed = (): FailureFacts => this.#failure ?? this.#saidBy(scanner, '');
+    return closingWords(scanner, { client, dialect: route.dialect, isBroken, failed });
   }
 
   /** Whether its end is decided here. */
@@ -355,32 +308,22 @@ export class Forwarding {
   /** Reads an answer that says no: it is judged as a whole, and passed when no other attempt may follow. */
   #collect(answer: IncomingMessage, status: number): void {
     const exchange = this.#exchange;
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    answer.on('data', (chunk: Buffer) => {
-      if (this.#isOver) return;
-      if (exchange.isCommitted) {
-        this.#took(chunk);
-        return;
-      }
-      this.#touch();
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= mostRefused) return;
-      this.#watch.hold(chunks);
-      this.#commit();
-    });
-    answer.once('end', () => {
-      if (exchange.isCommitted || this.#isOver) {
-        this.#complete(false);
-        return;
-      }
-      const { headers, rawHeaders, statusMessage = '' } = answer;
-      const body = Buffer.concat(chunks);
-      const at = exchange.clock.now();
-      exchange.lastAnswer = { status, statusMessage, headers: answerHeaders(rawHeaders, headers, false), body, at };
-      const said = { status, headers, body: isText(answer) ? body.toString('utf8') : '' };
-      this.#fail(exchange.judged(failureOfAnswer(said, exchange.clock.wallNow(), exchange.maxPauseMs)));
+    collectRefusal(answer, {
+      goesOn: () => !this.#isOver && !exchange.isCommitted,
+      touch: this.#touch,
+      pass: this.#took,
+      tooLong: (chunks) => {
+        this.#watch.hold(chunks);
+        this.#commit();
+      },
+      passed: () => this.#complete(false),
+      read: (body) => {
+        const { headers, rawHeaders, statusMessage = '' } = answer;
+        const at = exchange.clock.now();
+        exchange.lastAnswer = { status, statusMessage, headers: answerHeaders(rawHeaders, headers, false), body, at };
+        const said = { status, headers, body: isText(answer) ? body.toString('utf8') : '' };
+        this.#fail(exchange.judged(failureOfAnswer(said, exchange.clock.wallNow(), exchange.maxPauseMs)));
+      },
     });
   }
 
