@@ -35,7 +35,8 @@ export function circuitOpen(
 }
 
 /** What opened the circuit is over: its server has answered since. */
-const pause = Object.freeze({ message: 'its server asked not to be called for now' });
+export const pauseText = 'its server asked not to be called';
+const pause = Object.freeze({ message: `${pauseText} for now` });
 
 export function tooMany(name: string, limit: number): FailureFacts {
   return {

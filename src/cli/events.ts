@@ -1,6 +1,7 @@
 import type { EventQuery } from '../store/events.ts';
 import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
+import { nearestId } from '../policy/nearest.ts';
 import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
@@ -23,7 +24,7 @@ export const events = defineCommand({
   name: 'events',
   summary: 'what was recorded: failures, crashes, restarts, sessions',
   usage:
-    'events [--follow] [--since DURATION] [--category NAME] [--integration NAME] [--failed] [--limit N] [--json] [--db FILE]',
+    'events [--follow] [--since DURATION] [--category NAME] [--integration NAME] [--session ID] [--failed] [--limit N] [--json] [--db FILE]',
   details: [
     'The newest events that match, oldest first. Where several runtimes record events of one name at a time, it is shown as NAME@PID.',
     'With --follow it goes on with those that come, until Ctrl-C (exit 130); --json gives one',
@@ -43,6 +44,12 @@ export const events = defineCommand({
       help: 'only events of one integration, with those of its children and processes, or of one name under OF; NAME@PID: of one runtime',
       choices: 'integrations',
     },
+    session: {
+      kind: 'text',
+      value: 'ID',
+      help: 'only events of one session, its calls and its supervision included',
+      choices: 'sessions',
+    },
     failed: { kind: 'flag', help: 'only what went wrong; what was cancelled, as by Ctrl-C, did not' },
     follow: { kind: 'flag', short: 'f', help: 'go on with the events that come' },
     limit: { kind: 'count', max: 100_000, defaultValue: 50, help: 'at most so many' },
@@ -52,7 +59,11 @@ export const events = defineCommand({
     const shown = createShownNames();
     // Events hold names without their secrets.
     const integration = args.integration === undefined ? undefined : shown(args.integration);
-    const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
+    const session = args.session === undefined ? undefined : shown(args.session);
+    const query = {
+      ...{ session, category, integration, failed, limit },
+      since: since === undefined ? undefined : io.now() - since,
+    };
     if (args.follow) {
       const { followEvents } = await import('./followEvents.ts');
       return followEvents(query, args, io, (reader) => guess(reader, category, integration, io, shown));
@@ -66,7 +77,9 @@ export const events = defineCommand({
       const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
       const hint =
         rows.length === 0
-          ? (await cancelledOnes(reader, query)) || (await guess(reader, category, integration, io, shown))
+          ? (await cancelledOnes(reader, query)) ||
+            (await guess(reader, category, integration, io, shown)) ||
+            (await noSuchSession(reader, session, shown, io.now()))
           : '';
       return { rows, runtimes, matching, isEmpty, hint };
     });
@@ -96,6 +109,21 @@ async function cancelledOnes(reader: StoreReader, query: EventQuery): Promise<st
   if (cancelled === 0) return '';
   const were = cancelled === 1 ? '1 event is of what was cancelled' : `${cancelled} events are of what was cancelled`;
   return ` ${were}, which is no failure: leave out --failed to see it.`;
+}
+
+/** An id that nobody knows may be a misspelt one. */
+async function noSuchSession(
+  reader: StoreReader,
+  session: string | undefined,
+  shown: ShownName,
+  now: number,
+): Promise<string> {
+  if (session === undefined) return '';
+  const known = await reader.status(now);
+  const ids = [...new Set([...(await reader.sessionIds()).map(shown), ...known.sessions.map((each) => each.session)])];
+  if (ids.includes(session)) return '';
+  const near = nearestId(session, ids);
+  return ` No session ${quoted(session)} is known.${near === undefined ? '' : ` Did you mean ${quoted(near)}?`}`;
 }
 
 /** A name that matches nothing may be a misspelt one; a category that neither this version nor the database knows is an error. */

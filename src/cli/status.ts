@@ -27,22 +27,24 @@ import { wrapWords } from '../policy/wrapWords.ts';
 export const status = defineCommand({
   name: 'status',
   summary: 'each integration with its circuit, failures and last error',
-  usage: 'status [--tree] [--watch [INTERVAL]] [--json] [--db FILE]',
+  usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',
   details: [
     'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
     'permanent, cancelled or refused ones). CRASHED counts losses of what is behind it and restarts that failed, whatever became of its',
     'calls. The last error is of any kind. A failed turn (!) is told until a later turn of its session goes well, or for 24 hours. A',
     'session is told above the table once its call is tried again, waits, or shows no sign of life for 10s; `unwedge why` tells all',
     'that wait. SUCCESS and P95 are of the calls of the last 24 hours, as `unwedge report` has them; a narrow terminal leaves columns',
-    'out, and --json has them all. Sessions are of the last 24 hours. Circuits, calls in flight and waiting calls come from the gateways',
-    'and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is shown',
-    'once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
+    'out, and --json has them all. Sessions are of the last 24 hours, with their FAILED TURNS, and CALLS of theirs that failed; more than',
+    'five that are idle and without a failure are one line, and --all shows them. Circuits, calls in flight and waiting calls come from the',
+    'gateways and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is',
+    'shown once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
     'With --watch it shows the same again and again, every 2s unless INTERVAL says otherwise, until Ctrl-C (exit 130): in place on a',
     'terminal, below each other elsewhere, with --json as one object a line.',
   ].join('\n'),
   options: {
     tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' },
     watch: { kind: 'flag', short: 'w', help: 'again and again' },
+    all: { kind: 'flag', help: 'each idle session, too' },
   },
   operands: ['[INTERVAL]'],
   async run(args, io) {
@@ -55,7 +57,7 @@ export const status = defineCommand({
   },
 });
 
-async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
+async function showStatus(args: Pick<Args, 'db' | 'json'> & { readonly all: boolean }, io: Io): Promise<number> {
   const { now, view, asked, watched } = await lookWithHint(args.db, io);
   const matters = mattersOf(watched, now, args.db);
   // Who named a database asks for that one.
@@ -65,7 +67,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
     const deadLetters = watched.letters.length;
     io.stdout.write(toJson({ ...view, deadLetters, attention: matters, runtimes, otherRuntimes: others }));
   } else {
-    io.stdout.write(describe(view, asked, { now, matters }, io));
+    io.stdout.write(describe(view, asked, { now, matters, showsAll: args.all }, io));
     if (others !== undefined && others.length > 0) io.stdout.write(`\n${othersText(others, now, io)}`);
     io.stderr.write(
       problemLines(
@@ -100,12 +102,13 @@ function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRunti
 interface Shown {
   readonly now: number;
   readonly matters: readonly Matter[];
+  readonly showsAll: boolean;
 }
 
 function describe(
   view: StatusView,
   asked: readonly AskedRuntime<LiveStatus>[],
-  { now, matters }: Shown,
+  { now, matters, showsAll }: Shown,
   io: Io,
 ): string {
   const style = createStyle(io);
@@ -145,7 +148,7 @@ function describe(
   if (groups.length > 0) parts.push(groups.join(''));
   const { open, unwatched } = view.alerts;
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
-  if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io) + moreText(view.moreSessions));
+  if (view.sessions.length > 0) parts.push(sessionsText(view, live, { now, showsAll }, io));
   const [first] = matters;
   // Below the tables stands what is typed; words are read where they belong.
   if (first !== undefined && isCommand(first.next)) parts.push(`${style.dim('next:')} ${first.next}\n`);
@@ -199,7 +202,7 @@ function integrationTable(
       .map((each) => [
         each.integration,
         circuitCell(each, now, style),
-        ...(wereCalled ? [rateCell(each.successRate24h, style), p95Cell(each)] : []),
+        ...(wereCalled ? [successCell(each, style), p95Cell(each)] : []),
         ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
         String(each.failures10m),
         String(each.failures24h),
@@ -209,6 +212,14 @@ function integrationTable(
       ]),
     io.columns,
   );
+}
+
+/** What went well before says nothing of calls that are refused now. */
+function successCell(view: IntegrationView, style: Style): Cell {
+  const { circuit, successRate24h } = view;
+  return (circuit === 'open' || circuit === 'isolated') && (successRate24h ?? 1) === 1
+    ? { text: 'refused', paint: style.red }
+    : rateCell(successRate24h, style);
 }
 
 type Figure = 'failures10m' | 'failures24h' | 'crashes10m' | 'crashes24h';
@@ -268,18 +279,45 @@ function moreText(moreSessions: number): string {
     : `… and ${counted(moreSessions, 'session')} of the last 24h that were seen before these\n`;
 }
 
+/** From so many idle sessions on they are told by their number. */
+const mostIdle = 5;
+
+/** The sessions with something to say; those that are idle, and of which nothing failed, are one line where they are many. */
+function sessionsText(
+  { sessions, moreSessions }: StatusView,
+  live: readonly AskedRuntime<LiveStatus>[],
+  { now, showsAll }: { readonly now: number; readonly showsAll: boolean },
+  io: Io,
+): string {
+  const states = new Map(live.flatMap(({ answer }) => (answer?.sessions ?? []).map((each) => [each.session, each])));
+  const isIdle = ({ session, failedTurns24h, failedCalls24h = 0 }: SessionStatus): boolean => {
+    const { state = 'idle', waiting = 0 } = states.get(session) ?? {};
+    return state.startsWith('idle') && waiting === 0 && failedTurns24h === 0 && failedCalls24h === 0;
+  };
+  const idle = sessions.filter(isIdle).length;
+  if (showsAll || idle <= mostIdle) return sessionTable(sessions, now, io) + moreText(moreSessions);
+  const others = sessions.filter((each) => !isIdle(each));
+  const which = others.length === 0 ? counted(idle, 'session') : counted(idle, 'other session');
+  const folded = wrapWords(`${which} of the last 24h: idle, and nothing of them failed; --all shows them`, io.columns);
+  const table = others.length === 0 ? '' : sessionTable(others, now, io);
+  return `${table}${folded.join('\n')}\n${moreText(moreSessions)}`;
+}
+
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
+  const hasFailedCalls = sessions.some(({ failedCalls24h = 0 }) => failedCalls24h > 0);
   return renderTable(
     [
       { title: 'SESSION', hasIds: true },
       { title: 'LAST EVENT', rank: 2 },
       { title: 'FAILED TURNS 24H', align: 'right', rank: 1 },
+      ...(hasFailedCalls ? [{ title: 'CALLS', align: 'right' as const, rank: 1.5 }] : []),
       { title: 'LAST ERROR', stacks: true },
     ],
     sessions.map((each) => [
       each.session,
       ago(each.lastSeenAt, now),
       String(each.failedTurns24h),
+      ...(hasFailedCalls ? [String(each.failedCalls24h ?? 0)] : []),
       lastError(each, now),
     ]),
     io.columns,

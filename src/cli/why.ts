@@ -10,6 +10,7 @@ import { runtimesOf } from '../runtime/unlisted.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
 import { createShownNames, nameAmong } from '../store/shownNames.ts';
+import { type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
@@ -52,15 +53,17 @@ export const why = defineCommand({
     const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
     const shown = createShownNames(secrets);
     const session = shown(given);
-    const { path, rows, ids, id, records, policies } = await readDatabase(args.db, io, async (reader) => {
+    const { path, rows, ids, id, records, policies, last } = await readDatabase(args.db, io, async (reader) => {
       const ids = await reader.sessionIds();
       const id = nameAmong(ids, given, shown) ?? given;
       const [records, policies] = [await reader.session(id), await reader.policies()];
+      const last = await lastTurnOf(reader, id, session);
       return {
         path: reader.path,
         rows: await runtimesOf(reader, io.now()),
         ...{ ids, id },
         records: records && redact(records),
+        last: last && redact(last),
         policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
       };
     });
@@ -75,8 +78,15 @@ export const why = defineCommand({
       const attention = await liveMatters(session, runtime, args.db, io, shown);
       io.stdout.write(
         args.json
-          ? toJson({ live: true, runtime, ...answer, owner, ...(attention.length > 0 && { attention }) })
-          : `${whyText(answer, io.columns)}${where}${mattersText(attention, io)}`,
+          ? toJson({
+              live: true,
+              runtime,
+              ...answer,
+              owner,
+              ...lastData(answer.turn === undefined, last),
+              ...(attention.length > 0 && { attention }),
+            })
+          : `${whyText(answer, io.columns)}${answer.turn === undefined ? lastText(last, io) : ''}${where}${mattersText(attention, io)}`,
       );
       return 0;
     }
@@ -98,7 +108,8 @@ export const why = defineCommand({
       );
     }
     const frozen = asked.filter((each) => each.frozen !== undefined);
-    if (args.json) io.stdout.write(toJson({ live: false, frozen: frozen.map(frozenData), ...records }));
+    if (args.json)
+      io.stdout.write(toJson({ live: false, frozen: frozen.map(frozenData), ...records, ...lastData(true, last) }));
     else {
       const now = io.now();
       const silence = frozen.map(
@@ -110,6 +121,7 @@ export const why = defineCommand({
       const { owner } = records;
       const isGone = frozen.length === 0 && !elsewhere && owner === undefined;
       io.stdout.write(recordsText(records, { now, policies, isGone, width: io.columns }));
+      io.stdout.write(lastText(last, io));
       if (owner !== undefined) io.stdout.write(ownerText(session, owner, io.columns));
       const without = asked.filter(({ refused }) => refused === true);
       const others = asked.filter((each) => each.frozen === undefined && each.refused !== true);
@@ -127,6 +139,15 @@ export const why = defineCommand({
     return 0;
   },
 });
+
+/** An agent whose last call failed waits for nothing, and may have given up. */
+function lastText(last: LastTurn | undefined, io: Io): string {
+  return last === undefined ? '' : lastTurnText(last, io.now(), io.columns);
+}
+
+function lastData(isIdle: boolean, last: LastTurn | undefined): { readonly lastTurn?: LastTurn['turn'] } {
+  return isIdle && last !== undefined ? { lastTurn: last.turn } : {};
+}
 
 function mattersText(matters: readonly Matter[], io: Io): string {
   return attentionText(matters, { width: io.columns, style: createStyle(io), most: matters.length });

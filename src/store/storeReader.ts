@@ -191,7 +191,9 @@ export interface SessionStatus {
   readonly lastSeenAt: number;
   /** Turns that failed within the last 24 h. */
   readonly failedTurns24h: number;
-  /** The last of them. */
+  /** Tool calls that failed within the last 24 h, but not on request: an agent may go on after them. @defaultValue none */
+  readonly failedCalls24h?: number | undefined;
+  /** The last failed turn; without one the last failed call. */
   readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
 }
 

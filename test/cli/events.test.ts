@@ -28,6 +28,20 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     expect(await ids('--limit', '1')).toEqual([3]);
   });
 
+  it('[L-1] narrows to one session, its calls included, and says which id was meant', async () => {
+    const db = await databaseWith(
+      failed(1, { integration: 'kb', session: 'agent:main' }),
+      failed(2, { integration: 'kb', session: 'agent:other' }),
+      told({ type: 'session.started', session: 'agent:main', incarnation: 1 }),
+    );
+    const ask = (...words: string[]) => call(['events', '--db', db, ...words], { now: () => start + 1_000 });
+    const { stdout } = await ask('--json', '--session', 'agent:main');
+    expect((JSON.parse(stdout) as { id: number }[]).map(({ id }) => id)).toEqual([1, 3]);
+    expect((await ask('--session', 'agent:mian')).stderr).toContain(
+      'No session "agent:mian" is known. Did you mean "agent:main"?',
+    );
+  });
+
   it('[L-3] narrows by age', async () => {
     const { ids } = await startWithEvents();
     expect([await ids('--since', '998ms'), await ids('--since', '997ms')]).toEqual([[2], []]);

@@ -195,6 +195,48 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     });
   });
 
+  it('[L-6] tells many idle sessions in one line, --all each of them, and always those of which something failed', async () => {
+    const at = Date.UTC(2026, 0, 1);
+    const idle = Array.from({ length: 57 }, (_, index) =>
+      told({ type: 'session.started', session: `idle-${index}`, incarnation: 1 }),
+    );
+    const called = {
+      type: 'session.tool_failed' as const,
+      ...{ session: 'agent:main', turn: 1, call: 'c1', tool: 'search', integration: 'kb', kind: 'transient' as const },
+      ...{ retries: 0, synthetic: true, outcome: 'failed' as const, message: 'connection refused' },
+    };
+    const db = await databaseWith(...idle, told(called));
+    const ask = async (...words: string[]) =>
+      (await call(['status', '--db', db, ...words], { now: () => at + 60_000 })).stdout;
+    const folded = await ask();
+    expect(folded.split('\n').length).toBeLessThan(15);
+    expect(folded).toMatch(/^SESSION +LAST EVENT +FAILED TURNS 24H +CALLS +LAST ERROR$/m);
+    expect(folded).toMatch(/^agent:main +\S+ ago +0 +1 +\S+ ago: transient: connection refused$/m);
+    expect(folded).toMatch(/^57 other sessions of the last 24h: idle, and nothing of them failed; --all shows them$/m);
+    expect((await ask('--all')).match(/^idle-\d+ /gm)).toHaveLength(57);
+    const data = JSON.parse(await ask('--json')) as { sessions: readonly { failedCalls24h?: number }[] };
+    expect(data.sessions).toHaveLength(58);
+    expect(data.sessions.find(({ failedCalls24h }) => failedCalls24h === 1)).toBeDefined();
+  });
+
+  it('[O-10] does not say that all goes well beside a circuit that refuses calls', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const kb = gateway.integration('kb', {}, () => 'well');
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    await kb.call({});
+    onTestFinished(kb.breaker.isolate());
+    await gateway.stop();
+    const kept = createGateway({ store: db, logger: false });
+    onTestFinished(() => kept.stop());
+    onTestFinished(kept.integration('kb', {}, () => 'well').breaker.isolate());
+    await kept.start();
+    const { stdout } = await call(['status', '--db', db], { now: Date.now });
+    expect(stdout).toMatch(/^kb +isolated +refused /m);
+  });
+
   it('[I-4] shows sessions whose turns failed, with the last error', async () => {
     const turn = {
       type: 'session.turn_failed',

@@ -44,7 +44,7 @@ export const questions: readonly SelfTool[] = [
   {
     command: events as Command,
     description: 'What was recorded: failures, crashes, restarts, circuits, sessions; the newest last.',
-    options: ['since', 'category', 'integration', 'failed', 'limit'],
+    options: ['since', 'category', 'integration', 'session', 'failed', 'limit'],
     acts: false,
   },
   {

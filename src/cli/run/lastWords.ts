@@ -2,8 +2,11 @@ import { backoffDelayMs } from '../../policy/backoff.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import { type Failure, type FailureFacts, type FailureKind, failureKinds } from '../../policy/failure.ts';
 import type { AgentLeft } from '../../integrations/subprocess/agentRuns.ts';
+import type { BreakerCause } from '../../policy/breakerCause.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { sanitize } from '../sanitize.ts';
+import { pauseText } from '../../calls/refusal.ts';
+import { failedText, notBefore } from './circuitWords.ts';
 import type { RunPlan } from './request.ts';
 import type { RunEnd } from './supervisedRun.ts';
 
@@ -30,7 +33,8 @@ const advice: { readonly [K in FailureKind]?: string } = {
  */
 export function lastWords(
   plan: Pick<RunPlan, 'name' | 'policy'>,
-  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'>,
+  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'> & Partial<Pick<RunEnd, 'opened'>>,
+  now: number,
 ): readonly string[] {
   const { outcome, notRepeated, left } = end;
   if (outcome.ok) return [];
@@ -38,7 +42,7 @@ export function lastWords(
   // By Ctrl-C: the user who pressed it knows.
   if (failure.kind === 'cancelled')
     return [...(failure.reason === undefined ? [] : [failureLine(failure)]), ...leftLines(left)];
-  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure), ...leftLines(left)];
+  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure, end.opened, now), ...leftLines(left)];
   const again =
     notRepeated === undefined
       ? untimely(plan, failure, end)
@@ -97,13 +101,25 @@ export function failureLine(failure: Failure, left?: AgentLeft): string {
   return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${next}`;
 }
 
-function circuitLine({ name, policy }: Pick<RunPlan, 'name' | 'policy'>, failure: Failure): string {
-  const { attempts, message } = failure;
-  if (attempts === 0) return `${sanitize(message).replace(/^The /, 'the ')}; the command was not run`;
+function circuitLine(
+  { name, policy }: Pick<RunPlan, 'name' | 'policy'>,
+  failure: Failure,
+  opened: BreakerCause | undefined,
+  now: number,
+): string {
+  const { attempts, message, reason, retryAfterMs } = failure;
+  if (retryAfterMs === undefined || reason === 'isolated')
+    return `${sanitize(message).replace(/^The /, 'the ')}; the command was not run`;
+  const when = notBefore(failure, now);
+  if (attempts === 0 && message.includes(pauseText))
+    return `${sanitize(name)}: ${pauseText} for now; ${when}; the command was not run`;
+  if (attempts === 0) {
+    const last = opened?.message ? ` (last: ${sanitize(opened.message)})` : '';
+    return `${failedText(name, opened)}${last}, ${when}; the command was not run`;
+  }
   const cause = failure.cause as FailureFacts | undefined;
   const why = cause === undefined ? '' : `${cause.kind}: ${sanitize(cause.message).replace(/\.$/, '')}; `;
-  const after = `after attempt ${attempts} of ${policy.retry.maxAttempts}`;
-  return `${why}${after} the circuit of ${sanitize(name)} is open${later(failure)}`;
+  return `${why}after attempt ${attempts} of ${policy.retry.maxAttempts} ${failedText(name, opened)}, ${when}`;
 }
 
 function later({ kind, reason, retryAfterMs }: Failure): string {

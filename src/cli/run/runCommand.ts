@@ -17,6 +17,7 @@ import { readPrompt } from './prompt.ts';
 import { createResultJoiner } from '../../protocol/claudeResult.ts';
 import { joinedAnswerOf } from '../../integrations/subprocess/claudeSession.ts';
 import { type JoinedOutput, joinOutput } from './joinedOutput.ts';
+import { failedText, notBefore } from './circuitWords.ts';
 import { lastWords, leftLines, openedItself } from './lastWords.ts';
 import { stdinWords } from './stdinWords.ts';
 import type { RunArgs } from './options.ts';
@@ -74,8 +75,11 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
       own.say(`attempt ${attempt} failed (${kind}: ${sanitize(message)}); ${next}`);
     },
     onBreaker(fact) {
-      if (fact.type === 'breaker.closed') own.say(`the circuit of ${sanitize(plan.name)} is closed again`);
-      else opened = `the circuit of ${sanitize(plan.name)} is open now, for ${formatDuration(fact.openForMs)}`;
+      if (fact.type === 'breaker.closed') own.say(`${sanitize(plan.name)} went well again`);
+      else {
+        const cause = { kind: 'unknown', message: '', rule: fact.rule, failures: [] } as const;
+        opened = `${failedText(plan.name, cause)}, ${notBefore({ retryAfterMs: fact.openForMs }, io.now())}`;
+      }
     },
   });
   const last = [...held.values()].at(-1);
@@ -88,7 +92,9 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
   // Where its own attempts opened it the last words say that too.
   if (opened !== undefined && !openedItself(end)) own.say(opened);
-  const words = io.signal.aborted ? endedLines(io.signal, end) : [...lastWords(plan, end), ...stdinWords(plan, end)];
+  const words = io.signal.aborted
+    ? endedLines(io.signal, end)
+    : [...lastWords(plan, end, io.now()), ...stdinWords(plan, end)];
   for (const line of words) own.say(line);
   if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode, createFactRedactor(secrets))));
   return exitCode;

@@ -4,6 +4,7 @@ import { type AgentLeft, AgentRuns, type RunResult } from '../../integrations/su
 import { nameOfCommand } from '../../integrations/subprocess/commandName.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { CallableIntegration } from '../../calls/integration.ts';
+import type { BreakerCause } from '../../policy/breakerCause.ts';
 import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
 import { timeoutText } from '../../machines/subprocessExit.ts';
@@ -62,6 +63,8 @@ export interface RunEnd {
   /** What the attempts of an agent may have done, and its session; undefined for another command. */
   readonly left: AgentLeft | undefined;
   readonly elapsedMs: number;
+  /** Why the command is not run for a time; undefined while it is, and where nobody knows. */
+  readonly opened: BreakerCause | undefined;
 }
 
 /**
@@ -151,12 +154,13 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   await runStore.start(trace);
   const outcome = await telemetry.within(() => new CallableIntegration(call).call(request, { signal }));
   const elapsedMs = clock.now() - startedAt;
+  const opened = call.openedBy;
   await runStore.end(!outcome.ok && !isBrokenPipe(signal), isNamed);
   trace.update(runtime.store(), outcome.ok);
   await registry.stop();
   process.off('exit', giveBack);
   await telemetry.end();
-  return { outcome, exit, attempts, notRepeated, left: leftBy(), elapsedMs };
+  return { outcome, exit, attempts, notRepeated, left: leftBy(), elapsedMs, opened };
 }
 
 function inputOf(

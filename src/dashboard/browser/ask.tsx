@@ -8,6 +8,10 @@ export type Consequence = readonly [GlyphName, Tone, string];
 
 interface AskProps {
   readonly verb: string;
+  /** The button that does it. @defaultValue the first word of `verb` */
+  readonly doText?: string | undefined;
+  /** The button that leaves all as it is. @defaultValue `Keep as it is` */
+  readonly keepText?: string | undefined;
   /** What it is done to. */
   readonly what: string;
   /** Said before that it is recorded. */
@@ -21,7 +25,17 @@ interface AskProps {
 }
 
 /** Asks before something is done: says what follows from it, takes the reason, and wants a word typed where work is cut off. */
-export function Ask({ verb, what, note, after, word, act, close }: AskProps) {
+export function Ask({
+  verb,
+  doText = verb.split(' ')[0],
+  keepText = 'Keep as it is',
+  what,
+  note,
+  after,
+  word,
+  act,
+  close,
+}: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
   const [why, setWhy] = useState('');
@@ -75,7 +89,7 @@ export function Ask({ verb, what, note, after, word, act, close }: AskProps) {
         )}
         <footer>
           <button type="button" class="btn" data-first={word === undefined ? true : undefined} onClick={close}>
-            Keep as it is
+            {keepText}
           </button>
           <button
             type="button"
@@ -83,7 +97,7 @@ export function Ask({ verb, what, note, after, word, act, close }: AskProps) {
             aria-disabled={!isConfirmed}
             onClick={() => isConfirmed && void confirm()}
           >
-            {verb.split(' ')[0]}
+            {doText}
           </button>
         </footer>
       </form>

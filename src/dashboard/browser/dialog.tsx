@@ -69,6 +69,7 @@ function Question(asked: Wish) {
   return (
     <Ask
       verb={verbs[order]}
+      {...buttonsOf(asked)}
       what={what}
       note={order === 'restart' ? 'This cannot be undone. ' : ''}
       after={consequences(asked)}
@@ -83,6 +84,29 @@ function Question(asked: Wish) {
       }}
     />
   );
+}
+
+/** Where the order ends something, none of the two buttons may be taken for the other. */
+function buttonsOf({ order, of, target }: Wish): { readonly doText?: string; readonly keepText?: string } {
+  switch (order) {
+    case 'cancel':
+      return { doText: target === undefined ? 'Cancel the turn' : 'Cancel the call', keepText: 'Let it run' };
+    case 'stop_retrying':
+      return { doText: 'Stop retrying', keepText: 'Let it be tried again' };
+    case 'restart':
+      return { doText: of === 'session' ? 'Restart the session' : 'Restart it' };
+    case 'send_again':
+      return { doText: 'Send again' };
+    case 'reset':
+      return { doText: 'Reset the circuit' };
+    case 'isolate':
+    case 'probe':
+    case 'fire':
+    case 'drop':
+    case 'acknowledge':
+    case 'snooze':
+      return {};
+  }
 }
 
 function consequences({ order, name, of, target }: Wish): readonly Consequence[] {

@@ -43,6 +43,13 @@ function selectSessions(
        FROM ${table} WHERE timestamp >= ? AND ${isFailed} GROUP BY 1`,
     )
     .all(now - longMs);
+  const isFailedCall = `category = 'session' AND event_type = 'tool_failed' AND coalesce(${field('kind')}, '') <> 'cancelled'`;
+  const calls = database
+    .prepare(
+      `SELECT ${field('session')} AS session, count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
+       FROM ${table} WHERE timestamp >= ? AND ${isFailedCall} GROUP BY 1`,
+    )
+    .all(now - longMs);
   const rows = database
     .prepare(
       `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at, count(*) OVER () AS seen FROM ${table}
@@ -51,11 +58,14 @@ function selectSessions(
     .all(now - longMs);
   const sessions = rows.map((row): SessionStatus => {
     const turns = failed.find(({ session }) => session === row['session']);
+    const failedCalls = calls.find(({ session }) => session === row['session']);
+    const last = turns ?? failedCalls;
     return {
       session: String(row['session']),
       lastSeenAt: Number(row['at']),
       failedTurns24h: Number(turns?.['failures'] ?? 0),
-      ...(turns !== undefined && { lastError: toLastError(turns) }),
+      ...(failedCalls !== undefined && { failedCalls24h: Number(failedCalls['failures']) }),
+      ...(last !== undefined && { lastError: toLastError(last) }),
     };
   });
   return { sessions, moreSessions: Number(rows[0]?.['seen'] ?? 0) - rows.length };

@@ -14,6 +14,8 @@ const plan = planRun(
   ['true'],
   { stdin: false, stdout: false },
 );
+/** A quarter to four in the afternoon, here. */
+const now = new Date(2026, 0, 1, 15, 45).getTime();
 const end = (failure: Failure, elapsedMs = 0) => ({
   ...({
     outcome: { ok: false, failure },
@@ -28,8 +30,8 @@ describe('the last words of a run', () => {
   it('[L-4] [O-9] name the failure of its own by which the circuit opened, and say that once', () => {
     const cause = { kind: 'overloaded', message: 'API Error: 529 Overloaded.', outcome: 'failed' } as const;
     const opened = end({ ...base, kind: 'circuit_open', message: 'It is open', retryAfterMs: 60_000, cause });
-    expect(lastWords(plan, opened)).toEqual([
-      'overloaded: API Error: 529 Overloaded; after attempt 2 of 3 the circuit of nightly is open; try again in 1m',
+    expect(lastWords(plan, opened, now)).toEqual([
+      'overloaded: API Error: 529 Overloaded; after attempt 2 of 3 nightly failed too often, it is not run before 15:46:00',
     ]);
     expect(openedItself(opened)).toBe(true);
     expect(openedItself(end({ ...base, attempts: 0, kind: 'circuit_open', message: 'It is open' }))).toBe(false);
@@ -37,18 +39,33 @@ describe('the last words of a run', () => {
 
   const timeout = { ...base, kind: 'timeout', reason: 'attempt_timeout', message: 'It took too long' } as const;
 
+  it.each([
+    [{ name: 'consecutive_failures', failures: 5, limit: 5 }, 'nightly failed 5 times in a row'],
+    [{ name: 'failure_ratio', failures: 6, attempts: 9, limit: 0.5 }, 'nightly failed in 6 of its last 9 attempts'],
+    [{ name: 'failed_probe' }, 'nightly failed again when it was tried'],
+    [{ name: 'quota' }, 'nightly has no quota left'],
+  ] as const)('[L-4] say without a word of circuits why it is not run, and from when on: %o', (rule, words) => {
+    const refused = end({ ...base, attempts: 0, kind: 'circuit_open', message: 'It is open', retryAfterMs: 3_600_000 });
+    const opened = { kind: 'transient', message: 'HTTP 503', rule, failures: [] } as const;
+    expect(lastWords(plan, { ...refused, opened }, now)).toEqual([
+      `${words} (last: HTTP 503), it is not run before 16:45; the command was not run`,
+    ]);
+    const late = new Date(2026, 0, 1, 23, 30).getTime();
+    expect(lastWords(plan, { ...refused, opened }, late)[0]).toContain('it is not run before 2026-01-02 00:30;');
+  });
+
   it('[L-4] say that no time was left for another attempt', () => {
-    expect(lastWords(plan, end(timeout, 14_900))).toEqual([
+    expect(lastWords(plan, end(timeout, 14_900), now)).toEqual([
       'timeout: It took too long; trying again may help',
       'not tried again: no time was left for attempt 3 of 3 within 15s',
     ]);
   });
 
   it('[L-4] say nothing of time where there was enough, no attempt left, or nothing to be won by one', () => {
-    expect(lastWords(plan, end({ ...timeout, retryable: false, resumable: true }, 14_900))).toHaveLength(2);
-    expect(lastWords(plan, end(timeout, 1000))).toHaveLength(1);
-    expect(lastWords(plan, end({ ...timeout, attempts: 3 }, 14_900))).toHaveLength(1);
-    expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900))).toHaveLength(1);
+    expect(lastWords(plan, end({ ...timeout, retryable: false, resumable: true }, 14_900), now)).toHaveLength(2);
+    expect(lastWords(plan, end(timeout, 1000), now)).toHaveLength(1);
+    expect(lastWords(plan, end({ ...timeout, attempts: 3 }, 14_900), now)).toHaveLength(1);
+    expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900), now)).toHaveLength(1);
   });
 
   it('[L-4] [R-12] say of an agent that may have acted that another run begins anew, and by what its session goes on', () => {
@@ -57,7 +74,7 @@ describe('the last words of a run', () => {
       left: { agent: 'claude', effects: 'possible', ...left },
     });
     const anew = 'it may have changed something, and another run begins anew';
-    const lines = (left: object) => lastWords(plan, acted(left) as never);
+    const lines = (left: object) => lastWords(plan, acted(left) as never, now);
     expect(lines({ sessionId: 's-1' })).toEqual([
       'timeout: It took too long',
       `${anew}; go on with: claude --resume s-1, and have it check what its last call did`,
@@ -66,21 +83,21 @@ describe('the last words of a run', () => {
     expect(lines({ agent: 'codex', sessionId: 't 1' }).at(-1)).toBe(`${anew}; go on with: codex exec resume 't 1'`);
     const empty = { ...timeout, kind: 'unknown', reason: 'empty_response', message: 'Nothing was said' } as const;
     const silent = { ...acted({}), ...end(empty), left: acted({}).left } as never;
-    expect(lastWords(plan, silent)).toEqual(['unknown: Nothing was said', anew]);
+    expect(lastWords(plan, silent, now)).toEqual(['unknown: Nothing was said', anew]);
     for (const effects of ['none', 'unknown'])
       expect(lines({ effects })).toEqual(['timeout: It took too long; trying again may help']);
     const busy = { ...timeout, kind: 'overloaded', reason: undefined, message: 'HTTP 529' } as const;
     const later = { ...acted({}), ...end(busy), left: acted({}).left } as never;
-    expect(lastWords(plan, later)).toEqual(['overloaded: HTTP 529', anew]);
-    expect(lastWords(plan, { ...acted({}), outcome: { ok: true, value: {} } } as never)).toEqual([]);
+    expect(lastWords(plan, later, now)).toEqual(['overloaded: HTTP 529', anew]);
+    expect(lastWords(plan, { ...acted({}), outcome: { ok: true, value: {} } } as never, now)).toEqual([]);
   });
 
   it('[L-4] name the operator who ended it, and say nothing of Ctrl-C', () => {
     const message = 'nightly was restarted by an operator';
-    expect(lastWords(plan, end({ ...base, kind: 'cancelled', reason: 'restarted', message }))).toEqual([
+    expect(lastWords(plan, end({ ...base, kind: 'cancelled', reason: 'restarted', message }), now)).toEqual([
       `cancelled: ${message}`,
     ]);
-    expect(lastWords(plan, end({ ...base, kind: 'cancelled', message: 'Ended by Ctrl-C.' }))).toEqual([]);
+    expect(lastWords(plan, end({ ...base, kind: 'cancelled', message: 'Ended by Ctrl-C.' }), now)).toEqual([]);
   });
 });
 

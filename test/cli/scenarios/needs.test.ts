@@ -43,7 +43,7 @@ async function startHurt(failures: number) {
   const reader = await openReader(db);
   onTestFinished(() => reader.close());
   const source = new DatabaseSource({ clock: systemClock, read: (work) => work(reader) });
-  return { db, status, source };
+  return { db, gateway, status, source };
 }
 
 describe.skipIf(!hasSqlite)('what needs a person', () => {
@@ -59,6 +59,17 @@ describe.skipIf(!hasSqlite)('what needs a person', () => {
     expect(waits).toMatchObject([{ sign: 'open', needsPerson: false }]);
     expect(waits[0]?.text).toMatch(/; it hurts 2 sessions: agent:one, agent:two\.$/);
     expect((await call(['why', '--db', db], { now: Date.now })).stdout).toContain('it hurts 2 sessions');
+  });
+
+  it('[L-5] is told by why of a session that does nothing, whose last call failed, live and on record', async () => {
+    const { db, gateway } = await startHurt(50);
+    const why = async (session: string) => (await call(['why', session, '--db', db], { now: Date.now })).stdout;
+    const failed =
+      /its last turn ended well .*; of its 1 call 1 failed:\n {4}kb search \(\S+\) failed, after .*: transient: connection refused/;
+    expect(await why('agent:one')).toMatch(failed);
+    expect(await why('agent:well')).not.toContain('its last turn');
+    await gateway.stop();
+    expect(await why('agent:one')).toMatch(failed);
   });
 
   it('[O-17] is as bad in status as on the page once it is an alert', async () => {

@@ -32,7 +32,7 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
     const { code, stderr } = await place.run(fine);
     expect(code).toBe(75);
     expect(stderr).toMatch(
-      /^unwedge: the circuit of api is open: [^\n]+; next try in [56]\d s; the command was not run\n$/,
+      /^unwedge: api failed 5 times in a row \(last: [^\n]+\), it is not run before [^\n]*\d\d:\d\d:\d\d; the command was not run\n$/,
     );
     expect((await place.run(['--name', 'other', '--', 'true'])).code).toBe(0);
   });

@@ -159,6 +159,28 @@ export function isRead(engine: ReadableEngine): void {
     });
   });
 
+  it('[O-1] counts the calls of each session that failed, though its turns went well', async () => {
+    const { store, read } = await start();
+    const call = {
+      type: 'session.tool_failed' as const,
+      ...{ turn: 1, tool: 'search', integration: 'kb', retries: 0, synthetic: true },
+      ...{ outcome: 'failed' as const, message: 'connection refused' },
+    };
+    await record(
+      store,
+      told({ ...call, session: 'a', call: 'c1', kind: 'transient' }, now + 1),
+      told({ ...call, session: 'a', call: 'c2', kind: 'circuit_open', message: 'The circuit of kb is open' }, now + 2),
+      told({ ...call, session: 'b', call: 'c3', kind: 'cancelled' }, now + 3),
+    );
+    expect((await (await read()).status(now + 6)).sessions).toEqual([
+      { session: 'b', lastSeenAt: now + 3, failedTurns24h: 0 },
+      {
+        ...{ session: 'a', lastSeenAt: now + 2, failedTurns24h: 0, failedCalls24h: 2 },
+        lastError: { at: now + 2, kind: 'circuit_open', error: 'The circuit of kb is open' },
+      },
+    ]);
+  });
+
   describe('alerts', () => {
     const alert = (id: string, integration: string): OpenAlert => ({
       ...{ id, integration, because: 'failures', kind: 'timeout', message: 'no answer', failures: 5, crashes: 0 },

@@ -50,6 +50,13 @@ const failedTurns = `
     SELECT metadata FROM uw.event o WHERE o.trouble = 'turn' AND o.at = t.at AND o.trouble_of = t.session
     ORDER BY id DESC LIMIT 1) e`;
 
+const failedCalls = `
+  SELECT t.*, e.metadata FROM (
+    SELECT sessions[1] AS session, count(*) AS failures, max(id) AS last, max(at) AS at FROM uw.event
+    WHERE id > (SELECT max(id) FROM uw.event) - ${mostSeen} AND at >= $1 AND category = 'session' AND type = 'tool_failed' AND failed
+      AND sessions[1] = ANY ($2::text[]) GROUP BY 1) t
+  JOIN uw.event e ON e.id = t.last`;
+
 /** What a database says as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
 export async function readPgStatus(ask: Ask, now: number): Promise<StoreStatus> {
   checkNumber('now', now);
@@ -75,14 +82,18 @@ export async function readPgStatus(ask: Ask, now: number): Promise<StoreStatus> 
 async function readSessions(ask: Ask, since: number): Promise<Pick<StoreStatus, 'sessions' | 'moreSessions'>> {
   const rows = await ask(seen, [since]);
   const turns = await ask(failedTurns, [since, rows.map((row) => String(row['session']))]);
+  const calls = await ask(failedCalls, [since, rows.map((row) => String(row['session']))]);
   const failed = new Map(turns.map((row) => [String(row['session']), row]));
+  const failedOf = new Map(calls.map((row) => [String(row['session']), row]));
   const sessions = rows.map((row): SessionStatus => {
     const session = String(row['session']);
-    const last = failed.get(session);
+    const [turn, call] = [failed.get(session), failedOf.get(session)];
+    const last = turn ?? call;
     return {
       session,
       lastSeenAt: Number(row['at']),
-      failedTurns24h: Number(last?.['failures'] ?? 0),
+      failedTurns24h: Number(turn?.['failures'] ?? 0),
+      ...(call !== undefined && { failedCalls24h: Number(call['failures']) }),
       ...(last !== undefined && { lastError: toLastError(last) }),
     };
   });
