@@ -62,7 +62,11 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('orders about a sessio
     await heading(page, /./);
     await page.evaluate("location.hash = '#/sessions/agent%3Amain'");
     await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
-    const act = page.getByRole('dialog').getByRole('button', { name: 'Cancel' });
+    expect(await page.getByRole('dialog').getByRole('button').allTextContents()).toEqual([
+      'Let it run',
+      'Cancel the call',
+    ]);
+    const act = page.getByRole('dialog').getByRole('button', { name: 'Cancel the call' });
     expect(await act.getAttribute('aria-disabled')).toBe('true');
     // It ends in another way meanwhile.
     session.cancel('agent:main-1-1');
