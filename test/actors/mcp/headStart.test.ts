@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endHeadStart, type ServerCommand, startAhead, takeHeadStart } from '../../../src/actors/mcp/headStart.ts';
+import { processTarget } from '../../../src/actors/mcp/mcpProcess.ts';
 import { readProcessNow } from '../../../src/actors/process/processTable.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 
 function program(script: string, more: Partial<ServerCommand> = {}): ServerCommand {
@@ -42,6 +46,33 @@ describe('a server that is started ahead', () => {
     expect(await Promise.all([child && text(child.stdout), child && text(child.stderr)])).toEqual(['out', 'why']);
     await heard;
     expect(child?.exitCode).toBe(3);
+  });
+
+  it('[P-3] that has ended by itself before somebody listens is gone at once, not after a time', async () => {
+    const flag = join(temporaryDirectory(), 'exits');
+    const command = program(
+      `process.stderr.write('API_KEY is not set'); require('node:fs').writeFileSync(${JSON.stringify(flag)}, String(process.pid)); process.exitCode = 1`,
+    );
+    startAhead(command, systemClock);
+    const settings = { ...command, handshakeMs: 1000, pingMs: 1000, maxMessageBytes: 1000, closeMs: 1000 };
+    // No time passes in it: the ends of its pipes alone can tell.
+    const clock = Object.create(systemClock, { setTimeout: { value: () => undefined } }) as typeof systemClock;
+    const pidOf = (): number => (existsSync(flag) ? Number(readFileSync(flag, 'utf8')) : 0);
+    await expect.poll(() => pidOf() > 0 && readProcessNow(pidOf()) === undefined).toBe(true);
+    // The end of its empty stdout has been told to nobody meanwhile.
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    let errors = '';
+    const isEnded = new Promise<void>((resolve) => {
+      const listener = {
+        ...{ started: () => undefined, output: () => undefined, outputEnded: () => undefined },
+        ...{ errors: (chunk: Buffer) => (errors += String(chunk)), errorsEnded: () => undefined, ended: resolve },
+      };
+      void processTarget(settings as never)
+        .open(clock, listener as never)
+        .start();
+    });
+    await isEnded;
+    expect(errors).toBe('API_KEY is not set');
   });
 
   it('[P-3] [I-3] that nobody takes is ended, with what it has started', async () => {
