@@ -4,7 +4,8 @@ import { makeDirectory } from '../../actors/process/makeDirectory.ts';
 import type { Database, Driver } from './database.ts';
 import { identityOf } from '../openHere.ts';
 import { type FileMarks, isCut, markFiles, setAside } from './fileMarks.ts';
-import { prepareSchema, type Schema } from './schema.ts';
+import { refuseOlderRunsOf } from './olderRuns.ts';
+import { isOutdated, prepareSchema, type Schema } from './schema.ts';
 import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
 
 /**
@@ -51,6 +52,7 @@ export function createConnection(
 
   function open(): Opened {
     createPrivateFile(path);
+    refuseOlderRunsOf(driver, path, isOutdated);
     const database = driver.open(path, { busyTimeoutMs: lockWaitMs });
     try {
       const schema = prepareSchema(database, synchronous);

@@ -9,15 +9,16 @@ const busyTimeoutMs = 5_000;
 
 /**
  * Opens a database that nothing can be written to. A read-only connection to a WAL database leaves its -wal and -shm files behind; one that may
- * write but does not, removes them.
+ * write but does not, removes them. It must not where a process has them in use whose locks do not show, as that of an earlier version.
  * @throws what SQLite reports.
  */
 export function openQueryOnly(driver: Driver, path: string): Database {
+  const isInUse = existsSync(`${path}-shm`);
   try {
-    return queryOnly(driver.open(path, { busyTimeoutMs }));
+    return queryOnly(driver.open(path, { busyTimeoutMs, readOnly: isInUse }));
   } catch {
     try {
-      return queryOnly(driver.open(path, { busyTimeoutMs, readOnly: true }));
+      return queryOnly(driver.open(path, { busyTimeoutMs, readOnly: !isInUse }));
     } catch (error) {
       const copy = unwritable.has(codeOf(error)) ? openCopy(driver, path) : undefined;
       if (copy === undefined) throw error;

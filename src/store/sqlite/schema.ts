@@ -1,4 +1,5 @@
 import type { Database, SqlRow } from './database.ts';
+import { refuseOlderRuns } from './olderRuns.ts';
 import { MovedError, NewerSchemaError } from './trouble.ts';
 
 /** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
@@ -262,6 +263,7 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
 
 function migrate(database: Database, ours: boolean): void {
   const version = versionOf(database, ours);
+  if (version < migrations.length && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
   const events = findEventTable(database, ours);
   for (const step of migrations.slice(version)) step(database, events);
   if (ours) {
@@ -301,6 +303,12 @@ export function versionsOf(database: Database, ours: boolean): { readonly versio
     throw new MovedError(String(moved?.['place']), Number(moved?.['at']));
   }
   return { version, known: migrations.length };
+}
+
+/** Whether what was made by an earlier version has to be changed before it can be used. */
+export function isOutdated(database: Database): boolean {
+  const { version, known } = versionsOf(database, isOurs(database));
+  return version > 0 && version < known && hasTable(database, 'unwedge_runtimes');
 }
 
 /** The table of events: in a foreign database its `events`, if an insert of our four columns can succeed there. */

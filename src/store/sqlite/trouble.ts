@@ -87,6 +87,7 @@ const fixes: Readonly<Record<string, string>> = {
     'a new file is started; see who cuts files that are in use: a cleaner, a copy over them, or another SQLite library in this process that opened the file too (it deletes the log when it closes)',
   UNWEDGE_MOVED:
     'name that database: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`; or delete the file to begin a new one',
+  UNWEDGE_OLDER_RUNS: `restart what is named, or the editor or agent that started it; or ${choose}`,
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 
