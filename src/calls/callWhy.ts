@@ -3,6 +3,7 @@ import type { FailureKind, FailureReason } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
 import { type CallStepWhy, stepsOf, type Waiting } from './callTrail.ts';
+import { innerLimitsOf } from './innerLimits.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
 import type { OpenEffect } from './openEffect.ts';
 import type { RateWait } from './rateBucket.ts';
@@ -14,6 +15,8 @@ export interface CallRule {
   /** `ping`: the other side is asked whether it lives; the call goes on where it does. */
   readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile' | 'ping';
   readonly inMs: number;
+  /** Whose limit it is, where it is of another call that this one waits for. @defaultValue its own */
+  readonly of?: string | undefined;
 }
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
@@ -110,6 +113,7 @@ export function whyOf<I, O>(
     limitOf(goesOn ? 'ping' : 'idle_timeout', idleDueOf(attempt, clock)),
     limitOf('attempt_timeout', attemptDueOf(attempt, clock)),
     overall,
+    ...innerLimitsOf(call).map(({ of, rule, due }) => ({ id: `${attempts}:${of}:${rule}`, rule, inMs: due - now, of })),
   ];
   return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, ...inOrder(limits) };
 }

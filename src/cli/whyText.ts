@@ -1,5 +1,5 @@
 import { defaultMaxDeliveries } from '../sessions/sessionOptions.ts';
-import type { CallWhy } from '../calls/callWhy.ts';
+import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import { reconcileText } from '../calls/reconcileText.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
@@ -90,8 +90,9 @@ function afterPing({ next, rules, calls }: SessionWhy): readonly string[] {
 }
 
 /** What a rule does when its time has come. */
-export function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
+export function ruleText({ rule, what, of }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
+  if (of !== undefined) return `${sanitize(rule)} of ${sanitize(of)} ends ${name}`;
   if (rule === 'tool_call' || rule === 'turn') return `the watchdog ends ${name}`;
   if (rule === 'release') return `${name}, which was told to end, is left behind`;
   if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
@@ -170,13 +171,16 @@ function stateText(state: string, progress: CallWhy | undefined): string {
   return progress?.phase === 'rate' ? 'holds its calls back for its rate limit' : 'has calls that wait';
 }
 
+const ofWhom = ({ rule, of }: CallRule): string => (of === undefined ? rule : `${rule} of ${sanitize(of)}`);
+
 function phaseText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'is being written to the store';
   const { phase, attempt, maxAttempts, silentMs, next, rate, reconciling } = progress;
   // Most failures leave no room for another: a line below says so, and this one must not say otherwise.
   const isLast = phase === 'in_flight' && isOnce(progress);
   const attempts = isLast ? `attempt ${attempt}` : `attempt ${attempt} of ${maxAttempts}`;
-  const does = next.rule === 'next_attempt' ? 'tried again' : next.rule === 'ping' ? 'its server is pinged' : next.rule;
+  const does =
+    next.rule === 'next_attempt' ? 'tried again' : next.rule === 'ping' ? 'its server is pinged' : ofWhom(next);
   const then = `${does} in ${time(next.inMs)}`;
   if (phase === 'in_flight') return `${attempts} in flight, silent for ${time(silentMs ?? 0)}; ${then}`;
   if (rate !== undefined) {

@@ -6,8 +6,11 @@ import { type Key, list, text } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
+import { tellInnerLimits } from '../calls/innerLimits.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { waitingForPlaces } from './places.ts';
+import { TurnLimits } from './turnLimits.ts';
 import { OpenConversations } from './openConversations.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import type { ServedAgent } from './serveTypes.ts';
@@ -16,6 +19,8 @@ import type { ServedAgent } from './serveTypes.ts';
 const mostTurns = 100_000;
 /** A turn ends by the limits of its agent; this is for one that has none. */
 const longestTurnMs = 24 * 3_600_000;
+/** How much longer than all of its agents may take a turn may, in ms: a conversation is begun, and let go. */
+const besideMs = 300_000;
 
 /** What an agent is asked in a session. */
 export interface AgentQuestion {
@@ -49,6 +54,7 @@ export class AgentTurns {
   readonly #open: OpenConversations;
   readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
   readonly #redact: FactRedactor;
+  readonly #clock: Clock;
 
   /**
    * @param policyOf - of an agent that is served so.
@@ -67,11 +73,12 @@ export class AgentTurns {
     this.#policyOf = policyOf;
     this.#tell = tell;
     this.#redact = redact;
+    this.#clock = clock;
     this.#open = new OpenConversations(clock);
     this.names = Object.keys(agents);
     for (const name of this.names) {
       this.#declare(gateway, agents, name, []);
-      this.#offer(gateway, name);
+      this.#offer(gateway, agents, name);
     }
   }
 
@@ -109,19 +116,31 @@ export class AgentTurns {
   }
 
   /** The agent itself has the limits, the circuit and the retries: what it could not do is its answer here, and counted once. */
-  #offer(gateway: Gateway, name: string): void {
-    const endless = { idleMs: longestTurnMs, attemptMs: longestTurnMs, overallMs: longestTurnMs };
+  #offer(gateway: Gateway, agents: Readonly<Record<string, ServedAgent>>, name: string): void {
+    const limitMs = this.#limitMs(agents, name);
+    const limits = { idleMs: limitMs, attemptMs: limitMs, overallMs: limitMs };
     gateway.integration(
       turnsOf(name),
       {
-        policy: { maxAttempts: 1, limits: endless, maxInFlight: mostTurns },
-        tools: { [askTool]: { longRunningMs: longestTurnMs } },
+        policy: { maxAttempts: 1, limits, maxInFlight: mostTurns },
+        tools: { [askTool]: { longRunningMs: limitMs } },
       },
-      ({ input }: ToolRequest<AgentQuestion>, { signal }) => this.#ask(name, input, signal),
+      ({ input }: ToolRequest<AgentQuestion>, context) => this.#ask(name, input, context),
     );
   }
 
-  async #ask(name: string, question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer> {
+  /** How long an agent and those that go on for it may take together, in ms. */
+  #limitMs(agents: Readonly<Record<string, ServedAgent>>, first: string): number {
+    let sum = besideMs;
+    for (let name: string | undefined = first; name !== undefined; name = agents[name]?.fallback)
+      sum += this.#policies.get(name)?.limits.overallMs ?? 0;
+    return Math.min(sum, longestTurnMs);
+  }
+
+  async #ask(name: string, question: AgentQuestion, context: AttemptContext): Promise<AgentAnswer> {
+    const { signal, touch } = context;
+    const turnLimits = new TurnLimits(this.#clock, (agent) => this.#policies.get(agent)?.limits, name);
+    tellInnerLimits(context.call, () => turnLimits.now());
     const key = JSON.stringify([question.session, name]);
     const opened = await this.#conversation(key, name, question.conversation, signal);
     if ('failure' in opened) return { agent: name, failure: this.#brief(opened.failure) };
@@ -129,8 +148,11 @@ export class AgentTurns {
       // A turn that was ended may still be letting go.
       if (opened.busy) await opened.interrupt();
       const turn = opened.send(question.text, { signal });
-      for await (const event of turn)
+      for await (const event of turn) {
+        touch();
+        turnLimits.heard(event);
         this.#tell(question.session, name, event.type === 'retrying' ? this.#redact(event) : event);
+      }
       const outcome = await turn.outcome;
       if (!outcome.ok)
         return { agent: name, conversation: opened.id ?? question.conversation, failure: this.#brief(outcome.failure) };

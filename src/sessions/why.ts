@@ -66,6 +66,8 @@ export interface RuleWhy {
   readonly what: string;
   /** The pending call that it is about. */
   readonly call?: string | undefined;
+  /** Whose limit it is, where it is of another call that this one waits for. @defaultValue its own */
+  readonly of?: string | undefined;
 }
 
 /** What a session waits for, and which rule will end it and when. */

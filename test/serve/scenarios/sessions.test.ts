@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/sessions/history.ts';
 import type { SessionWhy } from '../../../src/sessions/why.ts';
+import { whyText } from '../../../src/cli/whyText.ts';
 import type { ServedAgent } from '../../../src/serve/serveTypes.ts';
 import { fakeAgent } from '../../support/fakeAgent.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
@@ -194,6 +195,21 @@ describe('a gateway that is served', () => {
     expect(await second.send('a', { text: 'say five' })).toMatchObject({ id: 'serve:a-m2', state: 'done' });
     const { conversation } = (result as { value: { conversation: string } }).value;
     expect(fake.starts()[1]?.args.join(' ')).toContain(`--resume ${conversation}`);
+  });
+
+  it('[E-1] [L-5] says by which limit of its agent a turn ends, and how long all of its agents may take', async () => {
+    const limits = { idleMs: 60_000, attemptMs: 120_000, overallMs: 180_000 };
+    const served = { ...agent({ policy: { limits } }).served, fallback: 'other' };
+    const agents = { main: served, other: agent({ policy: { limits } }).served };
+    const { get, post, send } = await startServed({ agents });
+    await post('/v1/sessions', { id: 'a' });
+    void send('a', { text: 'hang' }, '');
+    const why = await whyInFlight(get);
+    expect(why.next).toMatchObject({ rule: 'idle_timeout', of: 'main', what: 'ask' });
+    expect(why.next?.inMs).toBeLessThanOrEqual(60_000);
+    expect(whyText(why)).toContain('idle_timeout of main ends ask in ');
+    const watchdog = why.rules.find(({ rule }) => rule === 'tool_call');
+    expect(watchdog?.inMs).toBeLessThanOrEqual(180_000 + 180_000 + 300_000);
   });
 
   it('[E-1] tells an agent whose answer was cut that it may have acted', async () => {
