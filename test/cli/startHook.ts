@@ -30,13 +30,21 @@ function environmentOf(pid: string): readonly string[] {
   }
 }
 
-/** The wrapper with a database of its own. */
-export function startHook() {
+/**
+ * The wrapper with a database of its own.
+ * @param hostTimeout - how long its host waits unless the words say so: the database gets a part of that, and on a busy machine the shortest wait
+ * of a host leaves it none. Null: as its settings say.
+ */
+export function startHook(hostTimeout: string | null = '1m') {
   const directory = temporaryDirectory();
   const db = join(directory, 'hook.sqlite');
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory, UNWEDGE_DB: db };
+  const hookWords = (words: readonly string[]): readonly string[] => {
+    const isSaid = hostTimeout === null || words.some((word) => word.startsWith('--host-timeout'));
+    return ['hook', ...(isSaid ? [] : ['--host-timeout', hostTimeout]), ...words];
+  };
   const spawn = (words: readonly string[]) =>
-    execa(process.execPath, [main, 'hook', ...words], {
+    execa(process.execPath, [main, ...hookWords(words)], {
       env,
       extendEnv: false,
       reject: false,
@@ -50,7 +58,7 @@ export function startHook() {
     spawn,
     /** Starts it with streams that nobody reads yet; `input` is closed. */
     start(words: readonly string[]): ChildProcessWithoutNullStreams {
-      const child = spawnChild(process.execPath, [main, 'hook', ...words], { env });
+      const child = spawnChild(process.execPath, [main, ...hookWords(words)], { env });
       child.stdin.end();
       return child;
     },

@@ -1,6 +1,9 @@
+import { polled } from '../../actors/process/outputEnd.ts';
 import { formatDuration } from '../../policy/duration.ts';
+import { inTime } from '../../policy/inTime.ts';
 import { blockExitCode } from '../../protocol/commandHook.ts';
 import type { HookInput } from '../../protocol/hookEvents.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 import { storePath } from '../../store/paths.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
@@ -20,7 +23,7 @@ const inputMs = 500;
 const shortestEvent = 'SessionEnd';
 /** How long the store may take in any case, in ms: what is left of the 1.5 s of SessionEnd after a hook's whole limit and its end. */
 const leastStoreMs = 150;
-/** What a lock of another process is worth waiting for, in ms. */
+/** What a lock of another process is worth waiting for, in ms of an idle machine. */
 const mostStoreMs = 2000;
 /** What opening it takes of a processor, and the end of the process after it, in ms. */
 const storeCpuMs = 120;
@@ -68,6 +71,8 @@ function failOpen({ name, onFailure }: HookArgs): void {
 
 async function runHook(args: HookArgs): Promise<number> {
   const limits = createHookLimits(args, process.env);
+  // Later it would count the time of the hook, too.
+  const startSlowness = slowness();
   const input = readHostInput();
   noteLastWords({
     name: sanitize(args.name),
@@ -80,7 +85,7 @@ async function runHook(args: HookArgs): Promise<number> {
       const leftMs = limits.whole(input.said?.event ?? shortestEvent) - ageMs();
       // What is begun blocks: a guard is to decline in time, on record or not.
       if (args.onFailure === 'block' && leftMs < slowness() * storeCpuMs) return 0;
-      return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs - leastStoreMs));
+      return Math.min(mostStoreMs * startSlowness, Math.max(leastStoreMs, leftMs - leastStoreMs));
     },
   });
   // The host's settings are read while the hook runs already.
@@ -123,11 +128,10 @@ async function runHook(args: HookArgs): Promise<number> {
 
 /** What the host says, if it says it at once. */
 async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
-  const late = new Promise<void>((resolve) => {
-    setTimeout(resolve, inputMs);
-  });
   input.drop();
-  await Promise.race([input.ended, late]);
+  // A machine that is busy is no host that says nothing: only time counts in which this process listened.
+  await inTime(input.ended, { clock: systemClock, limitMs: inputMs, running: true });
+  await polled(systemClock);
   return input.said;
 }
 

@@ -78,10 +78,7 @@ describe('unwedge hook', () => {
     const { run } = startHook();
     const { code, stderr } = await run(['--', 'sh', '-c', 'echo "bad key sk-ant-test-SECRET123" >&2; kill -9 $$']);
     expect(code).toBe(0);
-    // A busy machine may not have the time to put it on record, and says so.
-    expect(stderr).toMatch(
-      /It crashed by SIGKILL: bad key \[redacted\](?: \(not recorded: [^)]*\))?; going on without it\n$/,
-    );
+    expect(stderr).toMatch(/It crashed by SIGKILL: bad key \[redacted\]; going on without it\n$/);
     expect(stderr).not.toContain('SECRET');
   });
 
@@ -265,7 +262,7 @@ describe('a hook that fails', () => {
   );
 
   it('[H-3] because its host waits less than it takes declines before the host gives up on it', async () => {
-    const { run, directory } = startHook();
+    const { run, directory } = startHook(null);
     mkdirSync(join(directory, '.claude'));
     const hooks = [{ type: 'command', command: 'unwedge hook --on-failure block -- "$DIR"/guard.mjs', timeout: 1 }];
     writeFileSync(join(directory, '.claude', 'settings.json'), JSON.stringify({ hooks: { PreToolUse: [{ hooks }] } }));
@@ -321,7 +318,7 @@ describe('unwedge hook itself', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '[H-3] [I-3] ends the hook and what is below it on %s',
     async (signal) => {
-      const { spawn, directory } = startHook();
+      const { spawn, directory } = startHook(null);
       const pids = join(directory, 'pids');
       const child = spawn(['--timeout', '60s', '--', ...program('hang', pids)]);
       const children = await pidsIn(pids);
@@ -333,7 +330,7 @@ describe('unwedge hook itself', () => {
   );
 
   it('[H-3] ends with the code of the hook though nobody reads its output', async () => {
-    const { spawn } = startHook();
+    const { spawn } = startHook(null);
     const child = spawn(['--', 'sh', '-c', 'cat; exit 3']);
     child.stdout.destroy();
     child.stderr.destroy();
@@ -356,14 +353,14 @@ describe('unwedge hook itself', () => {
     [['--'], 'No command given'],
     [[], 'No command given'],
   ])('[L-1] answers the misuse %j with exit 1 and one line', async (words, message) => {
-    const { run } = startHook();
+    const { run } = startHook(null);
     const { code, stderr } = await run(words);
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 });
     expect(stderr).toContain(`unwedge: ${message}`);
   });
 
   it('[L-1] answers misuse with exit 2 when failures are to block', async () => {
-    const { run } = startHook();
+    const { run } = startHook(null);
     expect(await run(['--on-failure', 'block', '--timeout', '--', 'x'])).toMatchObject({ code: 2 });
     expect(await run(['--on-failure=block'])).toMatchObject({ code: 2 });
     // A typo must not open a guard.
@@ -375,7 +372,7 @@ describe('unwedge hook itself', () => {
   });
 
   it('[L-1] explains itself', async () => {
-    const { run } = startHook();
+    const { run } = startHook(null);
     const { code, stdout } = await run(['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('Usage: unwedge hook [--timeout DURATION]');

@@ -16,10 +16,7 @@ describe('a hook whose host waits', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain('It did not end within 3s and was ended');
     await noneLeft();
-    // Of a run whose time is over the database gets 300 ms; that a busy machine did not do with them has been said.
-    const isLate = stderr.includes('(not recorded: the database did not answer within 300ms)');
-    const record = { event: 'hook/error', hook_name: 'hook.mjs' };
-    expect(isLate ? [record] : await events()).toMatchObject([record]);
+    expect(await events()).toMatchObject([{ event: 'hook/error', hook_name: 'hook.mjs' }]);
   });
 
   it('[H-3] keeps its output for a host that reads slowly', async () => {
