@@ -26,6 +26,9 @@ import type { Agent, AgentOptions, Conversation, AgentStartOptions } from './age
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { lateModule, loadFailure } from '../actors/process/lateModule.ts';
+
+const conversationModule = lateModule(() => import('./agentConversation.ts'));
 
 const backends: readonly AgentName[] = ['claude', 'codex'];
 
@@ -92,7 +95,7 @@ function agentOver(
 
   /** Loaded now: most gateways have no agent. */
   async function load(id: string | undefined, options: AgentStartOptions) {
-    const { AgentConversation } = await import('./agentConversation.ts');
+    const { AgentConversation } = await conversationModule();
     return { AgentConversation, opened: await backend.open(id, options) };
   }
 
@@ -141,7 +144,8 @@ function backendRule({ backend, ...options }: CheckedAgent, tell: Tell): void {
 function notLoaded(name: string, error: unknown): { readonly ok: false; readonly failure: Failure } {
   const why = messageOf(error);
   const message = `${name} could not be loaded: ${why}`;
-  return { ok: false, failure: { ...stopped(name), kind: 'crash', reason: 'startup_failed', message, cause: error } };
+  const facts = loadFailure(message, error);
+  return { ok: false, failure: { ...stopped(name), ...facts, retryable: facts.kind === 'transient' } };
 }
 
 function stopped(name: string): Failure {

@@ -73,8 +73,11 @@ export function unavailable(
 ): FailureFacts {
   // Its next start fails as the last one did, until somebody mends what stands in the way.
   const needsMending = lastCrash?.kind === 'spawn';
+  // This machine was short of something: it is no word on the server, and passes.
+  const isShortage = lastCrash?.kind === 'transient' && lastCrash.breaker === 'ignored';
   return {
-    kind: 'unavailable',
+    kind: isShortage ? 'transient' : 'unavailable',
+    ...(isShortage && { code: lastCrash.code }),
     reason: lastCrash?.reason,
     message:
       lastCrash === undefined

@@ -17,6 +17,9 @@ import type { RunRequest } from '../integrations/subprocess/subprocessOptions.ts
 import { registryOf, withRegistry } from '../runtime/registryOf.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const promptFileModule = lateModule(() => import('./claudePromptFile.ts'));
 
 /**
  * What a failed call of Claude failed of: `rate_limit` for `rate_limit`, `quota` and `overloaded` (the same call may succeed later),
@@ -209,7 +212,7 @@ export async function invokeClaude(
 
 /** Loaded now: most calls have no system prompt. */
 async function fileOf(systemPrompt: string): Promise<PromptFile | undefined> {
-  return (await import('./claudePromptFile.ts')).fileForLong(systemPrompt);
+  return (await promptFileModule()).fileForLong(systemPrompt);
 }
 
 /** Room for every attempt and wait that was asked for; those of the preset take its 30 min. */

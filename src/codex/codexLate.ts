@@ -1,3 +1,4 @@
+import { lateModule, loadFailure } from '../actors/process/lateModule.ts';
 import { errorText, stackOf } from '../calls/errorText.ts';
 import { AttemptError } from '../policy/failure.ts';
 import { say } from '../policy/logger.ts';
@@ -20,6 +21,8 @@ interface CodexReaders {
   readonly readThreadList: typeof readThreadList;
 }
 
+const codexModules = lateModule(importCodex);
+
 async function importCodex() {
   const [{ CodexProcess }, { createCodexThread }, { readThread, readThreadList }] = await Promise.all([
     import('./codexServer.ts'),
@@ -33,7 +36,7 @@ async function importCodex() {
 export function createLateCodex(scope: CodexScope): LateCodex {
   const { name, logger, runtime } = scope;
   const subscribers = newSubscribers();
-  let loading: Promise<Awaited<ReturnType<typeof importCodex>>> | undefined;
+  let loading: Promise<unknown> | undefined;
   let loaded: (Pick<LateCodex, 'createThread' | 'readers'> & { readonly process: CodexProcess }) | undefined;
 
   function newSubscribers(): Subscribers {
@@ -46,7 +49,9 @@ export function createLateCodex(scope: CodexScope): LateCodex {
 
   async function load(): Promise<CodexProcess> {
     try {
-      const loadedNow = await (loading ??= importCodex());
+      const modules = codexModules();
+      loading = modules;
+      const loadedNow = await modules;
       loaded ??= {
         process: new loadedNow.CodexProcess(scope, subscribers, newSubscribers),
         createThread: loadedNow.createCodexThread,
@@ -56,7 +61,7 @@ export function createLateCodex(scope: CodexScope): LateCodex {
     } catch (cause) {
       loading = undefined;
       const message = `${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
-      throw new AttemptError({ kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause });
+      throw new AttemptError(loadFailure(message, cause));
     }
   }
 

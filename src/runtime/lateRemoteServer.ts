@@ -2,6 +2,9 @@ import { remoteSecrets, type RemoteSettings, shownAddress } from '../actors/mcp/
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { learnRemote } from './remoteSecrets.ts';
 import type { Runtime } from './runtime.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const remoteServerModule = lateModule(() => import('./remoteServer.ts'));
 
 /** A remote MCP server whose code is loaded when it is first connected to: most gateways have none. */
 export function lateRemoteServer(
@@ -25,7 +28,7 @@ export function lateRemoteServer(
       learn: (era) => target?.eras?.learn(era),
     },
     async load() {
-      target ??= (await import('./remoteServer.ts')).remoteServer(runtime, settings);
+      target ??= (await remoteServerModule()).remoteServer(runtime, settings);
     },
     open(clock, listener) {
       if (target === undefined) throw new Error('A remote server is loaded before it is opened');

@@ -6,6 +6,11 @@ import type { Logger } from '../policy/logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const storeModule = lateModule(() => import('../store/openStore.ts'));
+const sweepModule = lateModule(() => import('../actors/prompt/promptSweep.ts'));
+const orphansModule = lateModule(() => import('../actors/process/orphans.ts'));
 
 /** How the store of a runtime is used, beyond what a gateway can say. */
 export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'> {
@@ -117,9 +122,9 @@ export class LateStore {
   /** Also while the runtime stops: what was told before is to be recorded. */
   async #openFirst(): Promise<void> {
     // Imported now: a short-lived process that has nothing to keep is spared the loading.
-    const { openStore, storedTypes } = await import('../store/openStore.ts');
-    const { sweepPrompts } = await import('../actors/prompt/promptSweep.ts');
-    const { reapOrphans } = await import('../actors/process/orphans.ts');
+    const { openStore, storedTypes } = await storeModule();
+    const { sweepPrompts } = await sweepModule();
+    const { reapOrphans } = await orphansModule();
     const { store: path, storeRequired: required, clock, random, synchronous, secrets } = this.#options;
     const { lockWaitMs, retention, logger = this.#options.logger } = this.#tuning;
     const bus = this.#bus;

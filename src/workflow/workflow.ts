@@ -14,6 +14,9 @@ import type { runLogic } from './runLogic.ts';
 import { checkPolicies, type SupervisedBackend, superviseBackend } from './supervisedBackend.ts';
 import { type CheckedWorkflow, checkRunOptions, checkWorkflow } from './workflowOptions.ts';
 import type { Workflow, WorkflowOptions, WorkflowRun, WorkflowRunOptions } from './workflowTypes.ts';
+import { lateModule, loadFailure } from '../actors/process/lateModule.ts';
+
+const runLogicModule = lateModule(() => import('./runLogic.ts'));
 
 type RunLogic = ReturnType<typeof runLogic>;
 
@@ -49,7 +52,7 @@ class WorkflowRuns<I, R, S> implements Part {
   readonly #beginning = new Set<string>();
   // Loaded behind a declaration: a host without workflows is spared it, and one that has them seldom waits for it.
   readonly #logic: Late<RunLogic> = loadedLater(async () =>
-    (await import('./runLogic.ts')).runLogic(({ run }) => this.#liveRun(run)),
+    (await runLogicModule()).runLogic(({ run }) => this.#liveRun(run)),
   );
   #count = 0;
   #draining: DrainOrder | undefined = undefined;
@@ -189,5 +192,5 @@ class WorkflowRuns<I, R, S> implements Part {
 
 function notLoaded(name: string, cause: unknown): FailureFacts {
   const message = `The workflow ${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
-  return { kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause };
+  return loadFailure(message, cause);
 }

@@ -8,6 +8,11 @@ import { processTarget } from './mcpProcess.ts';
 import { checkMcpServer, type McpServerOptions } from './mcpServerOptions.ts';
 import { connectionOver, type ProcessLink } from '../process/processLink.ts';
 import type { ServerTarget } from './serverLink.ts';
+import { lateModule, loadFailure } from '../process/lateModule.ts';
+
+/** Of the MCP client and zod, which Node 20 reads at once. */
+const filesOfClient = 96;
+const mcpLinkModule = lateModule(() => import('./mcpLink.ts'), filesOfClient);
 
 export type { McpConnection } from './mcpClient.ts';
 export type { McpConnectionHost } from './mcpConnectionHost.ts';
@@ -75,7 +80,7 @@ function startLink(target: ServerTarget, host: McpConnectionHost, send: (event: 
     if (lose(facts)) queueMicrotask(() => send({ type: 'link.lost', facts, end: end() }));
   };
 
-  const loaded = Promise.all([import('./mcpLink.ts'), target.load?.()]);
+  const loaded = Promise.all([mcpLinkModule(), target.load?.()]);
   clock.loading?.(loaded);
   void loaded
     .then(([{ startMcpLink }]) => {
@@ -94,11 +99,5 @@ function startLink(target: ServerTarget, host: McpConnectionHost, send: (event: 
 }
 
 function notLoaded(error: unknown): FailureFacts {
-  return {
-    kind: 'crash',
-    reason: 'startup_failed',
-    message: `The MCP client could not be loaded: ${plain(error)}`,
-    outcome: 'not_started',
-    cause: error,
-  };
+  return loadFailure(`The MCP client could not be loaded: ${plain(error)}`, error);
 }

@@ -16,6 +16,10 @@ import type { ClaudeConversation } from './claudeConversation.ts';
 import type { ClaudeScope } from './claudeScope.ts';
 import { importQuery } from './claudeSdkModule.ts';
 import type { TurnTrail } from './claudeTurn.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const conversationModule = lateModule(() => import('./claudeConversation.ts'));
+const commandQueryModule = lateModule(() => import('./claudeCommandQuery.ts'));
 
 /** One turn, as the call path has it. */
 interface TurnRequest {
@@ -80,7 +84,7 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
   };
 
   async function open(id: string | undefined): Promise<BackendConversation> {
-    const loaded = await import('./claudeConversation.ts');
+    const loaded = await conversationModule();
     const conversation = new loaded.ClaudeConversation(scope, id);
     conversations.add(conversation);
     return {
@@ -109,7 +113,7 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
 
 function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeScope['query'] {
   if (command !== undefined) {
-    return async () => (await import('./claudeCommandQuery.ts')).commandQuery({ command, args });
+    return async () => (await commandQueryModule()).commandQuery({ command, args });
   }
   return query === undefined ? importQuery : () => Promise.resolve(query);
 }

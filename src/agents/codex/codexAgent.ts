@@ -8,6 +8,9 @@ import type { AgentOptions } from '../agentTypes.ts';
 import { superviseCodex, threadKeys } from '../../codex/codex.ts';
 import type { CodexApprover } from '../../codex/codexOptions.ts';
 import type { CodexThreadOptions } from '../../codex/codexTypes.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const conversationModule = lateModule(() => import('./codexConversation.ts'));
 
 /** What every agent has, whatever its backend, and where it is said. */
 const saidElsewhere = {
@@ -52,7 +55,7 @@ export function superviseCodexAgent(runtime: Runtime, name: string, options: Age
     name: 'codex',
     async open(id, { signal }) {
       // Before a thread is begun: without it there would be nobody to end it.
-      const { createCodexConversation } = await import('./codexConversation.ts');
+      const { createCodexConversation } = await conversationModule();
       // Stopped meanwhile: nobody would end what is started now.
       const asked = { ...threadOptions, signal: isStopped ? AbortSignal.abort() : signal };
       const opened = await (id === undefined ? codex.startThread(asked) : codex.resumeThread(id, asked));

@@ -18,6 +18,10 @@ import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { hookLimitMs } from '../../protocol/hookEvents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
+import { notStarted } from '../subprocess/subprocessRun.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const commandHookModule = lateModule(() => import('./commandHook.ts'));
 
 /** How a hook is supervised. */
 export interface HookOptions {
@@ -119,7 +123,9 @@ function commandHandler(runtime: Runtime, name: string, command: CheckedCommand)
   let made: HookHandler | undefined;
   const handler: HookHandler = async (event, context) => {
     // Loaded at the first event: most hooks are functions.
-    const { commandHookHandler } = await import('./commandHook.ts');
+    const { commandHookHandler } = await commandHookModule().catch((error: unknown) => {
+      throw notStarted(command.command, error);
+    });
     made ??= commandHookHandler(runtime, name, command);
     return made(event, context);
   };

@@ -10,6 +10,9 @@ import { readAnswer } from './readAnswer.ts';
 import { ownHeaderValues, variablesOf } from '../../store/requestSecrets.ts';
 import { sendRequest } from './sendRequest.ts';
 import { serverOf } from './serverOf.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const readStreamModule = lateModule(() => import('./readStream.ts'));
 
 /** An HTTP API: where its calls go, and what answers those whose answer is read as it comes. */
 export interface SupervisedHttp<P extends HttpParse> {
@@ -40,7 +43,7 @@ export function superviseHttp<P extends HttpParse>(
 
   const streamedBy: StreamedBy = (reading) => async (request, context) => {
     // What parses events is loaded with the first stream.
-    const { asksForStream, readStream } = await import('./readStream.ts');
+    const { asksForStream, readStream } = await readStreamModule();
     const prepared = prepareRequest(name, request, options);
     asksForStream(prepared, reading);
     return readStream(await sendRequest(prepared, sending, context), prepared, reading, sending, context);

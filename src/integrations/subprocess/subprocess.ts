@@ -19,6 +19,9 @@ import {
 } from './subprocessOptions.ts';
 import { notStarted, runProcess } from './subprocessRun.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const agentRunsModule = lateModule(() => import('./agentRuns.ts'));
 
 /**
  * An integration whose every attempt is a process: a temporary child of the root supervisor. The call path holds the limits and
@@ -57,7 +60,7 @@ export function superviseSubprocess(
 
   /** Loaded at the first run: many gateways run no command. */
   async function load(): Promise<AgentRuns> {
-    const { AgentRuns: Runs } = await import('./agentRuns.ts').catch((error: unknown) => {
+    const { AgentRuns: Runs } = await agentRunsModule().catch((error: unknown) => {
       throw notStarted(command, error);
     });
     agents ??= new Runs(runtime.clock, { ...options, envMode }, { retry: policy.retry, onRefused });

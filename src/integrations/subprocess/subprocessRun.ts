@@ -5,6 +5,10 @@ import type { EndSignal } from '../../machines/subprocessEvents.ts';
 import { readString } from '../../policy/errorChain.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { isShortage, spawnFailure } from '../../actors/process/spawnFailure.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
+
+const processModule = lateModule(() => import('../../actors/process/process.ts'));
 
 /** One attempt of a subprocess integration. */
 export interface ProcessRun {
@@ -30,7 +34,7 @@ export async function runProcess(
   // The environment may have changed since the gateway was made.
   for (const variables of [process.env, input.env]) runtime.secrets.learn(variables);
   // Loaded now: the package that starts processes takes longer to load than all of ours; a host that starts none is spared it.
-  const { processLogic } = await import('../../actors/process/process.ts').catch((error: unknown) => {
+  const { processLogic } = await processModule().catch((error: unknown) => {
     throw notStarted(input.command, error);
   });
   return new Promise((resolve, reject) => {
@@ -77,6 +81,7 @@ export async function runProcess(
 
 /** It could not be loaded, the supervisor took no child, or the child threw before there was a process. */
 export function notStarted(command: string, cause: unknown): AttemptError {
+  if (isShortage(cause)) return new AttemptError(spawnFailure(cause, { command }));
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   return new AttemptError({
     kind: 'spawn',

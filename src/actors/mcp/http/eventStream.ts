@@ -1,4 +1,7 @@
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
+import { lateModule } from '../../process/lateModule.ts';
+
+const eventsModule = lateModule(() => import('../../../streams/serverSentEvents.ts'));
 
 /** What becomes of the events of one response. */
 export interface EventStreamHandlers {
@@ -31,7 +34,7 @@ export async function readEventStream(
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   try {
     // Loaded now: a gateway without remote servers parses no events.
-    const { ServerSentEventParser } = await import('../../../streams/serverSentEvents.ts');
+    const { ServerSentEventParser } = await eventsModule();
     const parser = new ServerSentEventParser({ maxBytes, onEvent, onComment: commented });
     for (;;) {
       await flow();
