@@ -4,18 +4,19 @@ import { commandIndex } from './commandIndex.ts';
 import { watchHostLimit } from './hook/lastTimer.ts';
 
 const { enableCompileCache } = module as typeof module & { readonly enableCompileCache?: () => unknown };
-// Node 22.8 and newer.
-enableCompileCache?.();
-
 const words = process.argv.slice(2);
 const at = commandIndex(words);
+const isHook = words[at] === 'hook';
+const own = words.toSpliced(at, 1);
+// Its host does not wait for what is loaded.
+if (isHook) watchHostLimit(own);
+// Node 22.8 and newer.
+enableCompileCache?.();
 // A hook runs before and after every tool call of an agent: its way loads nothing of the others'.
-if (words[at] === 'hook') {
-  const own = words.toSpliced(at, 1);
-  watchHostLimit(own);
+if (isHook) {
   await (await import('./hook/hookMain.ts')).hookMain(own);
 } else {
   // A server takes as long to load as what stands before it: both at once.
-  if (words[at] === 'mcp') (await import('./mcp/startServerAhead.ts')).startServerAhead(words.toSpliced(at, 1));
+  if (words[at] === 'mcp') (await import('./mcp/startServerAhead.ts')).startServerAhead(own);
   await (await import('./commandLine.ts')).main(words);
 }

@@ -15,7 +15,15 @@ import { createHookLimits } from './hookLimits.ts';
 import { writeOut } from './hookOutput.ts';
 import { failureExitCode, judgeHook } from './hookOutcome.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
-import { ageMs, armLastTimer, asksToBlock, disarmLastTimer, noteLastWords, slowness } from './lastTimer.ts';
+import {
+  ageMs,
+  armLastTimer,
+  asksToBlock,
+  disarmLastTimer,
+  endUnlessTimeFor,
+  noteLastWords,
+  slowness,
+} from './lastTimer.ts';
 
 /** How long the host's input is waited for when the hook has ended or is not run, in ms. */
 const inputMs = 500;
@@ -27,6 +35,8 @@ const leastStoreMs = 150;
 const mostStoreMs = 2000;
 /** What opening it takes of a processor, and the end of the process after it, in ms. */
 const storeCpuMs = 120;
+/** What the start of a hook's process takes, in ms of a processor. */
+const startingCpuMs = 40;
 /** How long a host that does not read may keep this process in any case, in ms. */
 const flushMs = 2000;
 
@@ -100,6 +110,7 @@ async function runHook(args: HookArgs): Promise<number> {
   const watch = (): void => {
     if (args.onFailure === 'block') armLastTimer(limits.whole(input.said?.event));
   };
+  endUnlessTimeFor(startingCpuMs);
   const run = await runHookChild({ ...args, limitMs: limits.run, input, started: watch });
   const outcome = judgeHook(run, args.onFailure);
   if (outcome.is === 'failed') {

@@ -4,8 +4,10 @@ import { readFileSync, writeSync } from 'node:fs';
 
 /** What a hook that declines ends with. */
 const blockExitCode = 2;
-/** What a write, the end of a child and the end of Node take of a processor together, in ms. */
-const endingCpuMs = 25;
+/** What a write, the end of a child and the end of Node take of a processor together, and what is loaded just then, during which no timer fires; in ms. */
+const endingCpuMs = 60;
+/** What the program of a hook takes to load, in ms of a processor. */
+const loadingCpuMs = 40;
 /** What is left for them of the host's limit: at least so much, in ms, and at most this share of the limit. */
 const leastReserveMs = 100;
 const mostReserve = 0.4;
@@ -23,6 +25,8 @@ export interface LastWords {
 
 const last: LastWords = {};
 let timer: NodeJS.Timeout | undefined;
+/** What the timer is set by. */
+let limitMs: number | undefined;
 
 /**
  * Has this process end by itself before its host gives up on it, whatever it is at: a host that was faster takes the guard for one that had
@@ -32,15 +36,25 @@ let timer: NodeJS.Timeout | undefined;
 export function watchHostLimit(words: readonly string[]): void {
   if (!asksToBlock(words)) return;
   const hostMs = hostTimeoutIn(words);
-  if (hostMs !== undefined) armLastTimer(hostMs);
+  if (hostMs === undefined) return;
+  armLastTimer(hostMs);
+  endUnlessTimeFor(loadingCpuMs);
 }
 
 /** @param hostMs - how long the host waits since it has started this process, in ms. */
 export function armLastTimer(hostMs: number): void {
   clearTimeout(timer);
-  const leftMs = hostMs - reserveMs(hostMs) - ageMs();
-  timer = setTimeout(() => end(hostMs), Math.min(longestTimerMs, Math.max(0, leftMs)));
+  limitMs = hostMs;
+  if (leftMs(hostMs) <= 0) end(hostMs);
+  timer = setTimeout(() => end(hostMs), Math.min(longestTimerMs, Math.max(0, leftMs(hostMs))));
 }
+
+/** Ends this process where there is no time for what takes that much of a processor, in ms: while it is done no timer fires. */
+export function endUnlessTimeFor(cpuMs: number): void {
+  if (limitMs !== undefined && leftMs(limitMs) < slowness() * cpuMs) end(limitMs);
+}
+
+const leftMs = (hostMs: number): number => hostMs - reserveMs(hostMs) - ageMs();
 
 /** What it is told and done then. */
 export function noteLastWords(words: LastWords): void {
@@ -50,6 +64,7 @@ export function noteLastWords(words: LastWords): void {
 /** The run has come to its own end, whose exit code is on its way. */
 export function disarmLastTimer(): void {
   clearTimeout(timer);
+  limitMs = undefined;
 }
 
 /** How much longer everything takes than on an idle machine: 1 where this process had a processor whenever it wanted one. */
