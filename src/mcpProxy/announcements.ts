@@ -51,8 +51,9 @@ export class Announcements {
   /**
    * The server is gone.
    * @param served - whether it had been taking requests of a client that was given service.
+   * @param stderr - what it wrote last.
    */
-  lost({ reason, message }: FailureFacts, isQuiet: boolean, served: boolean): void {
+  lost({ reason, message }: FailureFacts, isQuiet: boolean, served: boolean, stderr = ''): void {
     const { name, clock, voice, log } = this.#scope;
     log?.note('server lost', { reason, message });
     if (isQuiet) return;
@@ -63,7 +64,7 @@ export class Announcements {
     }
     const complaint = `${name} does not come up: ${message}`;
     // It is tried again and again; the same is said once.
-    if (complaint !== this.#complaint) voice.say(complaint);
+    if (complaint !== this.#complaint) voice.say(`${complaint}${remedyText(message, reason, stderr)}`);
     this.#complaint = complaint;
   }
 
@@ -118,6 +119,13 @@ export class Announcements {
       lateByMs: now - givenUpAt,
     });
   }
+}
+
+/** The cause in the words of a server that has exited, and what helps. */
+function remedyText(message: string, reason: FailureFacts['reason'], stderr: string): string {
+  if (reason !== 'connection_lost') return '';
+  const words = stderr === '' || message.includes(stderr) ? '' : `; stderr: ${stderr}`;
+  return `${words}; mend its command, arguments or environment: it is started again by itself, and by the next request`;
 }
 
 /** Each name once; undefined when there is none. */

@@ -1,3 +1,4 @@
+import { withStderr } from '../actors/mcp/serverEnd.ts';
 import type { McpClientPipe } from '../actors/mcp/mcpClientPipe.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { restarted } from '../calls/refusal.ts';
@@ -92,8 +93,10 @@ export class ServerReplacement {
     this.#scope.isUp = false;
     if (stderr !== '') this.#scope.lastStderr = stderr;
     wire?.seal(facts);
-    announcements.lost(facts, isQuiet, served);
-    path.crashed(facts, isQuiet);
+    announcements.lost(facts, isQuiet, served, stderr);
+    // Of one that never worked its last words are the cause, from the first end on.
+    const isNew = !record.established && facts.reason === 'connection_lost' && !facts.message.includes('; stderr: ');
+    path.crashed(isNew ? { ...facts, message: withStderr(facts.message, stderr) } : facts, isQuiet);
     if (told !== facts || recordFailed) calls.endWaiting(told);
     if (!isProbeDeath && !record.established) controlRequests.serverFailed(facts);
     wire?.lose(told);

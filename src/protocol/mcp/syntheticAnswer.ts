@@ -30,7 +30,9 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
     failure,
     Math.round(elapsedMs),
   );
-  const text = stderr === '' ? error : `${error} Last lines of the server on stderr: ${stderr}`;
+  // What ended its start has its last words already.
+  const text =
+    stderr === '' || error.includes(stderr) ? error : `${error} Last lines of the server on stderr: ${stderr}`;
   const details = {
     kind,
     reason: failure.reason,

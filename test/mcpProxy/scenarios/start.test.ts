@@ -31,7 +31,9 @@ describe('the start of a proxy', () => {
     const proxy = await startProxy({ env: { FAIL_STARTS: '4' } });
     const answer = await proxy.ask('initialize', hello);
     expect(answer.error?.code).toBe(-32_603);
-    expect(answer.error?.message).toContain('The server exited with code 1: it failed; it may be tried again');
+    expect(answer.error?.message).toContain(
+      'The server exited with code 1; stderr: no luck at start 4: it failed; it may be tried again',
+    );
     expect(answer.error?.message).toContain('stderr: no luck at start 4');
     await proxy.told('child.stopped');
     expect(proxy.starts()).toBe(4);
@@ -165,6 +167,19 @@ describe('a client that shakes hands again', () => {
     void proxy.ask('initialize', hello, 'again');
     await new Promise((resolve) => setImmediate(resolve));
     expect(JSON.parse(proxy.lines.at(-1) ?? '')).toMatchObject({ id: 'again', result: first.result });
+  });
+
+  it('[P-3] [O-9] says at the first end of a server that cannot start what it wrote, and what helps', async () => {
+    const proxy = await startProxy();
+    proxy.breaks(true);
+    void proxy.ask('initialize', hello);
+    const { message } = await proxy.told('integration.crashed');
+    expect(message).toMatch(/^The server exited with code 1; stderr: \S/);
+    expect(proxy.said).toHaveLength(1);
+    expect(proxy.said[0]).toMatch(
+      /^kb does not come up: The server exited with code 1; stderr: \S.*; mend its command, arguments or environment: /,
+    );
+    expect(proxy.facts.map(({ type }) => type)).not.toContain('breaker.opened');
   });
 
   it('[P-3] is answered a ping by its server while that is there', async () => {
