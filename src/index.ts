@@ -97,7 +97,7 @@ export type { ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 export type { IntegrationKind, MethodsOf } from './runtime/integrationKind.ts';
 export type { ProcessGuardOptions, UncaughtOrigin } from './runtime/processGuard.ts';
 export type { CommandHookAnswer } from './protocol/commandHook.ts';
-export type { AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
+export type { AgentCalls, AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
 export type { Acceptance } from './sessions/acceptance.ts';

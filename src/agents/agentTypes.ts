@@ -5,7 +5,7 @@ import type { FailureKind, Outcome } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ChunkStream } from '../streams/callStream.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
-import type { AgentEffects, AgentName } from '../protocol/agentReport.ts';
+import type { AgentCalls, AgentEffects, AgentName } from '../protocol/agentReport.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
 
@@ -65,6 +65,8 @@ export interface AgentResult {
   /** Whether tools ran that may have changed something. */
   readonly effects: AgentEffects;
   readonly usage?: AgentUsage | undefined;
+  /** Calls that the backend that answered made, as far as it told. */
+  readonly calls?: AgentCalls | undefined;
 }
 
 /**

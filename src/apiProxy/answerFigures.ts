@@ -7,7 +7,12 @@ export interface AnswerFigures {
   readonly model?: string | undefined;
   /** All of them, those that were read from a cache or written to one included. */
   readonly inputTokens?: number | undefined;
+  /** Those of them that were read from a cache, and written to one. */
+  readonly cacheReadTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  /** Those of them that the model reasoned with. */
+  readonly reasoningTokens?: number | undefined;
 }
 
 /** A longer answer, or event, is not read for its figures, in bytes. */
@@ -62,12 +67,18 @@ export class AnswerReader {
     }
     const answer = read(said, 'message') ?? read(said, 'response') ?? said;
     const usage = read(answer, 'usage') ?? read(said, 'usage');
-    const { model, inputTokens, outputTokens } = this.#figures;
-    this.#figures = {
-      model: readString(answer, 'model') ?? model,
-      inputTokens: inputOf(usage) ?? inputTokens,
-      outputTokens: readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens') ?? outputTokens,
+    const asked = read(usage, 'input_tokens_details') ?? read(usage, 'prompt_tokens_details');
+    const given = read(usage, 'output_tokens_details') ?? read(usage, 'completion_tokens_details');
+    const told: AnswerFigures = {
+      model: readString(answer, 'model'),
+      inputTokens: inputOf(usage),
+      cacheReadTokens: readInteger(usage, 'cache_read_input_tokens') ?? readInteger(asked, 'cached_tokens'),
+      cacheWriteTokens: readInteger(usage, 'cache_creation_input_tokens'),
+      outputTokens: readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens'),
+      reasoningTokens: readInteger(given, 'reasoning_tokens'),
     };
+    const news = Object.entries(told).filter(([, value]) => value !== undefined);
+    this.#figures = { ...this.#figures, ...(Object.fromEntries(news) as AnswerFigures) };
   }
 
   #lose(): void {

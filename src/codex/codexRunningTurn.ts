@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { answer } from '../protocol/agentReport.ts';
 import { createItemReplay, type ItemEvent } from '../protocol/codex/itemReplay.ts';
-import { type CodexItem, mayAct } from '../protocol/codex/items.ts';
+import { type CodexItem, isToolCall, mayAct } from '../protocol/codex/items.ts';
 import { type CodexNotice, type CodexTurnError, isProgress } from '../protocol/codex/notifications.ts';
 import type { CodexTokens, CodexTurnEvent } from './codexTypes.ts';
 
@@ -34,6 +34,7 @@ export class RunningTurn {
   id: string | undefined = undefined;
   text = '';
   items = 0;
+  toolCalls = 0;
   retries = 0;
   tokens: CodexTokens | undefined = undefined;
   /** Ends the call that it belongs to. */
@@ -163,6 +164,7 @@ export class RunningTurn {
       this.tell({ type: each.type === 'started' ? 'item.started' : 'item.completed', item }, bytes);
       if (each.type === 'completed') {
         this.items++;
+        if (isToolCall(item)) this.toolCalls++;
         if (item.type === 'agentMessage' && item.text !== undefined) this.text = answer(item.text);
       }
     }

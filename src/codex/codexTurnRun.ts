@@ -133,7 +133,7 @@ class TurnRun {
   }
 
   #concluded(end: TurnEnd, left: readonly string[] = []): CodexTurnResult {
-    const { effects, id: turn = '', text, tokens, items, retries } = this.#turn;
+    const { effects, id: turn = '', text, tokens, items, toolCalls, retries } = this.#turn;
     if (end.how === 'lost') throw new AttemptError(this.#live.loss());
     if (end.how === 'silent') {
       this.#thread.active = undefined;
@@ -141,7 +141,7 @@ class TurnRun {
     }
     switch (end.status) {
       case 'completed':
-        return { thread: this.#thread.id, turn, text, tokens, items, effects, retries };
+        return { thread: this.#thread.id, turn, text, tokens, items, toolCalls, effects, retries };
       case 'interrupted':
         throw new AttemptError(turnInterrupted(effects, left.length === 0 ? undefined : commandsLeft(left)));
       default:

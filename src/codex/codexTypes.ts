@@ -120,6 +120,8 @@ export interface CodexTurnResult {
   readonly tokens: CodexTokens | undefined;
   /** Items that were completed, repetitions of retried streams not counted. */
   readonly items: number;
+  /** Tools that were called: commands, changes of files, tools of servers, searches. */
+  readonly toolCalls: number;
   /** Whether anything ran that may have changed something. */
   readonly effects: 'none' | 'possible';
   /** How often Codex tried its own requests to the model again. */

@@ -5,6 +5,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import {
   attributesOfAnswer,
   attributesOfFailure,
+  callsOfAnswer,
   type CallShape,
   figuresOfAnswer,
   own,
@@ -107,6 +108,7 @@ export class CallSpan implements CallTrace {
       span.end(spanTime(wallStart + elapsedMs));
       instruments.callEnded(kind, elapsedMs, { ...attributes, ...ended });
       instruments.tokensUsed(figures, attributes);
+      if (outcome.ok) instruments.agentCalled(callsOfAnswer(kind, outcome.value), attributes);
     });
   }
 

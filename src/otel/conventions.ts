@@ -22,6 +22,9 @@ export const standard = {
   answerModel: 'gen_ai.response.model',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
   agent: 'gen_ai.agent.name',
   conversation: 'gen_ai.conversation.id',
   tool: 'gen_ai.tool.name',
@@ -282,15 +285,28 @@ export function attributesOfAnswer(shape: CallShape['kind'], value: unknown): At
   return read(read(value, 'result'), 'isError') === true ? { [standard.errorType]: toolError } : {};
 }
 
-/** What the span of a request to a model says of its answer: of these there are many values. */
+/** Figures of the answer of a model, and the attributes that have them. */
+const figures = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+
+/** Gives what the span of a request to a model says of its answer: of these there are many values. */
 export function figuresOfAnswer(shape: CallShape['kind'], value: unknown): Attributes {
   if (shape !== 'chat') return {};
-  const [input, output] = [readInteger(value, 'inputTokens'), readInteger(value, 'outputTokens')];
-  return {
-    ...given(standard.answerModel, readString(value, 'model')),
-    ...(input !== undefined && { [standard.inputTokens]: input }),
-    ...(output !== undefined && { [standard.outputTokens]: output }),
-  };
+  const told = figures.flatMap((name) => {
+    const figure = readInteger(value, name);
+    return figure === undefined ? [] : [[standard[name], figure] as const];
+  });
+  return { ...given(standard.answerModel, readString(value, 'model')), ...Object.fromEntries(told) };
+}
+
+/** Gives the calls that an agent made, as far as its answer tells. */
+export function callsOfAnswer(
+  shape: CallShape['kind'],
+  value: unknown,
+): { readonly model?: number; readonly tools?: number } {
+  if (shape !== 'agent') return {};
+  const calls = read(value, 'calls') ?? read(read(value, 'agent'), 'calls');
+  const [model, tools] = [readInteger(calls, 'model'), readInteger(calls, 'tools') ?? readInteger(value, 'toolCalls')];
+  return { ...(model !== undefined && { model }), ...(tools !== undefined && { tools }) };
 }
 
 const ofHttp: ReadonlySet<CallShape['kind']> = new Set(['http', 'httpServer', 'chat']);

@@ -1,9 +1,10 @@
 import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
 import { type CallShape, own, standard } from './conventions.ts';
 
-/** Bounds of buckets in seconds, as the conventions have them. */
+/** Bounds of buckets in seconds, and of numbers of calls, as the conventions have them. */
 const genAiBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const mcpBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+const callBounds = [1, 2, 4, 8, 16, 32, 64, 128];
 const httpBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** Durations by the conventions: name, buckets, and calls of which kind they are of. */
@@ -29,12 +30,20 @@ export const tokenCounters = [
   ['gen_ai.client.inference.usage.output_tokens', standard.outputTokens],
 ] as const;
 
+/** Calls of one turn or run of an agent: name, unit, and what they are. */
+export const agentCalls = {
+  model: ['gen_ai.invoke_agent.inference_calls', '{inference_call}', 'Answers of the model'],
+  tools: ['gen_ai.invoke_agent.tool_calls', '{tool_call}', 'Calls of tools'],
+} as const;
+
 /** What is counted and measured as calls and turns end. */
 export class Instruments {
   readonly #byKind = new Map<CallShape['kind'], Histogram[]>();
   readonly #call: Histogram;
   readonly #turn: Histogram;
   readonly #retries: Counter;
+  readonly #modelCalls: Histogram;
+  readonly #toolCalls: Histogram;
 
   readonly #tokens: readonly (readonly [Counter, string])[];
 
@@ -59,6 +68,14 @@ export class Instruments {
       }),
       attribute,
     ]);
+    const calls = ([name, unit, of]: readonly [string, string, string]): Histogram =>
+      meter.createHistogram(name, {
+        description: `${of} of one turn or run of an agent, as far as it tells.`,
+        unit,
+        advice: { explicitBucketBoundaries: callBounds },
+      });
+    this.#modelCalls = calls(agentCalls.model);
+    this.#toolCalls = calls(agentCalls.tools);
     this.#retries = meter.createCounter('unwedge.call.retries', {
       description: 'Attempts that failed and were followed by another one.',
       unit: '{retry}',
@@ -81,6 +98,12 @@ export class Instruments {
       const count = figures[attribute];
       if (typeof count === 'number' && count > 0) counter.add(count, attributes);
     }
+  }
+
+  /** @param calls - that an agent made. */
+  agentCalled({ model, tools }: { readonly model?: number; readonly tools?: number }, attributes: Attributes): void {
+    if (model !== undefined) this.#modelCalls.record(model, attributes);
+    if (tools !== undefined) this.#toolCalls.record(tools, attributes);
   }
 
   callRetried(integration: string, kind: string): void {

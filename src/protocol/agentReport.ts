@@ -9,6 +9,14 @@ export type AgentFormat = 'text' | 'json' | 'stream-json';
 /** What a run has done to the world, as far as its stream told: `unknown` where it does not tell. */
 export type AgentEffects = 'none' | 'possible' | 'unknown';
 
+/** Calls that a run made, as far as its stream told. */
+export interface AgentCalls {
+  /** Answers of the model; undefined where they are not told apart (Codex). */
+  readonly model?: number | undefined;
+  /** Tools that the model asked for, those that were declined included. */
+  readonly tools: number;
+}
+
 /** What an agent's command line said about its run, in its own protocol. */
 export interface AgentReport {
   readonly agent: AgentName;
@@ -20,6 +28,8 @@ export interface AgentReport {
   readonly effects: AgentEffects;
   /** Whether it told its end; a run that was killed did not. */
   readonly concluded: boolean;
+  /** Calls that it made; absent where it told its end alone. */
+  readonly calls?: AgentCalls | undefined;
   /** Why it did not succeed, by its own word. */
   readonly failure?: FailureFacts | undefined;
   /** Why it waits to ask its API again, by its own word; absent once it has got on. */

@@ -3,6 +3,7 @@ import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
+import { CallCount } from './callCount.ts';
 import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
 import { claudeSign } from './claudeSigns.ts';
@@ -32,6 +33,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
   const tools = new ToolUses();
   const retries = new ClaudeRetries();
   const answers = new ClaudeAnswer();
+  const model = new CallCount();
   let { isStream = false } = options;
   let sessionId: string | undefined;
   let result: Message | undefined;
@@ -53,7 +55,10 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         break;
       case 'assistant':
         isStream = true;
-        if (message['is_api_error_message'] !== true) retries.answered();
+        if (message['is_api_error_message'] !== true) {
+          retries.answered();
+          model.take(recordIn(message['message'])?.['id']);
+        }
         tools.asked(message);
         break;
       case 'stream_event':
@@ -99,6 +104,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         text: text === undefined ? undefined : answer(text),
         sessionId,
         effects,
+        calls: model.count > 0 ? { model: model.count, tools: tools.count } : undefined,
         concluded: result !== undefined,
         failure,
         waiting: result === undefined ? retries.waiting(wallNow) : undefined,

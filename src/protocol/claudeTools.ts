@@ -1,4 +1,5 @@
 import { type AgentEffects, recordIn, textIn } from './agentReport.ts';
+import { CallCount } from './callCount.ts';
 import { textHash } from './textHash.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ const mostPending = 1000;
 export class ToolUses {
   /** By their ids: what was asked for, and whether that could change something. */
   readonly #pending = new Map<string, { readonly asked: string; readonly acts: boolean }>();
+  readonly #asked = new CallCount();
   #ran = false;
 
   /** Whether one ran, or may be running, that could change something. */
@@ -39,11 +41,17 @@ export class ToolUses {
     return this.#ran || [...this.#pending.values()].some(({ acts }) => acts) ? 'possible' : 'none';
   }
 
+  /** How many were asked for. */
+  get count(): number {
+    return this.#asked.count;
+  }
+
   /** An assistant's message: its tools start at once. */
   asked(message: Message): void {
     for (const block of blocksOf(message)) {
       if (block['type'] !== 'tool_use') continue;
       const id = textIn(block['id']);
+      this.#asked.take(id);
       const acts = !readOnly.has(textIn(block['name']) ?? '');
       const asked = textHash(JSON.stringify([block['name'], block['input']]));
       const other = id === undefined ? undefined : this.#pending.get(id);

@@ -1,5 +1,6 @@
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts } from '../policy/failure.ts';
+import { CallCount } from './callCount.ts';
 import { type AgentEffects, type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
 
 /** Items that act; messages, reasoning, plans and searches do not, and an item of type `error` is a warning. */
@@ -10,6 +11,8 @@ const acting: ReadonlySet<string> = new Set([
   'file_change',
   'mcp_tool_call',
 ]);
+/** Items that are calls of tools. */
+const tools: ReadonlySet<string> = new Set([...acting, 'web_search']);
 
 /** How Codex begins the notice that it asks again, whatever failed. */
 const asksAgain = /^Reconnecting\.\.\. /;
@@ -23,6 +26,7 @@ const asksAgain = /^Reconnecting\.\.\. /;
 export function createCodexReader(retriesItself?: boolean): AgentReader {
   let sessionId: string | undefined;
   let text: string | undefined;
+  const asked = new CallCount();
   let effects: AgentEffects = 'none';
   let ended: 'completed' | 'failed' | undefined;
   let error: string | undefined;
@@ -57,6 +61,7 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
         case 'item.completed': {
           const item = recordIn(event['item']);
           const type = textIn(item?.['type']) ?? textIn(item?.['item_type']) ?? '';
+          if (tools.has(type)) asked.take(item?.['id']);
           if (acting.has(type) && item?.['status'] !== 'declined') effects = 'possible';
           if (type === 'agent_message' || type === 'assistant_message') text = textIn(item?.['text']) ?? text;
           break;
@@ -86,6 +91,7 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
         text: failure === undefined && ended === 'completed' && text !== undefined ? answer(text) : undefined,
         sessionId,
         effects,
+        calls: { tools: asked.count },
         concluded: ended !== undefined,
         // A run that ends without a turn's end says why in its last error.
         failure: failure ?? (ended === undefined && error !== undefined ? failureOf(wallNow) : undefined),

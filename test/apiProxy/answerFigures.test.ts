@@ -3,6 +3,18 @@ import { AnswerReader } from '../../src/apiProxy/answerFigures.ts';
 
 const events = (...data: readonly object[]): string => data.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
 const usage = { input_tokens: 10, cache_creation_input_tokens: 3, cache_read_input_tokens: 100, output_tokens: 1 };
+const openAi = {
+  input_tokens: 113,
+  input_tokens_details: { cached_tokens: 100 },
+  output_tokens: 40,
+  output_tokens_details: { reasoning_tokens: 30 },
+};
+const chat = {
+  prompt_tokens: 113,
+  prompt_tokens_details: { cached_tokens: 100 },
+  completion_tokens: 40,
+  completion_tokens_details: { reasoning_tokens: 30 },
+};
 const streams: Readonly<Record<string, string>> = {
   messages: events(
     { type: 'message_start', message: { model: 'opus-4', usage } },
@@ -13,19 +25,20 @@ const streams: Readonly<Record<string, string>> = {
   responses: events(
     { type: 'response.created', response: { model: 'opus-4' } },
     { type: 'response.output_text.delta', delta: 'hi' },
-    { type: 'response.completed', response: { model: 'opus-4', usage: { input_tokens: 113, output_tokens: 40 } } },
+    { type: 'response.completed', response: { model: 'opus-4', usage: openAi } },
   ),
   chat: `${events(
     { model: 'opus-4', choices: [{ delta: { content: 'hi' } }] },
-    { model: 'opus-4', choices: [], usage: { prompt_tokens: 113, completion_tokens: 40 } },
+    { model: 'opus-4', choices: [], usage: chat },
   )}data: [DONE]\n\n`,
 };
 const wholes: Readonly<Record<string, object>> = {
   messages: { model: 'opus-4', usage: { ...usage, output_tokens: 40 } },
-  responses: { model: 'opus-4', usage: { input_tokens: 113, output_tokens: 40 } },
-  chat: { model: 'opus-4', usage: { prompt_tokens: 113, completion_tokens: 40 } },
+  responses: { model: 'opus-4', usage: openAi },
+  chat: { model: 'opus-4', usage: chat },
 };
-const said = { model: 'opus-4', inputTokens: 113, outputTokens: 40 };
+const all = { model: 'opus-4', inputTokens: 113, cacheReadTokens: 100, outputTokens: 40 };
+const said = (of: string) => ({ ...all, ...(of === 'messages' ? { cacheWriteTokens: 3 } : { reasoningTokens: 30 }) });
 
 function read(isStream: boolean, text: string, size = 7): AnswerReader {
   const reader = new AnswerReader(isStream);
@@ -35,12 +48,12 @@ function read(isStream: boolean, text: string, size = 7): AnswerReader {
 }
 
 describe('the figures of an answer', () => {
-  it.each(Object.entries(streams))('[O-5] are those of a stream of %s, wherever it is cut', (_of, text) => {
-    for (const size of [1, 7, 1000]) expect(read(true, text, size).figures).toEqual(said);
+  it.each(Object.entries(streams))('[O-5] are those of a stream of %s, wherever it is cut', (of, text) => {
+    for (const size of [1, 7, 1000]) expect(read(true, text, size).figures).toEqual(said(of));
   });
 
-  it.each(Object.entries(wholes))('[O-5] are those of an answer of %s that is no stream', (_of, answer) => {
-    expect(read(false, JSON.stringify(answer)).figures).toEqual(said);
+  it.each(Object.entries(wholes))('[O-5] are those of an answer of %s that is no stream', (of, answer) => {
+    expect(read(false, JSON.stringify(answer)).figures).toEqual(said(of));
   });
 
   it.each(['', 'no JSON', '[]', '{"usage":7,"model":{}}', '{"usage":{"input_tokens":"10"}}'])(

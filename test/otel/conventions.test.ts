@@ -13,7 +13,7 @@ import {
   standard,
   withEarlierNames,
 } from '../../src/otel/conventions.ts';
-import { durations, tokenCounters } from '../../src/otel/instruments.ts';
+import { agentCalls, durations, tokenCounters } from '../../src/otel/instruments.ts';
 import type { Failure } from '../../src/policy/failure.ts';
 
 interface Pinned {
@@ -71,9 +71,11 @@ const shapes = {
 describe('the names of spans, attributes and metrics', () => {
   it('[O-5] are those of the pinned conventions', () => {
     expect(Object.values(standard).filter((name) => !(name in pinned.attributes))).toEqual([]);
-    expect([...durations, ...tokenCounters].map(([name]) => name).filter((name) => !(name in pinned.metrics))).toEqual(
-      [],
-    );
+    expect(
+      [...durations, ...tokenCounters, ...Object.values(agentCalls)]
+        .map(([name]) => name)
+        .filter((name) => !(name in pinned.metrics)),
+    ).toEqual([]);
     expect(Object.entries(conventions)).toEqual(
       Object.entries(pinned.sources).map(([source, { commit, version }]) => [source, commit ?? version]),
     );

@@ -87,6 +87,14 @@ describe('the output of codex exec --json', () => {
     expect(read(started, begun).effects).toBe('possible');
   });
 
+  it('[O-5] counts each call of a tool once, and no messages', () => {
+    const command = { id: 'item_1', type: 'command_execution' };
+    const begins = { type: 'item.started', item: command };
+    const ends = { type: 'item.completed', item: { ...command, status: 'declined' } };
+    const report = read(started, begins, ends, item('web_search', { id: 'item_2' }), says('two'), completed);
+    expect(report.calls).toEqual({ tools: 2 });
+  });
+
   it('[S-10] passes over noise and what it does not know', () => {
     expect(read('WARNING: x', '{', '[]', { type: 'turn.failed.v2' }, { item: 1 }, says('ok'), completed)).toMatchObject(
       { text: 'ok' },

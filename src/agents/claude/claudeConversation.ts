@@ -55,7 +55,7 @@ export class ClaudeConversation {
     const goesOn = trail.heardBy === open || (mayHaveActed && (link !== undefined || this.#canResume));
     const asked = trail.told?.resumed(prompt) ?? (goesOn ? goOnPrompt : prompt);
     const message = userMessage(asked, runtime.random);
-    const { text, usage } = await runTurn(
+    const { text, usage, calls } = await runTurn(
       this.#scope,
       { link: open, message, trail, sink, context },
       {
@@ -74,7 +74,7 @@ export class ClaudeConversation {
       },
     );
     const { effects } = trail.attempts.left;
-    return { text, id: this.#id, backend: 'claude', agent, effects, usage };
+    return { text, id: this.#id, backend: 'claude', agent, effects, usage, calls };
   }
 
   /** What is known of a failed attempt. */

@@ -1,7 +1,7 @@
 import { withoutValues } from '../../actors/process/valueHider.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
-import { recordIn, textIn } from '../../protocol/agentReport.ts';
+import { type AgentCalls, recordIn, textIn } from '../../protocol/agentReport.ts';
 import { createClaudeReader } from '../../protocol/claudeOutput.ts';
 import { claudeRetriesName, mayRetryItself } from '../../protocol/claudeRetries.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
@@ -25,6 +25,7 @@ export interface RunningTurn extends AskingTurn {
 export interface ClaudeAnswer {
   readonly text: string;
   readonly usage: AgentUsage | undefined;
+  readonly calls: AgentCalls | undefined;
 }
 
 /** A prompt that a query is to answer. */
@@ -82,9 +83,9 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
       settle(() => reject(new AttemptError(owner.amend(facts))));
     };
     const conclude = (result: SdkMessage): void => {
-      const { failure, text = '' } = reader.report(clock.wallNow());
+      const { failure, text = '', calls } = reader.report(clock.wallNow());
       if (failure !== undefined) fail(failure);
-      else settle(() => resolve({ text, usage: usageIn(result) }));
+      else settle(() => resolve({ text, usage: usageIn(result), calls }));
     };
     const abort = (): void => {
       void owner.giveUp(obeyed).then(() => settle(() => reject(reasonOf(signal))));

@@ -57,7 +57,7 @@ export function createCodexConversation(
   };
 }
 
-function resultOf(agent: string, { text, thread, effects, tokens }: CodexTurnResult): AgentResult {
+function resultOf(agent: string, { text, thread, effects, tokens, toolCalls }: CodexTurnResult): AgentResult {
   const usage = tokens === undefined ? undefined : { inputTokens: tokens.input, outputTokens: tokens.output };
-  return { text, id: thread, backend: 'codex', agent, effects, usage };
+  return { text, id: thread, backend: 'codex', agent, effects, usage, calls: { tools: toolCalls } };
 }

@@ -22,6 +22,9 @@ const acting: ReadonlySet<string> = new Set([
   'mcpToolCall',
 ]);
 
+/** Items that are calls of tools. */
+const toolCalls: ReadonlySet<string> = new Set([...acting, 'webSearch']);
+
 /** Items that a model says again when its answer is asked for again. */
 const spoken: ReadonlySet<string> = new Set(['agentMessage', 'plan', 'reasoning']);
 
@@ -37,6 +40,11 @@ export function readItem(value: unknown): CodexItem | undefined {
 /** Whether the item may have changed something by now: declined, it never ran. */
 export function mayAct({ type, status }: CodexItem): boolean {
   return acting.has(type) && status !== 'declined';
+}
+
+/** Tells a call of a tool, one that was declined included. */
+export function isToolCall({ type }: CodexItem): boolean {
+  return toolCalls.has(type);
 }
 
 /** Whether the item is something the model says, and says anew when its stream is tried again. */

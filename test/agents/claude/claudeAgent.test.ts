@@ -19,6 +19,7 @@ describe('an agent over the Claude Agent SDK', () => {
         agent: 'coder',
         effects: 'none',
         usage: { inputTokens: 10, outputTokens: 5 },
+        calls: { model: 1, tools: 0 },
       },
     });
     expect(conversation.id).toBe('session-1');

@@ -181,6 +181,7 @@ describe('a turn', () => {
       tokens: undefined,
       items: 0,
       effects: 'none',
+      toolCalls: 0,
       retries: 0,
     } as const;
     const outcome = await thread.send('hi', {

@@ -35,6 +35,9 @@ describe('the spans of a workflow', () => {
     request.end();
     // What an agent is made of is loaded with its first turn.
     while (sdk.queries.length === 0) await clock.settle();
+    const asks = { id: 'm1', content: [{ type: 'tool_use', id: 't1', name: 'Write', input: {} }] };
+    sdk.at(0).say({ type: 'assistant', message: asks }, { type: 'assistant', message: asks });
+    sdk.at(0).say({ type: 'assistant', message: { id: 'm2', content: [{ type: 'text', text: 'done' }] } });
     sdk.at(0).answer('done');
     await clock.settle();
     expect(await run.outcome).toMatchObject({ status: 'succeeded' });
@@ -57,6 +60,13 @@ describe('the spans of a workflow', () => {
     const operations = (await points('gen_ai.invoke_agent.duration')).map(
       ({ attributes }) => `${String(attributes['gen_ai.operation.name'])} ${String(attributes['gen_ai.agent.name'])}`,
     );
+    for (const [name, sum] of [
+      ['inference_calls', 2],
+      ['tool_calls', 1],
+    ] as const) {
+      const found = await points(`gen_ai.invoke_agent.${name}`);
+      expect(found).toMatchObject([{ attributes: { 'gen_ai.agent.name': 'coder' }, value: { count: 1, sum } }]);
+    }
     expect(new Set(operations)).toEqual(new Set(['invoke_agent coder', 'invoke_workflow deploy']));
   });
 });
