@@ -126,7 +126,7 @@ export function heldBack(name: string, label: string | undefined): FailureFacts 
 }
 
 export function stopped(name: string): FailureFacts {
-  return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopped`, outcome: 'cancelled' };
+  return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopped`, outcome: 'unknown' };
 }
 
 /** New calls, while what is under way may end. */

@@ -3,7 +3,7 @@ import type { OrderNote } from '../policy/operatorOrder.ts';
 
 /** What ends a message or a turn for a reason of the session's. */
 export const turnEnds = {
-  stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'cancelled' },
+  stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'unknown' },
   /** The same of a message that is to be kept: its sender must not take it for one that will not happen. */
   putBack: {
     kind: 'cancelled',

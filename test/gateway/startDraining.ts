@@ -10,7 +10,7 @@ export const refused = {
   failure: { kind: 'cancelled', reason: 'stopped', outcome: 'not_started', attempts: 0 },
 };
 /** Of a call that was in flight when its time was over. */
-export const cut = { ok: false, failure: { kind: 'cancelled', reason: 'stopped', outcome: 'cancelled', attempts: 1 } };
+export const cut = { ok: false, failure: { kind: 'cancelled', reason: 'stopped', outcome: 'unknown', attempts: 1 } };
 
 export function makeGateway(options: GatewayOptions = {}) {
   const clock = new SimulatedClock();

@@ -182,14 +182,14 @@ describe('a call that is cut', () => {
 
   it('[G-13] that only reads is not said to have taken effect', async () => {
     const { told, outcome } = await cutTurn('readOnly');
-    expect(told).toContain('it was ended before an answer came; it changes nothing');
-    expect(outcome).toMatchObject({ ok: false, failure: { outcome: 'cancelled', effect: 'readOnly' } });
+    expect(told).toContain('no answer came; it changes nothing');
+    expect(outcome).toMatchObject({ ok: false, failure: { outcome: 'unknown', effect: 'readOnly' } });
   });
 
   it.each(['mutating', undefined] as const)('[G-13] that is %s may have', async (effect) => {
     const { told, outcome } = await cutTurn(effect);
     expect(told).toMatch(/it may have taken effect(, check before repeating|; it is declared mutating)/);
-    expect(outcome).toMatchObject({ ok: false, failure: { outcome: 'cancelled' } });
+    expect(outcome).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
   });
 
   it('[R-7] says nothing of its effect when it was not started', async () => {
