@@ -118,12 +118,12 @@ describe.skipIf(!hasSqlite)('a secret of a child', () => {
     }
     await gateway.stop();
 
-    expect(asText(facts)).toContain('refused: [redacted]');
+    expect(asText(facts)).toContain('refused: [CHILD_TOKEN]');
     expectNothingOf('facts', asText(facts));
     expectNothingOf('log', asText(lines));
     expect(shown).toContain('integration:plain');
     expectNothingOf('inspector', shown);
-    expect(webhook.bodies.join('\n')).toContain('refused: [redacted]');
+    expect(webhook.bodies.join('\n')).toContain('refused: [CHILD_TOKEN]');
     expectNothingOf('webhook', webhook.bodies.join('\n'));
     expectNothingOf('alert command', readFileSync(alertFile, 'utf8'));
     const files = readdirSync(directory).filter((name) => name.startsWith('events.sqlite'));
