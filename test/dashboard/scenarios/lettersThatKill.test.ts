@@ -14,11 +14,17 @@ async function startWithLetter() {
   vi.stubEnv('XDG_RUNTIME_DIR', home);
   const path = join(home, 'gateway.sqlite');
   const before = createGateway({ store: path, logger: false, control: false });
+  let begins = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begins = resolve));
   const session = before.session('agent:main', {
-    onMessage: (_message, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+    onMessage: (_message, { signal }) => {
+      begins();
+      return new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
   });
   await before.start();
   await session.send({ kind: 'user', text: 'first' });
+  await begun;
   await before.stop();
   openDatabase(path).exec('UPDATE unwedge_messages SET posted_at = 1');
   const host = spawn(process.execPath, [fixture('dyingGateway'), path], { stdio: ['ignore', 'pipe', 'inherit'] });
