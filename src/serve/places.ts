@@ -22,6 +22,14 @@ export interface Room extends Pick<IntegrationPolicy, 'maxInFlight' | 'queueLeng
   readonly limitMs: number;
 }
 
+/** What a message was given that may wait. One of the two is to be called, once. */
+export interface Place {
+  /** It has ended. */
+  leave(): void;
+  /** It was not accepted. */
+  giveBack(): void;
+}
+
 interface Line {
   /** Messages without an end, by session: each session has one call at a time. */
   readonly sessions: Map<string, number>;
@@ -45,8 +53,8 @@ export class Places {
     this.#roomOf = roomOf;
   }
 
-  /** Takes a message in. @returns what is to be called once when it has ended, or is not accepted. @throws ApiError when it cannot wait. */
-  enter(name: string, session: string): () => void {
+  /** Takes a message in. @throws ApiError when it cannot wait. */
+  enter(name: string, session: string): Place {
     const line = this.#lines.get(name) ?? {
       sessions: new Map<string, number>(),
       lastEnd: undefined,
@@ -56,7 +64,14 @@ export class Places {
     if (messages === undefined) this.#refuse(name, line);
     this.#lines.set(name, line);
     line.sessions.set(session, (messages ?? 0) + 1);
-    return () => this.#leave(name, line, session);
+    const giveBack = (): void => takeOut(line, session);
+    return {
+      giveBack,
+      leave: () => {
+        this.#ended(name, line);
+        giveBack();
+      },
+    };
   }
 
   #refuse(name: string, { sessions, betweenMs = 0 }: Line): void {
@@ -65,23 +80,31 @@ export class Places {
     if (ahead > queueLength)
       throw new ApiError(429, `${name} is busy, and as many sessions wait for it as may.`, stayOf(betweenMs));
     const waitMs = ahead * betweenMs;
-    if (waitMs <= limitMs) return;
+    // The first in line always waits: by it a pace is found out anew.
+    if (waitMs <= limitMs || ahead <= 1) return;
     const text = `${name} is busy: ${ahead - 1} sessions wait for it already, and a call may take ${formatDuration(limitMs)}.`;
     throw new ApiError(429, text, stayOf(waitMs - limitMs));
   }
 
-  #leave(name: string, line: Line, session: string): void {
+  /** The pace is that of ends while others wait, and is forgotten once none does. A gap may be idle time: beyond the limit it says no more than that. */
+  #ended(name: string, line: Line): void {
     const now = this.#clock.now();
-    const isCrowded = line.sessions.size > this.#roomOf(name).maxInFlight;
+    const { maxInFlight, limitMs } = this.#roomOf(name);
+    const isCrowded = line.sessions.size > maxInFlight;
     if (isCrowded && line.lastEnd !== undefined) {
-      const mean = line.betweenMs ?? now - line.lastEnd;
-      line.betweenMs = mean + (now - line.lastEnd - mean) / samples;
+      const gapMs = Math.min(now - line.lastEnd, limitMs);
+      const mean = line.betweenMs ?? gapMs;
+      line.betweenMs = mean + (gapMs - mean) / samples;
     }
     line.lastEnd = isCrowded ? now : undefined;
-    const messages = line.sessions.get(session) ?? 1;
-    if (messages > 1) line.sessions.set(session, messages - 1);
-    else line.sessions.delete(session);
+    if (!isCrowded) line.betweenMs = undefined;
   }
+}
+
+function takeOut({ sessions }: Line, session: string): void {
+  const messages = sessions.get(session) ?? 1;
+  if (messages > 1) sessions.set(session, messages - 1);
+  else sessions.delete(session);
 }
 
 const stayOf = (ms: number): number => Math.min(longestStay, Math.max(1, Math.ceil(ms / 1000)));

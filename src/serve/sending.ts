@@ -12,7 +12,7 @@ import { toolMessage, userMessage } from './messageForms.ts';
 import { answersIn, type MessageResult } from './messageHandler.ts';
 import type { MessageStates } from './messageStates.ts';
 import { MessagesUnderWay } from './messagesUnderWay.ts';
-import type { Places } from './places.ts';
+import type { Place, Places } from './places.ts';
 import { endedView, isOver, type MessageView } from './messageView.ts';
 import type { ServedSession } from './sessionHost.ts';
 
@@ -39,19 +39,29 @@ export class Sending {
 
   /** @throws ApiError that says why it is not accepted. */
   async send(session: ServedSession, asked: AskedOf<'send'>): Promise<Answered> {
-    const key = asked.request.headers['idempotency-key'];
+    const given = asked.request.headers['idempotency-key'];
+    const key = typeof given === 'string' ? given : undefined;
     const message = this.#messageIn(asked.body);
-    // One that goes on elsewhere takes a place there.
-    const leave = session.heldElsewhere
-      ? () => undefined
-      : this.#parts.places.enter(this.#targetOf(session, asked.body), session.id);
-    const acceptance = await session.send(message, typeof key === 'string' ? { key } : {});
-    if (acceptance.accepted) void acceptance.processed.then(leave);
-    else leave();
+    const place = this.#placeFor(session, asked.body, key);
+    let acceptance: Acceptance<MessageResult | undefined>;
+    try {
+      acceptance = await session.send(message, key === undefined ? {} : { key });
+    } catch (error) {
+      place?.giveBack();
+      throw error;
+    }
+    if (acceptance.accepted) void acceptance.processed.then(() => place?.leave());
+    else place?.giveBack();
     if (!acceptance.accepted && acceptance.reason === 'duplicate')
       return this.#again(session, acceptance.id ?? '', message, asked);
     if (acceptance.accepted) this.#underWay.add(acceptance.id, message, acceptance.processed);
     return this.#answerOf(session, acceptance, asked);
+  }
+
+  /** One that goes on elsewhere takes a place there, and one that was accepted before takes none. */
+  #placeFor(session: ServedSession, body: AskedOf<'send'>['body'], key: string | undefined): Place | undefined {
+    if (session.heldElsewhere || (key !== undefined && session.knows(key))) return undefined;
+    return this.#parts.places.enter(this.#targetOf(session, body), session.id);
   }
 
   /** Who is asked: a server, or an agent, by the name of its integration. */

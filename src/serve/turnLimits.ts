@@ -36,6 +36,8 @@ export class TurnLimits {
       { of: this.#agent, rule: 'attempt_timeout', due: this.#attemptAt + limits.attemptMs },
       { of: this.#agent, rule: 'overall_timeout', due: this.#startedAt + limits.overallMs },
     ] as const;
-    return all.filter(({ due }) => Number.isFinite(due));
+    // One that has passed does not run: the agent waits for a place, or for its next attempt.
+    const now = this.#clock.now();
+    return all.filter(({ due }) => Number.isFinite(due) && due > now);
   }
 }

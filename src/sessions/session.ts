@@ -63,6 +63,8 @@ export interface Session<Result = unknown> {
    * for its owner on PostgreSQL, and refused elsewhere.
    */
   readonly heldElsewhere: boolean;
+  /** Tells whether a message of this key was accepted, as far as it is remembered: of a session that is held elsewhere it is not known here. */
+  knows(key: string): boolean;
   /**
    * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
    * @throws TypeError or RangeError at once when it is no message, its `kind` no name, its `key` none that can be kept, or not JSON where it
@@ -167,6 +169,11 @@ export class SupervisedSession implements Session, Drainable {
 
   get heldElsewhere(): boolean {
     return this.#persistence.held;
+  }
+
+  knows(key: string): boolean {
+    this.#persistence.recall();
+    return this.#persistence.known(key) !== undefined;
   }
 
   /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */

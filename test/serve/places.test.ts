@@ -6,16 +6,16 @@ import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 function start(room: Partial<Room> = {}) {
   const clock = new SimulatedClock();
   const places = new Places(clock, () => ({ maxInFlight: 2, queueLength: 1_000, limitMs: 60_000, ...room }));
-  const enter = (session: number | string): (() => void) => places.enter('kb', String(session));
+  const enter = (session: number | string): (() => void) => places.enter('kb', String(session)).leave;
   const refusal = (session: number | string): ApiError | undefined => {
     try {
-      enter(session)();
+      places.enter('kb', String(session)).giveBack();
       return undefined;
     } catch (error) {
       return error as ApiError;
     }
   };
-  return { clock, enter, refusal };
+  return { clock, places, enter, refusal };
 }
 
 describe('places at a server or an agent', () => {
@@ -67,6 +67,32 @@ describe('places at a server or an agent', () => {
     const leave = ['a', 'b', 'c'].map(enter);
     expect(refusal('d')).toBeUndefined();
     for (const each of leave) each();
+  });
+
+  it('[E-1] are always waited for by the first in line, so that a pace that was idle time is found out anew', () => {
+    const { clock, enter, refusal } = start({ maxInFlight: 1, limitMs: 60_000 });
+    for (let run = 0; run < 3; run++) {
+      const leave = [enter('a'), enter('b')];
+      clock.stall(600_000);
+      for (const each of leave) each();
+    }
+    const leave = enter('a');
+    expect(refusal('b')).toBeUndefined();
+    const second = enter('b');
+    expect(refusal('c')).toBeUndefined();
+    leave();
+    second();
+  });
+
+  it('[E-1] have no pace by what was given back, and no end of it either', () => {
+    const { clock, places, enter, refusal } = start({ maxInFlight: 1, limitMs: 10_000 });
+    const leave = Array.from({ length: 6 }, (_, session) => enter(session));
+    leave[0]?.();
+    clock.stall(8_000);
+    leave[1]?.();
+    expect(refusal('new')).toMatchObject({ status: 429 });
+    for (let time = 0; time < 100; time++) places.enter('kb', '5').giveBack();
+    expect(refusal('new')).toMatchObject({ status: 429 });
   });
 
   it('[E-1] have a line without end where a policy says nothing else; what is no policy is left for its check', () => {
