@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { seeNow } from '../../actors/process/processIdentity.ts';
+import { identifyNow, seeNow } from '../../actors/process/processIdentity.ts';
 import { judge, type Liveness } from '../../actors/process/processWorld.ts';
+import { readString } from '../../policy/errorChain.ts';
 import type { Database, Driver } from './database.ts';
 
 /** An earlier version of this package has the file, and the schema would have to be changed under it. */
@@ -50,11 +51,27 @@ export function refuseOlderRuns(database: Database): void {
   const world = seeNow(rows.map(({ pid }) => Number(pid)));
   const found = rows.flatMap((row) => {
     const [pid, start] = [Number(row['pid']), String(row['process_start'])];
-    // A process has one version.
-    if (pid === process.pid) return [];
-    const liveness: Liveness = world === undefined ? 'unknown' : judge(world, { pid, start });
+    if (isThisProcess(pid, start)) return [];
+    const liveness = world === undefined ? withoutWorld(pid) : judge(world, { pid, start });
     const lives = liveness === 'alive' || (liveness === 'unknown' && Number(row['silent_ms']) < unknownForMs);
     return lives ? [`${String(row['name'])} (pid ${pid})`] : [];
   });
   if (found.length > 0) throw new OlderRunsError(found);
+}
+
+/** A process has one version. In another container another process may have its number. */
+function isThisProcess(pid: number, start: string): boolean {
+  if (pid !== process.pid) return false;
+  const own = identifyNow(pid);
+  return own === undefined || own.start === start;
+}
+
+/** Where the system does not tell when a process began, its number may be that of another by now; one that nobody has is dead. */
+function withoutWorld(pid: number): Liveness {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (readString(error, 'code') === 'ESRCH') return 'dead';
+  }
+  return 'unknown';
 }
