@@ -190,6 +190,8 @@ export class CallPath<I, O> implements Drainable {
     const next = this.why(call)?.next;
     if (next === undefined) return notDone('The call has ended.');
     if (next.id !== rule) return notDone(`Something else comes next by now: ${next.rule}.`);
+    if (next.of !== undefined)
+      return notDone(`It is a limit of ${next.of}, which may try again: the call can be cancelled instead.`);
     const act = (): void => {
       this.#conductor.befell({ input: 'fired', call: call.number, rule: next.rule });
       announce();
@@ -416,8 +418,9 @@ export class CallPath<I, O> implements Drainable {
     this.#step(() => {
       state.abandoned.clear();
       const facts = refusal.stopped(this.name);
-      for (const call of [...state.inFlight.list(), ...state.waiting.list(), ...state.fallingBack])
-        steps.end(call, facts);
+      for (const call of [...state.inFlight.list(), ...state.fallingBack]) steps.end(call, facts);
+      // Of those that wait is known what their attempts have left behind.
+      for (const call of state.waiting.list()) steps.end(call, { ...facts, outcome: 'not_started' });
       steps.reconciling.stop();
       this.link.retire();
     });

@@ -81,7 +81,7 @@ class WorkflowRuns<I, R, S> implements Part {
     const run = createRun(runtime, input, { ...about, redact: runtime.redactAnswer, ended });
     this.#live.set(id, run);
     if (signal?.aborted === true) run.fail('cancelled', refusal.cancelled(signal.reason, false));
-    else if (runtime.stopped) run.fail('cancelled', refusal.stopped(workflow));
+    else if (runtime.stopped) run.fail('cancelled', { ...refusal.stopped(workflow), outcome: 'not_started' });
     else if (this.#draining !== undefined && !isOfWork(signal)) run.fail('cancelled', refusal.stopping(workflow));
     else if (runtime.running) this.#begin(id, run);
     else this.#awaitStart(id, run);
@@ -116,7 +116,7 @@ class WorkflowRuns<I, R, S> implements Part {
   /** Ends what has not begun. What runs ends with the runtime. */
   beforeCalls(): void {
     for (const id of [...this.#waiting.keys(), ...this.#beginning]) {
-      this.#live.get(id)?.fail('cancelled', refusal.stopped(this.#name));
+      this.#live.get(id)?.fail('cancelled', { ...refusal.stopped(this.#name), outcome: 'not_started' });
     }
   }
 
