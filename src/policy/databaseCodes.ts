@@ -1,4 +1,4 @@
-import { read, readInteger, readString } from './errorChain.ts';
+import { read, readInteger, readMessage, readString } from './errorChain.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { sqlStateText } from './sqlState.ts';
@@ -53,10 +53,10 @@ const sqlServer: readonly (readonly [numbers: readonly number[], kind: FailureKi
   [[229, 230, 262, 297, 300, 916, 18452, 18456], 'auth', 'failed'],
 ];
 
-/** Codes of tedious and mssql, the drivers of SQL Server, where no number of the server is beside; `ETIMEOUT` before the connection stood. */
+/** Codes of tedious and mssql, the drivers of SQL Server, where no number of the server is beside. */
 const tedious: readonly Row[] = [
   [/^ELOGIN$/, 'auth', 'failed'],
-  [/^(?:ETIMEOUT|EINSTLOOKUP|ENOTOPEN|ECONNCLOSED)$/, 'transient', 'not_started'],
+  [/^(?:EINSTLOOKUP|ENOTOPEN|ECONNCLOSED)$/, 'transient', 'not_started'],
   [/^ESOCKET$/, 'transient', 'unknown', 'connection_lost'],
   [/^ECANCEL$/, 'cancelled', 'cancelled'],
 ];
@@ -90,11 +90,19 @@ export function codeText(text: string): Finding | undefined {
 function ofSqlServer(error: unknown, code: string): Finding | undefined {
   const number = readInteger(error, 'number');
   const severity = readInteger(error, 'class');
-  if (number === undefined || severity === undefined) return rowOf(tedious, code);
+  if (number === undefined || severity === undefined) return rowOf(tedious, code) ?? ofTimeout(error, code);
   if (!/^E(?:REQUEST|LOGIN)$/.test(code)) return undefined;
   const [, kind, outcome] = sqlServer.find(([numbers]) => numbers.includes(number)) ?? [];
   if (kind !== undefined) return { kind, outcome: outcome ?? 'unknown', code: number };
   return severity >= 11 && severity <= 16 ? { kind: 'permanent', outcome: 'failed', code: number } : undefined;
+}
+
+/** A name or a connection that did not come in time was asked for nothing; a request that cannot be cancelled may have been carried out. */
+function ofTimeout(error: unknown, code: string): Finding | undefined {
+  if (code !== 'ETIMEOUT') return undefined;
+  const isBefore =
+    /^Failed to connect to/i.test(readMessage(error)) || readString(error, 'syscall')?.startsWith('query') === true;
+  return isBefore ? { kind: 'transient', outcome: 'not_started', code } : { kind: 'timeout', outcome: 'unknown', code };
 }
 
 function ofCassandra(error: unknown): Finding | undefined {

@@ -131,10 +131,12 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'not_started',
   ),
   row(
-    /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized|\bunexpected content[- ]type\b|\bprotocol version\b[^.\n]{0,20}\b(?:not supported|unsupported|mismatch)|\bunsupported protocol version\b/i,
+    /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized|\bprotocol version\b[^.\n]{0,20}\b(?:not supported|unsupported|mismatch)|\bunsupported protocol version\b/i,
     'protocol',
     'failed',
   ),
+  // Whoever says so has an answer, which may be that of a request that was carried out.
+  row(/\bunexpected content[- ]type\b/i, 'protocol', 'unknown'),
   row(closed('1002|1003|1007'), 'protocol', 'unknown'),
 
   row(/agent loop died unexpectedly|\bsegmentation fault\b|\bcore dumped\b|\bOOMKilled\b/i, 'crash', 'unknown'),

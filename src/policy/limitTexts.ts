@@ -29,7 +29,7 @@ export const quotaTexts: readonly ErrorText[] = [
     /\b(?:credits?|balance|funds|(?<!retry |error |time |token |thinking )budget)\b[^.!?;\n]{0,40}?\b(?:too low|insufficient|exhausted|depleted|used up|exceeded|ran out|run out|negative|consumed)\b/i,
   ),
   quota(
-    /\brequires? (?:more|additional) credits\b|\b(?:add|buy|purchase) (?:more |additional )?credits\b|\b(?:do|does)(?: not|n['’]t) have (?:any |enough |sufficient )?(?:credits|funds)\b|\busage exceeded\b|\b(?:insufficient|low) (?:account )?balance\b|\binsufficient (?:funds|credits?)\b/i,
+    /\brequires? (?:more|additional) credits\b|\b(?:add|buy|purchase) (?:more |additional )?credits\b|\b(?:do|does)(?: not|n['’]t) have (?:any |enough |sufficient )?(?:credits|funds)\b|\b(?:free|plan|api|token|credit|monthly|weekly|daily|included|trial) usage exceeded\b|\b(?:insufficient|low) (?:account )?balance\b|\binsufficient (?:funds|credits?)\b/i,
   ),
   quota(
     /\bpayment (?:is )?required\b|\b(?:account |recent |your )payments? (?:has |have )?(?:failed|declined)\b|\bspending limit needs to be (?:increased|raised)\b|\bbilling (?:account )?(?:is |has been |was )?(?:not active|inactive|disabled|suspended|not enabled)\b/i,

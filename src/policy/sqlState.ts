@@ -66,7 +66,10 @@ export function byDatabase(error: unknown): Finding | undefined {
 /** Finds what a text means that names its SQLSTATE: `SQLSTATE[42S02]`, `(SQLSTATE 42P01)`, `SQLState: 08001`. */
 export function sqlStateText(text: string): Finding | undefined {
   const [, state] = /\bSQLSTATE(?:\[| = |[:=] ?| )['"]?([0-9A-Z]{5})\b/i.exec(text) ?? [];
-  return state !== undefined && sqlState.test(state) ? stateMeaning(state) : undefined;
+  if (state === undefined || !sqlState.test(state)) return undefined;
+  // DB2 says so of every connection, also of one that broke while an answer was awaited.
+  if (state === '08001') return { kind: 'transient', outcome: 'unknown', reason: 'connection_lost', code: state };
+  return stateMeaning(state);
 }
 
 /** What a SQLSTATE means. */

@@ -69,3 +69,21 @@ describe('codes of databases', () => {
     expect(classify(error, { wallNow: 0 }).kind).toBe(kind);
   });
 });
+
+describe('what was sent and lost its answer', () => {
+  it.each<readonly [FailureKind, unknown]>([
+    ['transient', new Error('SQL30081N  Communication function detecting the error: "recv".  SQLSTATE=08001')],
+    ['timeout', thrown({ code: 'ETIMEOUT' }, 'Failed to cancel request in 5000ms', 'RequestError')],
+    ['timeout', thrown({ code: 'ETIMEOUT' }, 'Timeout: Request failed to complete in 15000ms', 'RequestError')],
+    ['protocol', new Error('Unexpected content type: text/html')],
+  ])('[R-5] [R-12] is no refusal: %s, %o', (kind, error) => {
+    expect(classify(error, { wallNow: 0 })).toMatchObject({ kind, outcome: 'unknown' });
+  });
+
+  it.each<unknown>([
+    thrown({ code: 'ETIMEOUT' }, 'Failed to connect to db:1433 in 15000ms', 'ConnectionError'),
+    thrown({ code: 'ETIMEOUT', syscall: 'queryA' }, 'queryA ETIMEOUT db.example'),
+  ])('[R-5] [R-12] is one before the connection stood: %o', (error) => {
+    expect(classify(error, { wallNow: 0 })).toMatchObject({ kind: 'transient', outcome: 'not_started' });
+  });
+});
