@@ -12,13 +12,16 @@ export interface OwnSetting {
   readonly record: SettingRecord;
 }
 
+/** Tells a limit that is shorter; 0 is one without end. */
+export const isLess = (given: number, value: number): boolean => given !== 0 && given < value;
+
 /** Undefined when the file says enough already, or what is no number. */
 export function writeSetting(document: Document, { key, value, why }: FileSetting): OwnSetting | undefined {
   const report: EntryReport = { kind: 'setting', name: `${key} = ${value}`, action: 'set', why };
   const field = document.root.fields.get(key);
   if (field === undefined) return { report, edit: addedLine(document, lineOf(key, value)), record: { key, value } };
   const { value: node } = field;
-  if (node.kind !== 'scalar' || typeof node.value !== 'number' || !(node.value < value)) return undefined;
+  if (node.kind !== 'scalar' || typeof node.value !== 'number' || !isLess(node.value, value)) return undefined;
   const raw = document.text.slice(...node.range);
   return { report, edit: { range: node.range, text: String(value) }, record: { key, value, raw } };
 }

@@ -4,6 +4,7 @@ import { startupGrace } from '../../install/agents/codex.ts';
 import type { ConfigFile } from '../../install/configFile.ts';
 import { readDocument } from '../../install/document.ts';
 import type { Program } from '../../install/entry.ts';
+import { isLess } from '../../install/fileSetting.ts';
 import { DocumentError, type Node, scalarIn, type Table, tableAt } from '../../install/tree.ts';
 import type { World } from '../../install/world.ts';
 import { shellWord } from '../../policy/shellWord.ts';
@@ -45,8 +46,9 @@ export function codexStanding(file: ConfigFile, world: World, project: string): 
 /** Of a project's file or a profile the user's own holds where it says nothing. */
 function isImpatient(own: Table | undefined, user: Table | undefined): boolean {
   const table = [own, user].find((each) => each?.fields.has(startupGrace.key) === true);
-  const value = table === undefined ? 0 : scalarIn(table, startupGrace.key);
-  return typeof value === 'number' && value < startupGrace.value;
+  if (table === undefined) return true;
+  const value = scalarIn(table, startupGrace.key);
+  return typeof value === 'number' && isLess(value, startupGrace.value);
 }
 
 function impatient({ path, scope }: ConfigFile): Finding {

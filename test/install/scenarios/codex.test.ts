@@ -113,6 +113,15 @@ describe('install codex', () => {
   });
 
   const server = '[mcp_servers.a]\ncommand = "x"\n';
+  it.each([0, 8000, 9000])('[E-4] leaves a time of %i as it is: 0 waits for each server', async (ms) => {
+    const machine = startInstall();
+    machine.write('home/.codex/config.toml', `mcp_optional_startup_grace_ms = ${ms}\n${server}`);
+    await machine.run({ agents: ['codex'] });
+    const wrapped = machine.read('home/.codex/config.toml');
+    expect(wrapped.split('\n')[0]).toBe(`mcp_optional_startup_grace_ms = ${ms}`);
+    expect(wrapped).toContain('"mcp"');
+  });
+
   it.each([
     ['a file that begins with a table', server, `${grace}\n[mcp`],
     ['comments before the first table', `# of\n\n# a\n${server}`, `${grace}\n# of\n\n# a\n[mcp`],
@@ -122,8 +131,8 @@ describe('install codex', () => {
     ['servers in a line', 'mcp_servers = { a = { command = "x" } }\r\n', `}\r\n${grace}\r\n`],
     ['less', `mcp_optional_startup_grace_ms = 2_000 # mine\n${server}`, `${grace} # mine\n`],
     [
-      'nothing, under a quoted key',
-      `"mcp_optional_startup_grace_ms"=0\n${server}`,
+      'less, under a quoted key',
+      `"mcp_optional_startup_grace_ms"=1\n${server}`,
       '"mcp_optional_startup_grace_ms"=8000\n',
     ],
     ['less in a table, which Codex does not read', `${server}mcp_optional_startup_grace_ms = 1\n`, `${grace}\n[mcp`],
