@@ -5,6 +5,9 @@ import type { ApiProxySettings } from './settings.ts';
 /** What is held back of a stream until its first event of content, in bytes; one that says nothing in more is passed. */
 const mostHeld = 64 * 1024;
 
+/** How long the beginning of an answer that says nothing yet is held back, in ms: a client may give up a connection that is silent for a minute. */
+const longestHoldMs = 20_000;
+
 /** How long a stream may be without content, in ms. */
 export type ContentLimits = Pick<ApiProxySettings, 'firstContentMs' | 'contentMs'>;
 
@@ -30,8 +33,9 @@ export class ContentWatch {
    * @param hasWaitedLong - whether the client is to be shown a sign of life.
    * @returns whether the first of the answer is to go to the client now, this chunk included.
    */
-  isEnough({ said, mayEnd }: EventScanner, chunk: Buffer, hasWaitedLong: boolean): boolean {
+  isEnough({ said, content, mayEnd }: EventScanner, chunk: Buffer, hasWaitedLong: boolean): boolean {
     if (said > 0 || mayEnd || this.#heldBytes + chunk.length > mostHeld || hasWaitedLong) return true;
+    if (content > 0 && this.#clock.now() - this.#since >= longestHoldMs) return true;
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
     return false;

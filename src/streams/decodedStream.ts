@@ -20,7 +20,7 @@ export type Give<C> = (item: C, isContent?: boolean) => void;
 
 /** What a stream of items needs beside its bytes. */
 export interface DecodedStreamOptions<C> {
-  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now'>;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now' | 'stalls'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */
   readonly heard: () => void;
   /** Longest wait for the first item that is content, in ms; what its reader takes for itself does not count. @defaultValue none */
@@ -125,7 +125,9 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
       }
     } finally {
       clock.clearTimeout(timer);
-      this.#waitedMs = this.#gotContent ? 0 : this.#waitedMs + clock.now() - since;
+      // A time in which this process stood still is nobody's silence, as for the timer.
+      const stoodMs = clock.stalls?.since(since) ?? 0;
+      this.#waitedMs = this.#gotContent ? 0 : this.#waitedMs + Math.max(0, clock.now() - since - stoodMs);
       this.#hasContent ||= this.#gotContent;
       this.#gotContent = false;
     }

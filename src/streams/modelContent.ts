@@ -54,9 +54,15 @@ function ofEvent(name: string | undefined, body: object): boolean | undefined {
       return type === 'message' ? hasWords(read(item, 'content')) : type !== 'reasoning';
     }
     default:
-      if (name.endsWith('.delta')) return hasWords(read(body, 'delta'));
-      return name.endsWith('_part.added') ? hasWords(read(body, 'part')) : undefined;
+      if (name.endsWith('.delta')) return wordsOf(body, 'delta');
+      return name.endsWith('_part.added') ? wordsOf(body, 'part') : undefined;
   }
+}
+
+/** Of an event whose words are in this field; undefined where they are not. */
+function wordsOf(body: object, key: string): boolean | undefined {
+  const words = read(body, key);
+  return typeof words === 'string' || (typeof words === 'object' && words !== null) ? hasWords(words) : undefined;
 }
 
 /** Of the chunks of a chat completion and of Gemini; undefined for any other. */

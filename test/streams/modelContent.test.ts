@@ -100,4 +100,12 @@ describe('content of a model', () => {
     expect(isModelContent('x', '')).toBe(false);
     expect(isModelContent('ping', 'hello')).toBe(false);
   });
+
+  it.each([
+    ['words in another field', { type: 'message.output.delta', content: 'Hello' }],
+    ['words of a part', { type: 'message.part.delta', properties: { text: 'Hello' } }],
+    ['a number', { type: 'progress.delta', delta: 3 }],
+  ])('[R-13] is what nobody knows, of events that are named like those of a model: %s', (_, event) => {
+    expect(said(event)).toBe(true);
+  });
 });
