@@ -130,7 +130,7 @@ const unmistakable =
   'hf_|api_org_|gsk_|xai-|gh[oprsu]_|github_pat_|gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-|dckr_pat_|figd_|ntn_|glsa_';
 /** What a service has made holds a digit; a hyphenated word does not. Letters of both cases without one are a token where nothing else begins so. */
 const token = new RegExp(
-  `(?:^|[_-])(?:sk-[\\w-]{16}|(?:${prefixes.join('|')})(?=[\\w-]*\\d)[\\w-]{16}|` +
+  `(?:^|[_-])(?:sk-[\\w-]{16}|(?:${prefixes.join('|')})(?=[\\w-]{0,200}\\d)[\\w-]{16}|` +
     `(?:${unmistakable})(?=[\\w-]{0,60}(?:[a-z][A-Z]|[A-Z][a-z]))[\\w-]{20}|` +
     `(?:${compactPrefixes.join('|')})(?=[A-Za-z]{0,60}\\d)[A-Za-z0-9]{16}|` +
     '(?:GOCSPX-|CFPAT-)[\\w-]{20}|pat-[a-z]{2}\\d-[0-9a-f]{8}-[0-9a-f]{4}-|BSA(?=[A-Za-z]{0,60}\\d)[\\w-]{24}|' +

@@ -96,7 +96,7 @@ describe('examples/nightly.sh', () => {
     const { exitCode, stdout } = await nightly();
     expect(exitCode).toBe(75);
     expect(stdout).toMatch(
-      /go on with: claude --resume s-1\nIt is not begun anew today unless you delete \/.*\.begun$/,
+      /go on with: claude --resume s-1, and have it check what its last call did\nIt is not begun anew today unless you delete \/.*\.begun$/,
     );
     const { length } = fake.runs();
     expect(await nightly()).toMatchObject({ exitCode: 0, stdout: '' });
