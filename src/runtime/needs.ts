@@ -141,7 +141,7 @@ export function circuitsOf(views: readonly IntegrationView[], now: number): read
 }
 
 /** Under which the sessions of a circuit are found. */
-export function hurtKey(integration: string, tool?: string): string {
+function hurtKey(integration: string, tool?: string): string {
   return tool === undefined ? integration : `${integration}\n${tool}`;
 }
 

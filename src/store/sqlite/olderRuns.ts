@@ -5,7 +5,7 @@ import { readString } from '../../policy/errorChain.ts';
 import type { Database, Driver } from './database.ts';
 
 /** An earlier version of this package has the file, and the schema would have to be changed under it. */
-export class OlderRunsError extends Error {
+class OlderRunsError extends Error {
   readonly code = 'UNWEDGE_OLDER_RUNS';
 
   /** @param runs - who it is, with the pids. */

@@ -9,7 +9,7 @@ import { setup } from '../../globalSetup.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
-const watcher = fileURLToPath(new URL('../../fixtures/exitAge.cjs', import.meta.url));
+const watcher = fileURLToPath(new URL('../../fixtures/exitAge.mjs', import.meta.url));
 const atOnce = 8;
 const rounds = 4;
 const loopsForEach = 2;
@@ -40,7 +40,7 @@ describe.runIf(process.platform === 'linux')('guards on a busy machine', () => {
       rmSync(ages, { force: true });
       const options = { env, extendEnv: false, reject: false, input: '{}' } as const;
       await Promise.all(
-        Array.from({ length: atOnce }, () => execa(process.execPath, ['--require', watcher, ...words], options)),
+        Array.from({ length: atOnce }, () => execa(process.execPath, ['--import', watcher, ...words], options)),
       );
       const lines = readFileSync(ages, 'utf8').trim().split('\n');
       return lines.map((line) => line.split(' ').map(Number));

@@ -16,7 +16,7 @@ export async function startModel({ url }: Pick<HttpServer, 'url'>, options: Part
   return { llm, clock, gateway };
 }
 
-export const asEvents = { 'content-type': 'text/event-stream; charset=utf-8' };
+const asEvents = { 'content-type': 'text/event-stream; charset=utf-8' };
 export const request = { method: 'POST', path: 'messages', body: { stream: true } };
 
 /** Begins a stream of events with these bytes, and leaves it open. */
