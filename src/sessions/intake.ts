@@ -233,7 +233,7 @@ export class Intake {
     return this.#answer(envelope, key, (durable) => ({ accepted: true, id, durable, processed }));
   }
 
-  /** What the session could not keep, as another runtime may have it, is nowhere: it is left for that one. */
+  /** What the session could not keep, as another runtime has it, is left for that one; what may be kept all the same is refused, for it might be twice. */
   async #answer(
     sent: Pick<Envelope, 'message' | 'kept'>,
     key: string | undefined,
@@ -243,7 +243,7 @@ export class Intake {
     const what = sent.kept === undefined ? undefined : await sent.kept;
     if (what === undefined || !this.#persistence.isUnkept(what)) return answer(what === 'durable');
     this.#scope.mailbox.remove(sent);
-    if (what === 'volatile' && this.#mail === undefined) return this.#refuse(sent.message, 'unavailable');
+    if (what === 'volatile') return this.#refuse(sent.message, 'unavailable');
     return this.#sendElsewhere(sent.message, key);
   }
 

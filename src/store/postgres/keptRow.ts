@@ -22,6 +22,8 @@ export class KeptRow implements PgWrite, LeasedRow {
   readonly #settles: boolean;
   #isPostponed = false;
   #isLost = false;
+  /** Nobody knows of a commit whose answer was lost. */
+  #mayBeThere = false;
   /** Stays so for a row that the database refuses. */
   #kept: Kept = 'volatile';
 
@@ -45,6 +47,7 @@ export class KeptRow implements PgWrite, LeasedRow {
   run(batch: BatchRows): void {
     this.#kept = 'volatile';
     if (this.#isPostponed && this.#isLost) return;
+    this.#mayBeThere = true;
     batch.keep(this.#statement, this);
   }
 
@@ -59,16 +62,20 @@ export class KeptRow implements PgWrite, LeasedRow {
   postponed(): void {
     this.#isPostponed = true;
     if (!this.#settles) this.#resolve('volatile');
-    else if (this.#isLost) this.#resolve('fenced');
+    else if (this.#isLost) this.#resolve(this.#givenUp);
   }
 
   unwritten(): void {
     this.#resolve('volatile');
   }
 
+  get #givenUp(): Kept {
+    return this.#mayBeThere ? 'volatile' : 'fenced';
+  }
+
   /** The session is lost: what is postponed is not written any more, but for what is on its way. */
   lose(): void {
     this.#isLost = true;
-    if (this.#isPostponed) this.#resolve('fenced');
+    if (this.#isPostponed) this.#resolve(this.#givenUp);
   }
 }
