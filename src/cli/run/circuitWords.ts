@@ -19,7 +19,8 @@ export function failedText(name: string, cause: BreakerCause | undefined): strin
       return `${shown} failed again when it was tried`;
     case 'quota':
       return `${shown} has no quota left`;
-    default:
+    case 'isolated':
+    case undefined:
       return `${shown} failed too often`;
   }
 }
