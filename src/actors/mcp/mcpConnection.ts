@@ -10,7 +10,7 @@ import { connectionOver, type ProcessLink } from '../process/processLink.ts';
 import type { ServerTarget } from './serverLink.ts';
 import { lateModule, loadFailure } from '../process/lateModule.ts';
 
-/** Of the MCP client and zod, which Node 20 reads at once. */
+/** Files of the MCP client and zod, which Node 20 reads at once. */
 const filesOfClient = 96;
 const mcpLinkModule = lateModule(() => import('./mcpLink.ts'), filesOfClient);
 

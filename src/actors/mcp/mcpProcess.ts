@@ -253,7 +253,7 @@ function endOf(stream: Readable, onData: (chunk: Buffer) => void): Promise<void>
     stream.on('error', noop);
     stream.once('end', resolve);
     stream.once('close', resolve);
-    // One that was started ahead may have ended before anybody listened.
+    // A process that was started ahead may have ended before anybody listened.
     if (stream.readableEnded || stream.destroyed) resolve();
   });
 }

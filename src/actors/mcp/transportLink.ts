@@ -20,7 +20,7 @@ export function transportTarget({ connect, handshakeMs, pingMs }: TransportSetti
   };
 }
 
-/** One connection by a transport, from its start to its end. */
+/** A connection by a transport, from its start to its end. */
 class TransportLink implements ServerLink {
   readonly pid = undefined;
   readonly exit = {};
@@ -30,7 +30,7 @@ class TransportLink implements ServerLink {
   readonly #listener: ServerLinkListener;
   #transport: McpServerTransport | undefined = undefined;
   #end: ServerEnd | undefined = undefined;
-  /** What was said while the output waits. */
+  /** Words that came while the output waits. */
   #held: string[] | undefined = undefined;
 
   constructor(connect: TransportSettings['connect'], listener: ServerLinkListener) {

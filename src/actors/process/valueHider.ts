@@ -18,7 +18,7 @@ export function valueHider(env: Variables): (text: string) => string {
 const isHidden = (value: string | undefined): boolean =>
   value !== undefined && value.length >= shortest && !isPlainWord(value);
 
-/** What became of a child, without the values of the variables that it was given. */
+/** Gives what became of a child, without the values of the variables that it was given. */
 export function withoutValues(facts: FailureFacts, env: Variables | undefined): FailureFacts {
   if (env === undefined) return facts;
   const message = valueHider(env)(facts.message);

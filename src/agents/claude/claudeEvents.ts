@@ -79,7 +79,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
       sink({ type: 'approval.resolved', id, tool, decision: 'decline', reason });
     }
     const { lost } = message;
-    // What Claude keeps of settings and statistics may be lost alone.
+    // Settings and statistics that Claude keeps may be lost alone.
     if (message['subtype'] === 'session_writes_lost' && !(Array.isArray(lost) && !lost.includes('transcript'))) {
       sink({
         type: 'notice',
