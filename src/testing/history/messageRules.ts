@@ -38,6 +38,8 @@ class MessageLog {
   readonly deliveries = new Deliveries();
   /** Those that wait, for all that is known. */
   readonly #open = new Set<number>();
+  /** Unanswered entries of messages whose post is not answered yet: a store that is not there answers a delivery first. */
+  readonly #early = new Map<number, MessageEntry[]>();
   readonly #refute: Refute;
 
   constructor(refute: Refute) {
@@ -74,6 +76,7 @@ class MessageLog {
     if (type === 'put_back') this.deliveries.putBack(entry);
     if (entry.unheard === true) {
       if (known !== undefined) this.#unheard(entry, known);
+      else this.#early.set(number, [...(this.#early.get(number) ?? []), entry]);
       return;
     }
     if (type === 'post') {
@@ -143,6 +146,8 @@ class MessageLog {
     };
     this.messages.set(number, message);
     this.#open.add(number);
+    for (const entry of this.#early.get(number) ?? []) if (entry.token === since.token) this.#unheard(entry, message);
+    this.#early.delete(number);
     return message;
   }
 

@@ -260,6 +260,17 @@ describe('the history checker', () => {
     expect(refuted([...posted, message('take', 'a', 1, 1), message('take', 'a', 1, 2)])).toEqual([]);
   });
 
+  it('[N-4] knows of a delivery whose answer came before that to the post', () => {
+    const taken = message('take', 'a', 1, 1, { unheard: true });
+    const posted = [message('post', 'a', 1, 1), message('post', 'a', 1, 2), message('take', 'a', 1, 2)];
+    expect(refuted([claim('a', 1), taken, ...posted])).toEqual([]);
+    expect(refuted([claim('a', 1), { ...taken, message: 3 }, ...posted])).toEqual(['in_order 2']);
+    const ofAnother = { ...taken, node: 'b', token: 2 };
+    expect(
+      refuted([claim('b', 2), ofAnother, claim('a', 3), ...posted.map((each) => ({ ...each, node: 'a', token: 3 }))]),
+    ).toEqual(['in_order 2']);
+  });
+
   it('[N-4] lets a message that came by another node be begun behind a later one that came directly, until a claim has found both', () => {
     const posted = [claim('a', 1), message('post', 'a', 1, 1, { isMail: true }), message('post', 'a', 1, 2)];
     expect(refuted([...posted, message('take', 'a', 1, 2)])).toEqual([]);
