@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Plant } from './storeNode.ts';
-import type { StoreResult } from './runNodes.ts';
-import { simulateSessions } from './simulateSessions.ts';
-import { simulateShared } from './simulateShared.ts';
+import { firstOf } from './firstOf.ts';
 import { simulateStore } from './simulateStore.ts';
-import type { Mutate } from './simulatedProcess.ts';
-
-/** The first violation that seeds find, one after the other. */
-async function firstOf(seeds: number, simulate: (seed: number) => Promise<StoreResult>): Promise<string | undefined> {
-  for (let seed = 1; seed <= seeds; seed++) {
-    const { violation } = await simulate(seed);
-    if (violation !== undefined) return `seed ${seed}: ${violation}`;
-  }
-  return undefined;
-}
+import type { Plant } from './storeNode.ts';
 
 const firstViolation = (seeds: number, plant?: Plant): Promise<string | undefined> =>
   firstOf(seeds, (seed) => simulateStore({ seed, plant }));
@@ -87,63 +75,6 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
             : text,
       };
       expect(await firstViolation(60, plant)).toMatch(/answered durable, and is there 0 times/);
-    });
-  });
-});
-
-describe('sessions of gateways on a simulated database', { timeout: 3_600_000 }, () => {
-  const firstSessionViolation = (seeds: number, mutate?: Mutate): Promise<string | undefined> =>
-    firstOf(seeds, (seed) => simulateSessions({ seed, mutate }));
-
-  it('[N-2] [N-3] [N-4] [G-11] take each message once, in order, wherever it is sent, over 500 seeds', async () => {
-    expect(await firstSessionViolation(500)).toBeUndefined();
-  });
-
-  describe('find a planted bug:', () => {
-    it('[N-3] mail that is taken the last first', async () => {
-      const bug: Mutate = (text) => text.replace('ORDER BY m.id LIMIT $3', 'ORDER BY m.id DESC LIMIT $3');
-      expect(await firstSessionViolation(200, bug)).toMatch(/stands before/);
-    });
-
-    it('[N-3] an end of which the sender never hears', async () => {
-      const bug: Mutate = (text) =>
-        text.replace("x.number = h.number AND x.state = 'taken' RETURNING", 'false RETURNING');
-      expect(await firstSessionViolation(200, bug)).toMatch(
-        /something waits, and nobody takes it|never heard of its end/,
-      );
-    });
-
-    it('[N-4] a write without its fence', async () => {
-      const fence = /WHERE l\.token = [fw]\.token AND l\.lease_id = [fw]\.lease_id(?=.* FOR SHARE OF l)/;
-      expect(await firstSessionViolation(200, (text) => text.replace(fence, ''))).toBeDefined();
-    });
-  });
-});
-
-describe('what nodes share on a simulated database', { timeout: 3_600_000 }, () => {
-  const firstSharedViolation = (seeds: number, mutate?: Mutate): Promise<string | undefined> =>
-    firstOf(seeds, (seed) => simulateShared({ seed, mutate }));
-
-  it('[N-5] [O-3] [R-15] [M-8] is counted once, ends alike on all nodes, and is told by one, over 500 seeds', async () => {
-    expect(await firstSharedViolation(500)).toBeUndefined();
-  });
-
-  describe('find a planted bug:', () => {
-    it('[N-5] a failure that replaces those of others', async () => {
-      const bug: Mutate = (text) =>
-        text.replace('failures = b.failures + excluded.failures', 'failures = excluded.failures');
-      expect(await firstSharedViolation(60, bug)).toMatch(/failures counted/);
-    });
-
-    it('[M-11] a breaker of an older generation that replaces a newer one', async () => {
-      const bug: Mutate = (text) => text.replace('WHERE excluded.generation >= b.generation', 'WHERE true');
-      expect(await firstSharedViolation(200, bug)).toMatch(/saved generation/);
-    });
-
-    it('[O-3] an alert that is cleared by two', async () => {
-      const bug: Mutate = (text) =>
-        text.includes('FOR UPDATE OF a') ? text.replace('WHERE a.cleared_at IS NULL', 'WHERE true') : text;
-      expect(await firstSharedViolation(200, bug)).toMatch(/cleared twice|have both cleared/);
     });
   });
 });
