@@ -1,4 +1,4 @@
-// The rooms of src/ in order, and what is made of the table: the linter's rule for directions, each room's README, the picture in docs/design.md.
+// The rooms of src/ in order, what may import what, and what is made of the table: each room's README, the picture in docs/design.md.
 // `node scripts/rooms.mjs` writes them anew; test/package/rooms.test.ts fails when they are not what the table says.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
@@ -279,13 +279,16 @@ export function roomOf(path) {
     .sort((a, b) => b.room.length - a.room.length)[0];
 }
 
-/** @param {string} file - as in src/. @returns what it imports: paths as in src/, types and imports on use included. */
+/** @param {string} file - as in src/. @returns what it imports: paths as in src/ and names of packages, types and imports on use included. */
 function importsOf(file) {
   const text = readFileSync(join(root, 'src', file), 'utf8');
-  return [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'(\.[^']+)'/g)].map(([, path]) =>
-    posix.join(posix.dirname(file), path),
+  return [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'([^']+)'/g)].map(([, path]) =>
+    path.startsWith('.') ? posix.join(posix.dirname(file), path) : `package ${path}`,
   );
 }
+
+/** Packages that a room of plain functions over plain data does without. */
+const impure = /^package (xstate|node:|execa)/;
 
 /** All source files, paths as in src/. */
 export function sourceFiles() {
@@ -301,54 +304,13 @@ export function forbiddenImports() {
     if (from === undefined) return [`src/${file} is in no room`];
     return importsOf(file)
       .filter((path) => {
+        if (path.startsWith('package ')) return from.pure === true && impure.test(path);
         const to = roomOf(path);
         if (to === undefined || to.room === from.room) return to === undefined;
         return to.floor >= from.floor || to.closed?.some((folder) => path.startsWith(`${folder}/`)) === true;
       })
       .map((path) => `src/${file} imports ${path}`);
   });
-}
-
-/** Rooms and folders that nothing of `room` may import. */
-function forbidden({ room, floor }) {
-  const others = table.filter((other) => other.room !== room);
-  const above = others.filter((other) => other.floor >= floor).map((other) => other.room);
-  return [...above, ...others.filter((other) => other.floor < floor).flatMap(({ closed }) => closed ?? [])];
-}
-
-/** The overrides of the linter: one for each folder of src/, as imports are written relative to it. */
-function lintOverrides() {
-  const folders = [...new Set(sourceFiles().map((file) => posix.dirname(file)))]
-    .filter((folder) => folder !== '.')
-    .sort();
-  return folders.map((folder) => {
-    const own = roomOf(folder);
-    if (own === undefined) throw new Error(`src/${folder} is in no room: give it one in scripts/rooms.mjs`);
-    const paths = forbidden(own).map((path) => posix.relative(folder, path).replaceAll('.', String.raw`\.`));
-    const patterns = [
-      { regex: `^(${paths.join('|')})(/|$)`, message: `${own.room} may not import that room (scripts/rooms.mjs).` },
-    ];
-    if (own.pure) {
-      patterns.push({ regex: '^(xstate|node:|execa)', message: `${own.room} is plain functions over plain data.` });
-    }
-    const hasElements = sourceFiles().some((file) => posix.dirname(file) === folder && file.endsWith('.tsx'));
-    return {
-      files: [`src/${folder}/*.ts`, ...(hasElements ? [`src/${folder}/*.tsx`] : [])],
-      rules: {
-        'import/no-cycle': ['error', { ignoreTypes: false }],
-        // Where no room is above there is nothing to forbid.
-        'no-restricted-imports': ['error', { patterns: paths.length === 0 ? patterns.slice(1) : patterns }],
-      },
-    };
-  });
-}
-
-/** What the linter is told by hand stays; one line for each override. */
-function lintText() {
-  const { overrides, ...rest } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8'));
-  const others = overrides.filter(({ files }) => !files.every((path) => /^src\/.*\*\.tsx?$/.test(path)));
-  const lines = [...others, ...lintOverrides()].map((each) => `    ${JSON.stringify(each)}`);
-  return `${JSON.stringify(rest, null, 2).slice(0, -2)},\n  "overrides": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
 function readmeText({ room, purpose, begin, next = [], floor }) {
@@ -394,7 +356,6 @@ function designText() {
 /** What is made of the table: path and text of each file. */
 export function made() {
   return [
-    ['.oxlintrc.json', lintText()],
     ['docs/design.md', designText()],
     ...table.filter(({ room }) => room !== 'index.ts').map((each) => [`src/${each.room}/README.md`, readmeText(each)]),
   ];
