@@ -22,6 +22,20 @@ describe('an answer of the proxy itself', () => {
   ])('[E-7] to a request that may come again in %s ms asks for a wait of %s s', (retryAfterMs, seconds) => {
     expect(ownAnswer({ ...failure, retryAfterMs }, 'messages', false, 'claude').headers['retry-after']).toBe(seconds);
   });
+
+  it.each([
+    ['quota', undefined, undefined],
+    ['quota', 5000, undefined],
+    ['rate_limit', 60_001, undefined],
+    ['rate_limit', 60_000, '60'],
+  ] as const)('[E-7] gives Codex no wait of a limit that is long: %s, %s ms', (kind, retryAfterMs, seconds) => {
+    const { status, headers } = ownAnswer({ ...failure, kind, retryAfterMs }, 'responses', true, 'codex');
+    expect(status).toBe(429);
+    expect(headers['retry-after']).toBe(seconds);
+    expect(ownAnswer({ ...failure, kind, retryAfterMs }, 'messages', true, 'claude').headers).toHaveProperty(
+      'retry-after',
+    );
+  });
 });
 
 describe('a quota that an answer tells', () => {

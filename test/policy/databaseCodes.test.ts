@@ -70,6 +70,22 @@ describe('codes of databases', () => {
   });
 });
 
+describe('a text that names its SQLSTATE', () => {
+  it.each([
+    'SQLSTATE[?]: x',
+    'x (SQLSTATE ?)',
+    'SQLState: ?',
+    'SQLSTATE:?',
+    'SQLSTATE=?, x',
+    "SQLSTATE = '?'",
+    'SQLSTATE = ?',
+  ])('[R-5] is read by it: %s', (form) => {
+    const meaning = (state: string) => classify(new Error(form.replace('?', state)), { wallNow: 0 });
+    expect(meaning('42S02')).toMatchObject({ kind: 'permanent', reason: 'not_found', code: '42S02' });
+    expect(meaning('40P01')).toMatchObject({ kind: 'transient', outcome: 'failed', code: '40P01' });
+  });
+});
+
 describe('what was sent and lost its answer', () => {
   it.each<readonly [FailureKind, unknown]>([
     ['transient', new Error('SQL30081N  Communication function detecting the error: "recv".  SQLSTATE=08001')],

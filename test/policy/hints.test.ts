@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headerHint } from '../../src/policy/hints.ts';
+import { headerHint, resetHint } from '../../src/policy/hints.ts';
 import { textHint } from '../../src/policy/textHints.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -42,6 +42,24 @@ describe('a hint in headers', () => {
     ['perhaps', undefined],
   ])('[R-3] x-should-retry: %s means %s', (value, expected) => {
     expect(headerHint({ 'x-should-retry': value }, now).shouldRetry).toBe(expected);
+  });
+});
+
+describe('a limit that is used up', () => {
+  it.each([
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }, 30_000],
+    [{ 'ratelimit-remaining': '0', 'ratelimit-reset': '30' }, 30_000],
+    [{ 'ratelimit-reset': String(now / 1000 + 5) }, 5000],
+    [{ 'x-ratelimit-reset': String(now + 7000) }, 7000],
+    [{ 'x-ratelimit-reset': '2026-11-21T12:00:30Z' }, 30_000],
+    [{ 'x-ratelimit-reset': '30', 'x-ratelimit-reset-after': '1.5' }, 1500],
+    [{ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }, undefined],
+    [{ 'ratelimit-remaining': '1', 'ratelimit-reset': '30' }, undefined],
+    [{ 'x-ratelimit-reset': String(now / 1000 - 5) }, undefined],
+    [{ 'x-ratelimit-reset': 'soon' }, undefined],
+    [{}, undefined],
+  ])('[R-3] is full again by %o in %s ms', (headers, expected) => {
+    expect(resetHint(headers, now)).toBe(expected);
   });
 });
 

@@ -260,6 +260,47 @@ describe('results that do not say whose they are', () => {
     ]);
   });
 
+  it('[G-12] leave calls that ask the same of different tools two calls', () => {
+    const calls = ['first', 'second'].map((name) => ({
+      id: 'x',
+      type: 'function',
+      function: { name, arguments: '{}' },
+    }));
+    const { history, counts } = repairTranscript<Fields[]>(
+      [
+        { role: 'assistant', content: null, tool_calls: calls },
+        { role: 'tool', tool_call_id: 'x', content: 'real 1' },
+      ],
+      { format: 'openai-chat' },
+    );
+    expect(counts).toMatchObject({ repeated_call: 0, ambiguous_id: 1, unanswered: 1 });
+    expect(history[0]).toMatchObject({ tool_calls: [{ id: 'x' }, { id: 'x_2' }] });
+    expect(history.slice(1)).toMatchObject([
+      { tool_call_id: 'x', content: 'real 1' },
+      { tool_call_id: 'x_2', content: expect.stringContaining('outcome unknown') as unknown },
+    ]);
+  });
+
+  it('[G-12] go to a call that was cut off where no other can have them', () => {
+    const calls = [
+      { name: 'whole', arguments: '{}' },
+      { name: 'cut', arguments: '{"path": "/' },
+    ].map((each) => ({ id: 'x', type: 'function', function: each }));
+    const repaired = (tool_calls: readonly object[], name: string) =>
+      repairTranscript<Fields[]>(
+        [
+          { role: 'assistant', content: null, tool_calls },
+          { role: 'tool', tool_call_id: 'x', name, content: 'real' },
+        ],
+        { format: 'openai-chat' },
+      ).history;
+    const named = repaired(calls, 'cut');
+    expect(named[0]).toMatchObject({ tool_calls: [{ function: { name: 'whole' } }, { function: { name: 'cut' } }] });
+    expect(named.find(({ content }) => content === 'real')).toMatchObject({ tool_call_id: 'x_2', name: 'cut' });
+    const twice = repaired([calls[1] ?? {}, calls[1] ?? {}], 'cut');
+    expect(twice).toMatchObject([{ tool_calls: [{ id: 'x' }] }, { tool_call_id: 'x', content: 'real' }]);
+  });
+
   it('[G-12] are not given to a later call of the id when they follow their own', () => {
     const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'read', input: {} }] };
     const result = (content: string) => ({ type: 'tool_result', tool_use_id: 'a', content });
