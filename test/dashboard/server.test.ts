@@ -242,7 +242,7 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     expect(JSON.parse(begun.body)).toEqual({ ok: true, text: 'Begun: 3, two a second.' });
     const snapshot = async () => JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot;
     await expect
-      .poll(async () => (await snapshot()).bulks, { timeout: 8000 })
+      .poll(async () => (await snapshot()).bulks)
       .toMatchObject([
         {
           ...{ order: 'reset', by: 'kim', total: 3, done: 2, failed: 1, state: 'ended' },

@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('a node that is gone', { timeout: 60_000 }, () => 
     const { child, taken, results, ask } = await startTwo();
     // Its presence is what says so early. One who holds it says with each renewal when the next is due.
     const isPresent = 'SELECT due_at < expires_at AS present FROM uw.node n JOIN uw.lease l ON l.owner = n.id';
-    await expect.poll(() => ask(isPresent), { timeout: 10_000 }).toEqual([{ present: true }]);
+    await expect.poll(() => ask(isPresent)).toEqual([{ present: true }]);
     const at = performance.now();
     child.kill('SIGKILL');
     const ms = await taken(at);
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('a node that lives', { timeout: 60_000 }, () => {
     for (let times = 0; times < 8; times++) {
       const cut = await ask(`SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${isOwn}`);
       const made = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE ${isOwn} AND pid <> ALL ($1)`;
-      await expect.poll(() => ask(made, [cut.map(({ pid }) => pid)]), { timeout: 10_000 }).toEqual([{ n: 2 }]);
+      await expect.poll(() => ask(made, [cut.map(({ pid }) => pid)])).toEqual([{ n: 2 }]);
       await renewals(ask, 1);
     }
     expect(session.heldElsewhere).toBe(true);

@@ -16,7 +16,7 @@ function home(faults: FaultyMcpServerOptions['faults']): ServeHome {
 /** Waits until the call of a session is with its server. */
 async function inFlight(client: PlainClient): Promise<{ readonly pid: number; readonly message: string | undefined }> {
   const phase = async (): Promise<string | undefined> => (await client.why()).calls[0]?.progress?.phase;
-  await expect.poll(phase, { timeout: 10_000 }).toBe('in_flight');
+  await expect.poll(phase).toBe('in_flight');
   const { calls, turn } = await client.why();
   return { pid: calls[0]?.target?.process?.pid ?? 0, message: turn?.message };
 }

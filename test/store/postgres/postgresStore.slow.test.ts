@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres)('a store in a PostgreSQL database', () => {
       proxy.pass();
       // Whoever waits for its sessions waits no longer than for the lease.
       await expect
-        .poll(() => ask('SELECT id FROM uw.node WHERE expires_at > clock_timestamp()'), { timeout: 10_000 })
+        .poll(() => ask('SELECT id FROM uw.node WHERE expires_at > clock_timestamp()'))
         .toEqual([]);
     },
   );

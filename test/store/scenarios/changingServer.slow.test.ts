@@ -34,14 +34,14 @@ describe.skipIf(!hasPostgres)('a store whose server is not what it was', () => {
     await endAll();
     void ledger.post(message(2));
     await expect
-      .poll(() => degraded(facts), { timeout: 10_000 })
+      .poll(() => degraded(facts))
       .toMatchObject([
         { reason: expect.stringContaining('only reads') as string, fix: expect.stringContaining('primary') as string },
       ]);
     // Whoever is connected goes on reading alone.
     await ask(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
-    await expect.poll(() => store.degraded, { timeout: 10_000 }).toBe(false);
-    await expect.poll(() => asked(store, 'a'), { timeout: 10_000 }).toMatchObject({ held: false });
+    await expect.poll(() => store.degraded).toBe(false);
+    await expect.poll(() => asked(store, 'a')).toMatchObject({ held: false });
   });
 
   it('[N-1] [N-6] makes its tables anew where somebody has dropped them', async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('a store whose server is not what it was', () => {
     await store.flush();
     await query(path, 'DROP SCHEMA unwedge CASCADE');
     store.record(failed(1));
-    await expect.poll(async () => (await store.read({ limit: 1 })).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await store.read({ limit: 1 })).length).toBe(1);
   });
 
   it('[N-7] is not waited for by a reader while somebody holds a lock on its tables', async () => {
