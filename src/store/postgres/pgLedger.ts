@@ -68,6 +68,7 @@ export class PgLedger implements SessionLedger {
   #rowless: Set<string> | undefined = undefined;
   /** Messages that are not committed yet. */
   readonly #posting = new Set<KeptRow>();
+  #isLost = false;
 
   constructor(lease: Lease, scope: LedgerScope) {
     this.#lease = lease;
@@ -115,7 +116,9 @@ export class PgLedger implements SessionLedger {
       database.write({
         awaited: true,
         run: async (batch) => {
-          kept = 'volatile';
+          // The message that it joins may be one that is not written any more: it stays for the next owner.
+          kept = this.#isLost ? 'fenced' : 'volatile';
+          if (this.#isLost) return;
           kept = await writeFenced(batch, takeMail, this.#lease, [mail, number, joins]);
         },
         committed: () => resolve(kept),
@@ -203,6 +206,7 @@ export class PgLedger implements SessionLedger {
 
   watch(lost: () => void): void {
     this.#scope.leases.watch(this.#lease, () => {
+      this.#isLost = true;
       for (const row of this.#posting) row.lose();
       lost();
     });

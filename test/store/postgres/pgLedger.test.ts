@@ -57,6 +57,33 @@ describe.skipIf(!hasPostgres)('a message of a session in PostgreSQL, while that 
     expect(await numbers()).toEqual([1, 2]);
   });
 
+  it('[N-3] leaves mail that has joined it for the next owner, once the session is lost', async () => {
+    const { open, ask } = await newSchema();
+    const clock = new SkippingClock();
+    clock.stop();
+    const store = await open({ clock, leaseMs: 30_000, direct: false });
+    const ledger = await claimed(store, 'a');
+    ledger.watch?.(() => undefined);
+    await ask(`CREATE FUNCTION uw.no_space() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'No space left' USING ERRCODE = '53100'; END $$`);
+    await ask('CREATE TRIGGER no_space BEFORE INSERT ON uw.message EXECUTE FUNCTION uw.no_space()');
+    await ask(`INSERT INTO uw.mail (session, sender, body, key, posted_at) VALUES ('a', 'b', '{}', 'k', 0)`);
+    const [mail] = await ask('SELECT id FROM uw.mail');
+    const posted = ledger.post(message(1));
+    const joined = ledger.takeMail?.({ mail: Number(mail?.['id']), number: 1, joins: true });
+    await expect.poll(() => store.degraded).toBe(true);
+    await ask('ALTER TABLE uw.node RENAME TO gone');
+    clock.skip(27_000);
+    expect(await posted).not.toBe('durable');
+    await ask('ALTER TABLE uw.gone RENAME TO node');
+    await ask('DROP TRIGGER no_space ON uw.message');
+    clock.skip(1_000);
+    await expect.poll(() => store.degraded).toBe(false);
+    expect(await joined).toBe('fenced');
+    expect(await ask('SELECT number FROM uw.message')).toEqual([]);
+    expect(await ask('SELECT state FROM uw.mail')).toEqual([{ state: 'waiting' }]);
+  });
+
   it('[N-3] [I-1] is told of as not kept where its gateway stops', async () => {
     const { store, posted } = await startCut();
     await store.close();

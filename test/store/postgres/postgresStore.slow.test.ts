@@ -26,9 +26,7 @@ describe.skipIf(!hasPostgres)('a store in a PostgreSQL database', () => {
       expect(lines.join('\n')).toContain('did not answer for 5000 ms');
       proxy.pass();
       // Whoever waits for its sessions waits no longer than for the lease.
-      await expect
-        .poll(() => ask('SELECT id FROM uw.node WHERE expires_at > clock_timestamp()'))
-        .toEqual([]);
+      await expect.poll(() => ask('SELECT id FROM uw.node WHERE expires_at > clock_timestamp()')).toEqual([]);
     },
   );
 });
