@@ -7,7 +7,13 @@ import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import { deadRuntimes, isOfClient } from '../runtime/deadRuntimes.ts';
 import { type IntegrationView, openToolsOf } from '../runtime/integrationView.ts';
-import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
+import type {
+  DeadLetterRecord,
+  LostLogRecord,
+  SessionRecords,
+  SessionStatus,
+  UnwatchedAlert,
+} from '../store/storeReader.ts';
 import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../store/alertNote.ts';
 import { noteText } from './alertNoteText.ts';
 import { hurtText, type Need } from '../runtime/needs.ts';
@@ -37,6 +43,8 @@ export interface Watched {
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
   readonly moreWaiting?: number | undefined;
+  /** What the database has lost. @defaultValue nothing */
+  readonly lostLog?: LostLogRecord | undefined;
 }
 
 /** More than these are told by their number. */
@@ -55,7 +63,18 @@ export interface Matter {
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
-  { integrations, alerts, sessions, stuck, letters, runtimes, records = [], moreWaiting = 0, needs = [] }: Watched,
+  {
+    integrations,
+    alerts,
+    sessions,
+    stuck,
+    letters,
+    runtimes,
+    records = [],
+    moreWaiting = 0,
+    needs = [],
+    lostLog,
+  }: Watched,
   now: number,
   database: string | undefined,
 ): readonly Matter[] {
@@ -69,6 +88,7 @@ export function mattersOf(
   const past = integrations.filter((view) => !noted.includes(view) && isPast(view, alertOf.get(view.integration), now));
   const sorts = [
     mattersOfRuntimes(runtimes, now, records, db),
+    mattersOfLostLog(lostLog, now),
     bySeverity(integrations)
       .filter((view) => view.circuit !== 'closed' || alertOf.has(view.integration))
       .filter((view) => !past.includes(view) && !noted.includes(view))
@@ -267,6 +287,13 @@ function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>, db
   const { name, pid } = runtime;
   const next = frozen === 'stopped' ? remedyOf(frozen, pid) : `unwedge status --watch${db}`;
   return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
+}
+
+/** What was acknowledged before is gone. */
+export function mattersOfLostLog(lost: LostLogRecord | undefined, now: number): readonly Matter[] {
+  if (lost === undefined) return [];
+  const noticed = lost.at === undefined ? '' : `; noticed ${ago(lost.at, now)}`;
+  return [{ what: `${sanitize(lost.reason)}${noticed}`, next: sanitize(lost.fix) }];
 }
 
 /** Runtimes whose store cannot be written. */

@@ -129,6 +129,7 @@ const subjectFields = [
   'hook_name',
   'integration',
   'workflow',
+  'gateway',
   'session',
   'child',
   'process',

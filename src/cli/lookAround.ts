@@ -10,7 +10,7 @@ import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { createShownNames, type ShownName, withShownNames } from '../store/shownNames.ts';
-import type { StoreReader, StoreStatus } from '../store/storeReader.ts';
+import type { LostLogRecord, StoreReader, StoreStatus } from '../store/storeReader.ts';
 import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
@@ -27,6 +27,8 @@ export interface StatusView extends Omit<StoreStatus, 'integrations' | 'sessions
   readonly sessions: readonly SessionStanding[];
   /** Open, or as good as. */
   readonly alerts: NotedAlerts;
+  /** A log of the database that was lost in the last 24 hours. */
+  readonly lostLog?: LostLogRecord | undefined;
   /** As bad as the worst of `needs`. */
   readonly health: 'well' | Need['severity'];
   /** All that needs a person, the worst first. */
@@ -61,6 +63,7 @@ export async function lookAround(
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
+    lostLog: await reader.lostLog(now - dayMs),
     ...(await statusOf(reader, now, shown)),
   }));
   const answers = await askRuntimes(rows, io, 'status', readStatusAnswer);

@@ -1,6 +1,6 @@
 import { readWhyAnswer } from '../control/answers.ts';
 import { nearest, nearestId } from '../policy/nearest.ts';
-import { attentionText, type Matter } from './attention.ts';
+import { attentionText, type Matter, mattersOfLostLog } from './attention.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -20,6 +20,9 @@ import { createStyle } from './style.ts';
 import { integrationOf, integrationWhy, liveMatters } from './whyIntegration.ts';
 import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
+
+/** How long a loss is told, in ms. */
+const dayMs = 24 * 60 * 60_000;
 
 export const why = defineCommand({
   name: 'why',
@@ -53,29 +56,36 @@ export const why = defineCommand({
     const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
     const shown = createShownNames(secrets);
     const session = shown(given);
-    const { path, rows, ids, id, records, policies, last } = await readDatabase(args.db, io, async (reader) => {
-      const ids = await reader.sessionIds();
-      const id = nameAmong(ids, given, shown) ?? given;
-      const [records, policies] = [await reader.session(id), await reader.policies()];
-      const last = await lastTurnOf(reader, id, session);
-      return {
-        path: reader.path,
-        rows: await runtimesOf(reader, io.now()),
-        ...{ ids, id },
-        records: records && redact(records),
-        last: last && redact(last),
-        policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
-      };
-    });
+    const { path, rows, ids, id, records, policies, last, lostLog } = await readDatabase(
+      args.db,
+      io,
+      async (reader) => {
+        const ids = await reader.sessionIds();
+        const id = nameAmong(ids, given, shown) ?? given;
+        const [records, policies] = [await reader.session(id), await reader.policies()];
+        const last = await lastTurnOf(reader, id, session);
+        return {
+          path: reader.path,
+          rows: await runtimesOf(reader, io.now()),
+          ...{ ids, id },
+          lostLog: await reader.lostLog(io.now() - dayMs),
+          records: records && redact(records),
+          last: last && redact(last),
+          policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
+        };
+      },
+    );
     const asked = redact(await askRuntimes(rows, io, 'why', readWhyAnswer, { session: id }));
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
+    // What it waited for, or all of it, may have been in what is lost.
+    const lost = mattersOfLostLog(lostLog, io.now());
     if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {
       const { runtime, answer } = found;
       const owner = records?.owner;
       const where = owner === undefined ? '' : ownerText(session, owner, io.columns);
       // A server behind a proxy has the name that the connection of its client has.
-      const attention = await liveMatters(session, runtime, args.db, io, shown);
+      const attention = [...(await liveMatters(session, runtime, args.db, io, shown)), ...lost];
       io.stdout.write(
         args.json
           ? toJson({
@@ -103,14 +113,17 @@ export const why = defineCommand({
         );
         return 0;
       }
+      io.stderr.write(mattersText(lost, io));
       throw new CommandError(
         `No session ${quoted(session)}, and no integration of that name, in ${sanitize(path)}.${guess}`,
       );
     }
     const frozen = asked.filter((each) => each.frozen !== undefined);
-    if (args.json)
-      io.stdout.write(toJson({ live: false, frozen: frozen.map(frozenData), ...records, ...lastData(true, last) }));
-    else {
+    if (args.json) {
+      const attention = lost.length > 0 ? { attention: lost } : {};
+      const data = { live: false, frozen: frozen.map(frozenData), ...records, ...lastData(true, last), ...attention };
+      io.stdout.write(toJson(data));
+    } else {
       const now = io.now();
       const silence = frozen.map(
         ({ runtime, problem }) => `pid ${runtime.pid} (${sanitize(runtime.name)}) does not answer: ${problem ?? ''}.`,
@@ -121,7 +134,7 @@ export const why = defineCommand({
       const { owner } = records;
       const isGone = frozen.length === 0 && !elsewhere && owner === undefined;
       io.stdout.write(recordsText(records, { now, policies, isGone, width: io.columns }));
-      io.stdout.write(lastText(last, io));
+      io.stdout.write(`${lastText(last, io)}${mattersText(lost, io)}`);
       if (owner !== undefined) io.stdout.write(ownerText(session, owner, io.columns));
       const without = asked.filter(({ refused }) => refused === true);
       const others = asked.filter((each) => each.frozen === undefined && each.refused !== true);

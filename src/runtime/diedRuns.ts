@@ -1,8 +1,10 @@
+import { hostname } from 'node:os';
 import type { ProcessWorld } from '../actors/process/processWorld.ts';
 import { formatSeconds } from '../policy/duration.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FactOf } from '../policy/facts.ts';
 import { isRetryable } from '../policy/repetition.ts';
+import type { Store } from '../store/store.ts';
 import type { OpenCall, RuntimeRow } from '../store/runtimes.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -23,12 +25,24 @@ export async function takeOffDied(
   { clock, bus, statistics, store }: Pick<Runtime, 'clock' | 'bus' | 'statistics' | 'store'>,
   world: ProcessWorld,
 ): Promise<void> {
-  const died = (await store()?.runtimes.removeDead(world, clock.wallNow(), diedFacts)) ?? [];
-  for (const fact of died.flatMap(diedFacts)) {
-    statistics.of(fact.integration).failed(fact.failure.kind);
+  const opened = store();
+  const factsOf = (run: RuntimeRow) => [...(isShared(opened) ? [diedFact(run)] : []), ...diedFacts(run)];
+  const died = (await opened?.runtimes.removeDead(world, clock.wallNow(), factsOf)) ?? [];
+  for (const fact of died.flatMap(factsOf)) {
+    if (fact.type === 'call.failed') statistics.of(fact.integration).failed(fact.failure.kind);
     bus.tell(fact, true);
   }
 }
+
+/** Whether gateways of other machines may use it: of a file each start says what is left of those before. */
+export const isShared = (store: Store | undefined): boolean => store?.kind === 'postgres';
+
+const diedFact = ({ name, pid, host = hostname() }: RuntimeRow): FactOf<'gateway.died'> => ({
+  type: 'gateway.died',
+  gateway: name,
+  pid,
+  host,
+});
 
 /** The final records of the calls of a runtime that died: of the command of a run, and of what was on record as under way. Others belong to sessions. */
 export function diedFacts(run: RuntimeRow): readonly FactOf<'call.failed'>[] {

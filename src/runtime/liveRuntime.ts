@@ -1,5 +1,5 @@
 import { type DrainOrder, stoppingAt } from '../calls/draining.ts';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
 import { circuitOf } from '../calls/integration.ts';
@@ -13,7 +13,7 @@ import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { say } from '../policy/logger.ts';
 import { checkName } from '../policy/options.ts';
-import { takeOffDied } from './diedRuns.ts';
+import { isShared, takeOffDied } from './diedRuns.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from '../sessions/session.ts';
@@ -59,6 +59,9 @@ export function createLiveRuntime(
       return { id, world, seenAt };
     },
     stop() {
+      // Others on the database have nothing else to know it by where it had no session.
+      if (!stopped && isShared(storeOf()))
+        bus.tell({ type: 'gateway.left', gateway: name, pid: process.pid, host: hostname() });
       stopped = true;
       clock.clearTimeout(timer);
       lasting.changed = () => undefined;

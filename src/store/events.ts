@@ -58,7 +58,9 @@ export const failureTypes: readonly string[] = [
   'child/quarantined',
   'supervisor/gave_up',
   'listener/failed',
+  'gateway/died',
   'store/degraded',
+  'store/log_lost',
   'alert/undelivered',
 ];
 

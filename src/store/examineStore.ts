@@ -4,10 +4,12 @@ import { messageOf } from '../policy/thrown.ts';
 import type { RuntimeRow } from './runtimes.ts';
 import type { Database } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
+import { selectLostLog } from './sqlite/logMark.ts';
 import { openQueryOnly } from './sqlite/queryOnly.ts';
 import { findEventTable, hasTable, isOurs, versionsOf } from './sqlite/schema.ts';
 import { selectChildren } from './sqlite/sqliteChildren.ts';
 import { readRuntimes } from './sqlite/sqliteRuntimes.ts';
+import type { LostLogRecord } from './storeReader.ts';
 import { contentsOf } from './contentsOf.ts';
 import { codeOf } from './sqlite/trouble.ts';
 
@@ -27,11 +29,16 @@ export type StoreExamination =
       readonly newestEventAt: number | undefined;
       /** The furthest that the clock went back between one of the newest events and the next, in ms. */
       readonly steppedBackMs: number;
+      /** A log that was lost, noticed in the last week or not yet. */
+      readonly lostLog?: LostLogRecord | undefined;
       /** Whether SQLite's own check was made; it takes long on a large file. */
       readonly checked: boolean;
     }
   | { readonly state: 'damaged' | 'locked' | 'unreadable'; readonly reason: string }
   | { readonly state: 'no driver' };
+
+/** How long ago a log may have been lost that is worth a word, in ms. */
+const lostLogForMs = 7 * 24 * 60 * 60_000;
 
 /** How many of the newest events are looked at for a clock that was set back. */
 const newestEvents = 1000;
@@ -39,11 +46,11 @@ const newestEvents = 1000;
 /**
  * Opens a database for reading and looks whether it is in order. Never rejects.
  * @param path - absolute; the file is there.
- * @param options - `checkUpToBytes`: of a larger file SQLite's own check is left out.
+ * @param options - `checkUpToBytes`: of a larger file SQLite's own check is left out; `now` is wall time in ms since the epoch.
  */
 export async function examineStore(
   path: string,
-  { checkUpToBytes }: { readonly checkUpToBytes: number },
+  { checkUpToBytes, now }: { readonly checkUpToBytes: number; readonly now: number },
 ): Promise<StoreExamination> {
   const found = await findDriver();
   if (!found.ok) return { state: 'no driver' };
@@ -64,6 +71,7 @@ export async function examineStore(
       runtimes: readRuntimes(database),
       children: hasChildren ? selectChildren(database) : [],
       ...(events.exists ? timesOf(database, events.name) : { newestEventAt: undefined, steppedBackMs: 0 }),
+      lostLog: selectLostLog(database, path, events.exists ? events.name : undefined, now - lostLogForMs),
       checked,
     };
   } catch (error) {

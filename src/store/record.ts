@@ -192,8 +192,11 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'supervisor.gave_up': ['supervisor', 'gave_up', asTold],
   'message.dead_letter': ['message', 'dead_letter', asTold],
   'runtime.stalled': ['runtime', 'stalled', asTold],
+  'gateway.left': ['gateway', 'left', asTold],
+  'gateway.died': ['gateway', 'died', asTold],
   'store.degraded': ['store', 'degraded', asTold],
   'store.recovered': ['store', 'recovered', asTold],
+  'store.log_lost': ['store', 'log_lost', asTold],
   'store.pruned': ['store', 'pruned', asTold],
   // Where it is on record says which process recorded it, and in which database.
   'alert.raised': [

@@ -28,6 +28,11 @@ export interface StoreReader {
   firstEventId(): Promise<number>;
   /** What the records say, as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
   status(now: number): Promise<StoreStatus>;
+  /**
+   * That a log with what was acknowledged was lost: the newest such event since then, wall time in ms since the epoch, or what nobody has told yet. Undefined
+   * where none was, and for a store without one.
+   */
+  lostLog(since: number): Promise<LostLogRecord | undefined>;
   /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
   alerts(now: number): Promise<AlertView>;
   /**
@@ -77,6 +82,16 @@ export interface StoreReader {
   /** The gateways that share the store; undefined for a store of one machine. */
   cluster(): Promise<ClusterView | undefined>;
   close(): void;
+}
+
+/** What a store has lost, for people. */
+export interface LostLogRecord {
+  /** When it was noticed, wall time in ms since the epoch; undefined where it is first now. */
+  readonly at?: number | undefined;
+  /** What may be lost, and by what. */
+  readonly reason: string;
+  /** One line that names what to do. */
+  readonly fix: string;
 }
 
 /** The gateways on one database, and what they have. Durations are in ms, by the clock of the database. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -98,6 +98,21 @@ export function storedCalls(path: string, table = 'events'): unknown[] {
     .prepare(`SELECT json_extract(metadata, '$.call') AS call FROM ${table} ORDER BY rowid`)
     .all()
     .map((row) => row['call']);
+}
+
+/**
+ * A store as a kill leaves it whose log is deleted then: the last of three failures that it acknowledged was in that alone.
+ * @param path - where it is put; its directory is there.
+ */
+export async function startLostLog(path = join(temporaryDirectory(), 'events.sqlite')): Promise<string> {
+  const { store: past, path: live } = await startStore();
+  recordMany(past, 2);
+  await past.close();
+  const { store } = await startStore({ path: live });
+  store.record(failed(2));
+  await store.flush();
+  for (const suffix of ['', '.log-mark']) copyFileSync(live + suffix, path + suffix);
+  return path;
 }
 
 /** A fact of any type, as told at the start of the simulated time. */

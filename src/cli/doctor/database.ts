@@ -51,7 +51,8 @@ function isNamed({ db, env }: DoctorWorld): boolean {
 /** What is in a database; made once for all checks of a world. */
 export function examineDatabase(path: string, world: DoctorWorld): Promise<StoreExamination> {
   const made =
-    examinations.get(world) ?? examineStore(path, { checkUpToBytes: world.thorough ? Infinity : checkUpToBytes });
+    examinations.get(world) ??
+    examineStore(path, { checkUpToBytes: world.thorough ? Infinity : checkUpToBytes, now: world.now });
   examinations.set(world, made);
   return made;
 }
@@ -160,7 +161,7 @@ function openedFindings(path: string, size: number, examined: StoreExamination, 
         },
       ];
     case 'readable':
-      return [...versionFindings(path, size, examined), ...clockFindings(examined, now)];
+      return [...versionFindings(path, size, examined), ...lostLogFindings(examined), ...clockFindings(examined, now)];
   }
 }
 
@@ -192,6 +193,11 @@ function versionFindings(
     });
   }
   return findings;
+}
+
+function lostLogFindings({ lostLog }: Readable): readonly Finding[] {
+  if (lostLog === undefined) return [];
+  return [{ id: 'store.log_lost', status: 'warning', summary: lostLog.reason, next: lostLog.fix }];
 }
 
 function clockFindings({ newestEventAt, steppedBackMs }: Readable, now: number): readonly Finding[] {

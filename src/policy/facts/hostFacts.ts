@@ -5,6 +5,10 @@ export interface HostFacts {
 
   /** The event loop stood still: what ends in the wake of that counts for no breaker, and limits on silence are longer by as much. */
   'runtime.stalled': { stalledMs: number };
+  /** A gateway on a shared PostgreSQL database has ended in order, also one that had no session and stood by; its sessions are free. */
+  'gateway.left': { gateway: string; pid: number; host: string };
+  /** One is gone that ended without a word, also one that stood by; told by the next that looks on its machine. */
+  'gateway.died': { gateway: string; pid: number; host: string };
   /** The store cannot be written: what it is given waits in memory. */
   'store.degraded': { reason: string; fix: string };
   /** It can be written again, and what waited is written. */
@@ -16,6 +20,18 @@ export interface HostFacts {
     carried?: number | undefined;
     /** Writes of this run before it that only the earlier file has: events and history. */
     left?: number | undefined;
+  };
+  /**
+   * What was acknowledged before it was opened is not in the store: its log was deleted or damaged after a kill, or an earlier copy was put in its place.
+   * Told once, by who opens it next.
+   */
+  'store.log_lost': {
+    reason: string;
+    fix: string;
+    /** Of the last commit that is known to be there, wall time in ms since the epoch; absent where none is. */
+    from?: number | undefined;
+    /** Of the last commit that is known to be lost. */
+    to: number;
   };
   /** What was too old or too much was deleted. */
   'store.pruned': {

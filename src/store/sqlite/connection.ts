@@ -4,6 +4,7 @@ import { makeDirectory } from '../../actors/process/makeDirectory.ts';
 import type { Database, Driver } from './database.ts';
 import { identityOf } from '../openHere.ts';
 import { type FileMarks, isCut, markFiles, setAside } from './fileMarks.ts';
+import { LogMark } from './logMark.ts';
 import { refuseOlderRunsOf } from './olderRuns.ts';
 import { isOutdated, prepareSchema, type Schema } from './schema.ts';
 import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
@@ -19,6 +20,8 @@ const defaultLockWaitMs = 5;
 export interface Connection {
   /** How often the file in use has been found to be another one than before; the rows of that one are not in it. */
   readonly generation: number;
+  /** Of what is acknowledged in it. */
+  readonly mark: Pick<LogMark, 'lost' | 'enter'>;
   /**
    * Runs `work` on the open database, opening it first where needed. A failure other than a lock or a refused row closes it.
    * @throws what the file system or SQLite reports; {@link diagnose} reads it.
@@ -49,9 +52,10 @@ export function createConnection(
   /** By which the file is known that was in use last; empty once it was lost. */
   let last: string | undefined;
   let generation = 0;
+  const mark = new LogMark(path);
 
   function open(): Opened {
-    createPrivateFile(path);
+    const wasThere = createPrivateFile(path);
     refuseOlderRunsOf(driver, path, isOutdated);
     const database = driver.open(path, { busyTimeoutMs: lockWaitMs });
     try {
@@ -59,6 +63,8 @@ export function createConnection(
       const identity = identify(path);
       // One with the identity of the last may be made anew where that was.
       if (last !== undefined && (identity !== last || schema.isNew)) generation++;
+      // That one of a run was lost, and what it had, is told by the run.
+      mark.opened(database, wasThere && last !== '');
       last = identity;
       return { database, schema, identity, marks: markFiles(database, path) };
     } catch (error) {
@@ -68,11 +74,14 @@ export function createConnection(
   }
 
   function close(): void {
-    if (opened !== undefined) closeQuietly(opened.database);
+    if (opened === undefined) return;
+    closeQuietly(opened.database);
     opened = undefined;
+    mark.closed();
   }
 
   return {
+    mark,
     get generation() {
       return generation;
     },
@@ -106,13 +115,15 @@ export function createConnection(
 }
 
 // SQLite gives its -wal and -shm files the mode of the database.
-function createPrivateFile(path: string): void {
+/** @returns whether anything was in it. */
+function createPrivateFile(path: string): boolean {
   makeDirectory(dirname(path));
   // To close a file that is there would take the locks off it that another database of this process has.
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) closeSync(openSync(path, 'a', 0o600));
   // SQLite would say only that it cannot open it.
   else if (found.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
+  return found !== undefined && found.size > 0;
 }
 
 function identify(path: string): string {

@@ -1,9 +1,11 @@
-import { type Logger, say } from '../../policy/logger.ts';
-import type { Carried } from '../outage.ts';
+import { say } from '../../policy/logger.ts';
+import type { FactOf } from '../../policy/facts.ts';
+import type { Carried, OutageParts } from '../outage.ts';
 import type { Committer, Write } from '../committer.ts';
 import { type Carrier, carryAll } from './carriers.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
+import { lostLogText } from './logMark.ts';
 import type { Schema } from './schema.ts';
 import { diagnose, type SqliteTrouble } from './trouble.ts';
 
@@ -13,37 +15,54 @@ export interface FileWrite extends Write {
   run(database: Database, schema: Schema, transaction: object): void;
 }
 
+/** Enters that a log was lost. */
+export type RecordLost = (database: Database, schema: Schema, fact: FactOf<'store.log_lost'>, at: number) => void;
+
 /** The transactions of a file. A file that is another one than before is given the carriers' rows first. */
 export class FileCommitter implements Committer<FileWrite> {
   readonly #connection: Connection;
   readonly #path: string;
-  readonly #logger: Logger | undefined;
+  readonly #parts: OutageParts;
   readonly #carriers: Carrier[] = [];
+  #recordLost: RecordLost | undefined = undefined;
   #generation = 0;
   #saidRefusedRow = false;
 
-  constructor(connection: Connection, path: string, logger: Logger | undefined) {
+  constructor(connection: Connection, path: string, parts: OutageParts) {
     this.#connection = connection;
     this.#path = path;
-    this.#logger = logger;
+    this.#parts = parts;
   }
 
   carries(carrier: Carrier): void {
     this.#carriers.push(carrier);
   }
 
+  recordsLost(record: RecordLost): void {
+    this.#recordLost = record;
+  }
+
   commit(batch: readonly FileWrite[], always: boolean): Carried | undefined {
     let given: Carried | undefined;
+    let lost: FactOf<'store.log_lost'> | undefined;
     this.#connection.use((database, schema) => {
       // The first contact takes no lock: an up-to-date database can be opened while another process writes.
       const isNew = this.#connection.generation !== this.#generation;
-      if (batch.length === 0 && !always && !isNew) return;
+      const { mark } = this.#connection;
+      if (batch.length === 0 && !always && !isNew && mark.lost === undefined) return;
       const transaction = {};
-      database.immediate(() => {
+      const at = this.#parts.clock.wallNow();
+      lost = mark.lost && { type: 'store.log_lost', ...lostLogText(this.#path, mark.lost), ...mark.lost };
+      const entered = database.immediate(() => {
+        // With the commit that ends the mark of it, so that it is on record once.
+        if (lost !== undefined) this.#recordLost?.(database, schema, lost, at);
         if (isNew) given = carryAll(this.#carriers, database, transaction);
         for (const write of batch) this.#run(write, database, schema, transaction);
+        return mark.enter(database, at);
       });
+      entered?.();
     });
+    if (lost !== undefined) this.#tellLost(lost);
     if (given !== undefined) this.#generation = this.#connection.generation;
     return given;
   }
@@ -56,6 +75,12 @@ export class FileCommitter implements Committer<FileWrite> {
     this.#connection.close();
   }
 
+  #tellLost(fact: FactOf<'store.log_lost'>): void {
+    say(this.#parts.logger, 'warn', `The log of the store was lost. ${fact.reason}. Fix: ${fact.fix}.`);
+    // After this turn: whoever opens the store listens by then.
+    this.#parts.clock.nextTurn(() => this.#parts.facts.tell(fact, true));
+  }
+
   // A foreign database may have constraints of its own; a row it refuses would be refused for ever and hold up the rest.
   #run(write: FileWrite, database: Database, schema: Schema, transaction: object): void {
     try {
@@ -63,7 +88,7 @@ export class FileCommitter implements Committer<FileWrite> {
     } catch (error) {
       const trouble = this.diagnose(error);
       if (!trouble.refusedRow) throw error;
-      if (!this.#saidRefusedRow) say(this.#logger, 'error', `The store refuses a row. ${trouble.reason}`);
+      if (!this.#saidRefusedRow) say(this.#parts.logger, 'error', `The store refuses a row. ${trouble.reason}`);
       this.#saidRefusedRow = true;
     }
   }

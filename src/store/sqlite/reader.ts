@@ -11,6 +11,7 @@ import type {
   AlertNoteFact,
   AlertView,
   DeadLetterRecord,
+  LostLogRecord,
   MessageRecord,
   SessionRecords,
   StoreReader,
@@ -24,6 +25,7 @@ import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from '../openHere.ts';
 import { findEventTable, isOurs, versionsOf } from './schema.ts';
+import { selectLostLog } from './logMark.ts';
 import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readWaitingSessions, readSessionRecords } from './sessionRecords.ts';
@@ -63,6 +65,10 @@ class SqliteReader implements StoreReader {
 
   async status(now: number): Promise<StoreStatus> {
     return readStatus(this.#database, this.#eventTable, now);
+  }
+
+  async lostLog(since: number): Promise<LostLogRecord | undefined> {
+    return selectLostLog(this.#database, this.path, this.#eventTable, since);
   }
 
   async alerts(now: number): Promise<AlertView> {

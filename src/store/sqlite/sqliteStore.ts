@@ -45,13 +45,16 @@ export interface SqliteOptions {
  * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { driver, path, required, synchronous, lockWaitMs, retention, clock, facts, logger } = options;
+  const { driver, path, required, synchronous, lockWaitMs, retention, clock, facts, logger, redact, runtimePid } =
+    options;
   const connection = createConnection(driver, path, synchronous, lockWaitMs);
   if (required) haveToUse(connection, path);
   const file = new StoreFile(connection, path, { clock, facts, logger });
+  const log = new EventLog(file, redact, runtimePid);
+  file.recordsLost((database, schema, fact, at) => log.insert(database, schema, { ...fact, at }));
   await file.start();
   const pruner = retention === undefined ? undefined : startPruner({ file, clock, facts, retention });
-  return new SqliteStore(driver.kind, file, options, pruner);
+  return new SqliteStore(driver.kind, file, log, options, pruner);
 }
 
 /** A lock is waited for later: its holder can use the file. @throws {@link StoreUnavailableError} */
@@ -86,7 +89,8 @@ class SqliteStore implements Store {
   constructor(
     kind: Driver['kind'],
     file: StoreFile,
-    { path, redact, runtimePid }: Pick<SqliteOptions, 'path' | 'redact' | 'runtimePid'>,
+    log: EventLog,
+    { path, redact }: Pick<SqliteOptions, 'path' | 'redact'>,
     pruner: Pruner | undefined,
   ) {
     const left = createLeftRuns(path);
@@ -94,7 +98,7 @@ class SqliteStore implements Store {
     this.path = path;
     this.#file = file;
     this.#pruner = pruner;
-    this.#log = new EventLog(file, redact, runtimePid);
+    this.#log = log;
     this.#sessionScope = { file, log: this.#log, left, redact };
     this.breakers = new SqliteBreakers(file, redact);
     this.rates = new SqliteRates(file);

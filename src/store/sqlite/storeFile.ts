@@ -4,7 +4,7 @@ import { WriteQueue } from '../writeQueue.ts';
 import type { Carrier } from './carriers.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { FileCommitter, type FileWrite } from './fileCommitter.ts';
+import { FileCommitter, type FileWrite, type RecordLost } from './fileCommitter.ts';
 import type { Schema } from './schema.ts';
 
 /** How a transaction behaves that has to wait. */
@@ -26,7 +26,7 @@ export class StoreFile {
   constructor(connection: Connection, path: string, parts: OutageParts) {
     this.path = path;
     this.#connection = connection;
-    this.#committer = new FileCommitter(connection, path, parts.logger);
+    this.#committer = new FileCommitter(connection, path, parts);
     this.#queue = new WriteQueue(this.#committer, path, parts);
   }
 
@@ -47,6 +47,11 @@ export class StoreFile {
   /** Has a new file be given these rows, before any other write. */
   carries(carrier: Carrier): void {
     this.#committer.carries(carrier);
+  }
+
+  /** Has the loss of a log be recorded, with the commit after which it is no longer known. */
+  recordsLost(record: RecordLost): void {
+    this.#committer.recordsLost(record);
   }
 
   /** Whether one more write is refused now; counts it as dropped. Ask before building it. */

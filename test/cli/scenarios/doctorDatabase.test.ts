@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { hasSqlite, openDatabase, startLostLog } from '../../store/startStore.ts';
 import { type Finding, startPatient, startRecorded } from '../startPatient.ts';
 import { main } from '../startRun.ts';
 
@@ -45,6 +45,27 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
     expect(fix).toBe(`mv ${db} ${db}.broken && mv ${db}-wal ${db}.broken-wal && rm -f ${db}-shm`);
     paste(fix);
     expect(readFileSync(`${db}.broken-wal`).equals(log)).toBe(true);
+  });
+
+  it('[I-5] [O-2] says of a log that was deleted after a kill what may be lost, as status and why do', async () => {
+    const { db, doctor, usual } = startPatient();
+    mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
+    await startLostLog(db);
+    const said = `${db}: what was acknowledged between 2026-01-01T00:00:00.000Z and`;
+    const { code, find } = doctor();
+    expect([code, find('store.log_lost')]).toMatchObject([
+      0,
+      { status: 'warning', summary: expect.stringContaining(said) },
+    ]);
+    const unwedge = (...words: string[]) =>
+      spawnSync(process.execPath, [main, ...words], { env: usual, encoding: 'utf8' });
+    expect(JSON.parse(unwedge('status', '--json').stdout)).toMatchObject({
+      lostLog: { reason: expect.stringContaining(said) },
+      attention: [{ what: expect.stringContaining(said), next: expect.stringContaining('send again') }],
+    });
+    expect(unwedge('why').stdout).toContain('was deleted or');
+    const unknown = unwedge('why', 'agent:main');
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('may be lost')]);
   });
 
   it('[E-2] finds what is no database at all, and a directory in its place', () => {

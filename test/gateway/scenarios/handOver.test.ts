@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
@@ -29,8 +30,41 @@ async function startTwo(onMessage: MessageHandler) {
   const one = await start('one');
   const two = await start('two');
   expect([one.owned(), two.owned()]).toEqual([20, 0]);
-  return { one, two, ask };
+  return { one, two, ask, store };
 }
+
+describe.skipIf(!hasPostgres)('a gateway that stands by, without a session', () => {
+  const told = `SELECT type, metadata::jsonb AS about FROM uw.event WHERE category = 'gateway' ORDER BY id`;
+  const host = hostname();
+
+  it('[N-7] says that it left when it is stopped, and the one that has the sessions too', async () => {
+    const { one, two, ask } = await startTwo(() => undefined);
+    const facts: unknown[] = [];
+    two.gateway.on('gateway.left', (fact) => void facts.push(fact));
+    await two.gateway.stop();
+    const about = { pid: process.pid, host };
+    expect(facts).toMatchObject([about]);
+    expect(await ask(told)).toMatchObject([{ type: 'left', about }]);
+    await two.gateway.stop();
+    await one.gateway.stop();
+    expect(await ask(told)).toHaveLength(2);
+  });
+
+  it('[N-7] is told of once by the next that starts on its machine where it was killed', async () => {
+    const { ask, store } = await startTwo(() => undefined);
+    // Its process began at another time: the number is that of another one now.
+    await ask(
+      `INSERT INTO uw.runtime (host, id, pid, process_start, started_at, renewed_at, name)
+       SELECT host, 'dead', pid, '1' || process_start, started_at, renewed_at, 'standby.js' FROM uw.runtime LIMIT 1`,
+    );
+    for (let time = 0; time < 2; time++) {
+      const gateway = createGateway({ store, control: false });
+      onTestFinished(() => gateway.stop());
+      await gateway.start();
+    }
+    expect(await ask(told)).toMatchObject([{ type: 'died', about: { gateway: 'standby.js', pid: process.pid, host } }]);
+  });
+});
 
 describe.skipIf(!hasPostgres)('a gateway that stops, of two on one database', () => {
   it('[N-7] hands over what is idle at once, with what waits there, and the rest when its turn has ended', async () => {

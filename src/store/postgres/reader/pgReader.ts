@@ -80,6 +80,11 @@ export class PgReader implements StoreReader {
     return readPgStatus(this.#ask, now);
   }
 
+  /** Its log is the server's, which does not go on without it. */
+  async lostLog(): Promise<undefined> {
+    return undefined;
+  }
+
   alerts(now: number): Promise<AlertView> {
     return readPgAlerts(this.#ask, now);
   }
