@@ -8,11 +8,13 @@ import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
 import { EncodedBody } from '../streams/encodedBody.ts';
+import { resetError, wasReset } from '../streams/wasReset.ts';
 import { closingWords } from './closingWords.ts';
 import { ContentWatch } from './contentWatch.ts';
 import { EventScanner } from './eventScanner.ts';
 import { failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
 import type { ForwardedRequest } from './forwardedRequest.ts';
+import { OpenJson } from './openJson.ts';
 import { answerHeaders, requestHeaders, requestUrl } from './passedHeaders.ts';
 import { collectRefusal } from './refusedBody.ts';
 
@@ -40,12 +42,16 @@ export class Forwarding {
   #scanner: EventScanner | undefined = undefined;
   /** Of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
   #encoded: EncodedBody | undefined = undefined;
+  /** Of JSON that ends with its connection. */
+  #openJson: OpenJson | undefined = undefined;
   readonly #watch: ContentWatch;
   readonly #writer: ClientWriter;
   #lastTimer: Timer | undefined = undefined;
   /** What the upstream says that its answer failed of, which passes to the client as it came. */
   #failure: FailureFacts | undefined = undefined;
   #isOver = false;
+  /** Whether the connection that the body ended with was reset, where Node tells that as an end. */
+  #wasReset = false;
   /** Where the host asks for telemetry. */
   #reader: AnswerReader | undefined = undefined;
   #resolve!: (answer: ForwardedAnswer) => void;
@@ -142,6 +148,12 @@ export class Forwarding {
     this.#answer = answer;
     // After all of the answer a connection that breaks takes nothing with it.
     answer.on('error', (error) => (this.isOver ? this.#complete(true) : this.#failWith(error)));
+    if (endsWithConnection(answer)) {
+      // Before Node ends the socket in turn.
+      answer.socket.prependOnceListener('end', () => {
+        this.#wasReset = wasReset(answer.socket);
+      });
+    }
     const { statusCode = 502 } = answer;
     const exchange = this.#exchange;
     this.#learn(answer.headers);
@@ -158,6 +170,7 @@ export class Forwarding {
     if (encoding === undefined) this.#scanner = scanner;
     else if (scanner !== undefined || endsWithConnection(answer))
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
+    if (encoding === undefined && endsWithConnection(answer) && isJson(answer)) this.#openJson = new OpenJson();
     this.#watch.begin();
     if (this.#trace !== undefined && dialect !== undefined && encoding === undefined)
       this.#reader = new AnswerReader(isStream);
@@ -175,7 +188,7 @@ export class Forwarding {
 
   #endEncoded(isWhole: boolean): void {
     if (isWhole) this.#complete(false);
-    else this.#fail(lost('The answer ended before all of it was there'));
+    else this.#fail(lost(endedEarly));
   }
 
   // Bound once for all chunks.
@@ -183,6 +196,7 @@ export class Forwarding {
     if (this.#isOver) return;
     this.#touch();
     this.#encoded?.push(chunk);
+    this.#openJson?.push(chunk);
     this.#reader?.push(chunk);
     const exchange = this.#exchange;
     const scanner = this.#scanner;
@@ -283,15 +297,23 @@ export class Forwarding {
   #complete(isBroken: boolean): void {
     if (this.#isOver) return;
     const exchange = this.#exchange;
+    if (this.#wasReset && !this.isOver) {
+      this.#failWith(resetError());
+      return;
+    }
     if (this.#scanner !== undefined && !this.#scanner.mayEnd) {
       this.#fail(lost('The stream ended before its last event'));
+      return;
+    }
+    if (this.#openJson?.isOpen === true) {
+      this.#fail(lost(endedEarly));
       return;
     }
     if (!exchange.isCommitted && !this.#commit()) return;
     this.#over();
     this.#writer.flush();
     exchange.isDone = true;
-    exchange.response.end(this.lastOf(isBroken));
+    exchange.response.end(this.lastOf(isBroken || this.#wasReset));
     if (this.#scanner?.hasFailed === true) {
       const failure = this.#failure ?? {
         ...this.#saidBy(this.#scanner, 'The stream broke with an error of the upstream'),
@@ -362,6 +384,8 @@ export class Forwarding {
   }
 }
 
+const endedEarly = 'The answer ended before all of it was there';
+
 function lost(message: string): FailureFacts {
   return { kind: 'transient', reason: 'connection_lost', message, outcome: 'unknown', breaker: 'ignored' };
 }
@@ -369,6 +393,10 @@ function lost(message: string): FailureFacts {
 /** Whether nothing but the end of the connection tells where a body ends: half of one looks like a whole one. */
 function endsWithConnection({ headers }: IncomingMessage): boolean {
   return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+function isJson({ headers }: IncomingMessage): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? '');
 }
 
 function isText({ headers }: IncomingMessage): boolean {

@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { EncodedBody } from './encodedBody.ts';
+import { resetError, wasReset } from './wasReset.ts';
 
 /** What a connection says of its end. */
 interface Connection {
@@ -66,8 +67,10 @@ export class AnswerCheck {
     if (this.#connection === undefined) return undefined;
     const { errored, destroyed, readableEnded } = this.#connection;
     if (errored !== null) return errored;
-    // The last chunk comes before the end of its connection.
-    return (readableEnded && this.#isChunked) || (destroyed && !readableEnded) ? cut() : undefined;
+    if (!readableEnded) return destroyed ? cut() : undefined;
+    // The last chunk comes before the end of its connection; a body without a length ends with it.
+    if (this.#isChunked) return cut();
+    return wasReset(this.#connection) ? resetError() : undefined;
   }
 }
 
