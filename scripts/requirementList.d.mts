@@ -1,6 +1,6 @@
 export interface Requirement {
   readonly id: string;
-  readonly status: 'planned' | 'built';
+  readonly status: 'planned' | 'built' | 'withdrawn';
   readonly text: string;
 }
 

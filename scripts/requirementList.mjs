@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const statuses = ['planned', 'built'];
+const statuses = ['planned', 'built', 'withdrawn'];
 
 /** Requirements with the tests that name them, titles that name an ID nobody knows, and what is built without a test. */
 export function judgeRequirements(requirements = readRequirements(), tests = readTests()) {

@@ -234,12 +234,6 @@ export const floors = [
       begin: 'serve.ts',
       next: ['routeTable.ts', 'handlers.ts', 'sessionHost.ts'],
     },
-    {
-      room: 'openclaw',
-      purpose: 'A process supervisor in the shape of the one of OpenClaw. The entry `unwedge/openclaw`.',
-      begin: 'processSupervisor.ts',
-      next: ['supervisedRun.ts', 'supervisorTypes.ts'],
-    },
   ],
   [
     { room: 'index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' },

@@ -27,20 +27,3 @@ export {
   type ModelRequest,
   type ModelScript,
 } from './faultyModelApi.ts';
-export { checkHistory, type HistoryVerdict } from './history/checkHistory.ts';
-export { describeViolation, type Evidence, type HistoryRule, type HistoryViolation } from './history/violation.ts';
-export type {
-  CallEntry,
-  CallRow,
-  ClaimEntry,
-  HistoryRows,
-  JournalEntry,
-  JournalFence,
-  LeaseChange,
-  LeaveEntry,
-  MessageEntry,
-  MessageRow,
-  RowWrite,
-  SenderEntry,
-  WriteEntry,
-} from './history/journalEntry.ts';

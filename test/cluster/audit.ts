@@ -1,4 +1,4 @@
-import type { HistoryRows } from '../../src/testing/index.ts';
+import type { HistoryRows } from '../history/journalEntry.ts';
 
 /** Asks the database. */
 export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;

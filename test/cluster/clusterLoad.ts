@@ -1,4 +1,4 @@
-import type { SenderEntry } from '../../src/testing/index.ts';
+import type { SenderEntry } from '../history/journalEntry.ts';
 import type { NodeProcess } from './nodeProcess.ts';
 
 /** Messages without an answer at a time, of each sender. */

@@ -15,7 +15,6 @@ const purposes = {
   config: ['config'],
   inspect: ['inspector/page', 'inspector/drawing'],
   otel: ['otel'],
-  openclaw: ['openclaw'],
 } as const;
 type Purpose = keyof typeof purposes;
 
@@ -70,7 +69,6 @@ describe('the entries', () => {
     ['config', ['config']],
     ['inspect', []],
     ['otel', ['otel']],
-    ['openclaw', ['openclaw']],
     ['testing', []],
     ['mcp-server', []],
   ])('[U-8] of a purpose imports its own: unwedge/%s', async (entry, expected) => {

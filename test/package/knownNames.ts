@@ -8,10 +8,9 @@ export const knownNames: Readonly<Record<string, string>> = {
   'unwedge/config': 'ConfigError defineConfig loadConfig readOpenClawConfig readPattern',
   'unwedge/inspect': 'inspectWithStately',
   'unwedge/mcp-server': 'superviseMcpServer withErrorBoundary',
-  'unwedge/openclaw': 'createProcessSupervisor',
   'unwedge/otel': 'withTelemetry',
   'unwedge/testing':
-    'SimulatedClock checkHistory describeViolation fakeMcpServer faultyMcpServer faultyModelApi faultyUpstream replayIncident seededRandom startFaultyMcpHttpServer',
+    'SimulatedClock fakeMcpServer faultyMcpServer faultyModelApi faultyUpstream replayIncident seededRandom startFaultyMcpHttpServer',
   'unwedge/transcript': 'repairTranscript',
   'unwedge/workflow': 'progressText serverSentEvents showProgress workflowKind writeServerSentEvents',
 };
@@ -30,11 +29,9 @@ export const knownTypes: Readonly<Record<string, string>> = {
   'unwedge/inspect': 'InspectOptions Inspected Inspector',
   'unwedge/mcp-server':
     'ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult',
-  'unwedge/openclaw':
-    'AnchoredShellRunInput ChildRunInput ManagedRun ProcessSupervisor ProcessSupervisorOptions ReconcileOrphansParams RunExit RunInput RunRecord RunState RunStdin SpawnInput TerminationReason',
   'unwedge/otel': 'TelemetryOptions Traced',
   'unwedge/testing':
-    'CallEntry CallRow ClaimEntry Evidence FakeMcpContext FakeMcpServer FakeMcpServerOptions FakeMcpTool FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream HistoryRows HistoryRule HistoryVerdict HistoryViolation IncidentSubject JournalEntry JournalFence LeaseChange LeaveEntry McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule MessageEntry MessageRow ModelAnswer ModelEnding ModelMoment ModelRequest ModelScript ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep RowWrite SenderEntry UpstreamFault UpstreamScript WriteEntry',
+    'FakeMcpContext FakeMcpServer FakeMcpServerOptions FakeMcpTool FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ModelScript ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript',
   'unwedge/transcript':
     'RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport',
   'unwedge/workflow':

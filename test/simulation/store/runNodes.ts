@@ -1,15 +1,10 @@
 import { PgConnections } from '../../../src/store/postgres/pgConnections.ts';
 import { preparePgSchema } from '../../../src/store/postgres/pgSchema.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
-import {
-  checkHistory,
-  describeViolation,
-  type HistoryRows,
-  type JournalEntry,
-  type LeaseChange,
-  seededRandom,
-  SimulatedClock,
-} from '../../../src/testing/index.ts';
+import { seededRandom, SimulatedClock } from '../../../src/testing/index.ts';
+import { checkHistory } from '../../history/checkHistory.ts';
+import type { HistoryRows, JournalEntry, LeaseChange } from '../../history/journalEntry.ts';
+import { describeViolation } from '../../history/violation.ts';
 import { digestOf, hearTokens, type Note } from '../../cluster/journal.ts';
 import { createChance } from '../chance.ts';
 import { isDrained } from './mailJudge.ts';

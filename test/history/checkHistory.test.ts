@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CallEntry,
-  checkHistory,
-  type ClaimEntry,
-  describeViolation,
-  type HistoryRows,
-  type JournalEntry,
-  type LeaseChange,
-  type MessageEntry,
-  type MessageRow,
-  type SenderEntry,
-} from '../../../src/testing/index.ts';
+import { checkHistory } from './checkHistory.ts';
+import type {
+  CallEntry,
+  ClaimEntry,
+  HistoryRows,
+  JournalEntry,
+  LeaseChange,
+  MessageEntry,
+  MessageRow,
+  SenderEntry,
+} from './journalEntry.ts';
+import { describeViolation } from './violation.ts';
 
 const session = 's';
 
