@@ -9,10 +9,8 @@ interface LogPairs {
   readonly answered: ReadonlyMap<LogCall, LogResult>;
   /** What else was really said of the call of a result. */
   readonly more: ReadonlyMap<LogResult, readonly LogResult[]>;
-  /** Results without a call. */
-  readonly orphans: readonly LogResult[];
-  /** Results that lost against another one of their call. */
-  readonly losers: readonly LogResult[];
+  /** Results that no call keeps: they have none, or lost against another one of theirs. */
+  readonly dropped: readonly LogResult[];
   /** Calls that are told twice. */
   readonly gone: ReadonlySet<LogCall>;
   /** The calls that stay, by those of one id in one answer. */
@@ -50,13 +48,11 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
   const standing = new Set(staying.flat());
   const callsAt = new Map<LogNode | undefined, LogCall[]>();
   for (const call of standing) callsAt.set(call.node, [...(callsAt.get(call.node) ?? []), call]);
-  const orphans = new Set<LogResult>();
   for (const result of unclaimed) {
     const call = callsAt
       .get(chains.parentOf(result.node))
       ?.find((each) => (each.id === '' || result.id === '') && (answered.get(each)?.synthetic ?? !result.synthetic));
     if (call === undefined) {
-      orphans.add(result);
       findings.add({ rule: 'orphan', at: result.at, callId: result.id });
       continue;
     }
@@ -65,12 +61,10 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
     if (loser !== undefined) findings.add(duplicate(call, loser, result));
   }
   const keptPlaces = new Set([...answered.values()].map(placeOf));
-  const losers = results.filter((result) => !keptPlaces.has(placeOf(result)) && !orphans.has(result));
   return {
     answered,
     more,
-    orphans: [...orphans],
-    losers,
+    dropped: results.filter((result) => !keptPlaces.has(placeOf(result))),
     gone: new Set(calls.filter((call) => !standing.has(call))),
     groups: staying,
   };

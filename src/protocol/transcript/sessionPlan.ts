@@ -69,7 +69,7 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   for (const line of scan.broken) findings.add({ rule: 'broken_line', at: line });
   for (const { line } of chains.reconnected) findings.add({ rule: 'disconnected', at: line });
 
-  const { answered, more, orphans, losers, gone, groups } = pairLog(scan, chains, findings);
+  const { answered, more, dropped, gone, groups } = pairLog(scan, chains, findings);
   const ids = new OwnIds(
     [...scan.calls, ...scan.results].map(({ id }) => id),
     findings,
@@ -78,7 +78,7 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
   for (const call of scan.calls) if (ids.isNew(call)) edit(call.node.line).ids.set(call.block, ids.of(call));
   const moved = new Map<LogResult, LogCall>();
   for (const [call, result] of answered) if (!chains.isInPlace(result.node, call.node)) moved.set(result, call);
-  for (const { node, block } of [...orphans, ...losers, ...gone, ...moved.keys()]) edit(node.line).blocks.add(block);
+  for (const { node, block } of [...dropped, ...gone, ...moved.keys()]) edit(node.line).blocks.add(block);
 
   for (const [call, result] of answered) {
     const { id, at, node, block } = result;
