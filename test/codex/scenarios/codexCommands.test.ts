@@ -134,6 +134,25 @@ describe('the commands of a turn that is given up', () => {
     expect([lives('c1'), lives('c2')]).toEqual([false, false]);
   });
 
+  it('[F-28] are named in the failure of a turn that an answer to an approval ended, where they may still run', async () => {
+    const cancelled = { turn: { id: '$turn', status: 'interrupted', items: [] } };
+    const running = deferred<void>();
+    const { thread, up, pid, until } = await startRunning(
+      [begins(runs('c1', endless, { marked: false }), says.asks(0))],
+      { approve: () => running.promise.then(() => ({ decision: 'decline', interrupt: true })) },
+      { answer: [[['send', { method: 'turn/completed', params: { threadId: '$thread', ...cancelled } }]]] },
+    );
+    const turn = thread.send('hi');
+    await up('c1');
+    running.resolve();
+    const told = new RegExp(
+      String.raw`^The turn was interrupted; commands of it may still run: .*\(process ${pid('c1')}\)$`,
+    );
+    expect(await until(turn.outcome, 5)).toMatchObject({
+      failure: { kind: 'cancelled', message: expect.stringMatching(told) as unknown },
+    });
+  });
+
   it('[F-28] are named where none of the processes says whose it is', async () => {
     const step = begins(runs('c1', endless, { marked: false }));
     const { thread, up, lives, pid, until, of, logged } = await startRunning([step]);

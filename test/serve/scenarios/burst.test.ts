@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { fakeMcpServer } from '../../../src/testing/fakeMcpServer.ts';
+import { deferred } from '../../support/deferred.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
+import { SkippingClock } from '../../support/skippingClock.ts';
 import { startServed } from '../startServed.ts';
 
 const echo = { tool: { server: 'kb', name: 'echo', arguments: { word: 'hello' } } };
@@ -15,6 +18,39 @@ describe('a burst of sessions on a gateway that is served', () => {
     expect(
       ended.filter(({ status, state, result }) => status !== 200 || state !== 'done' || result?.status !== 'ok'),
     ).toEqual([]);
+  });
+
+  it('[E-1] [L-5] refuses at the door what the watchdog of tool calls would end before its turn', async () => {
+    const clock = new SkippingClock();
+    const answers = names(6).map(() => deferred<string>());
+    let begun = 0;
+    // No server of a file is a function; its calls are the same, and end when the test says.
+    const kb = fakeMcpServer({ tools: { echo: () => answers[begun++]?.promise } });
+    const sessions = { watchdog: { toolCallMs: '10s' } } as const;
+    const policies = { integrations: { kb: { maxInFlight: 1 } } };
+    const { get, post, send } = await startServed({
+      clock,
+      servers: { kb: kb as never },
+      gateway: { policies, sessions },
+    });
+    const ids = names(6);
+    for (const id of ids) await post('/v1/sessions', { id });
+    clock.stop();
+    const sent: Awaited<ReturnType<typeof send>>[] = [];
+    for (const id of ids.slice(0, 4)) sent.push(await send(id, echo, ''));
+    const ends = async (index: number): Promise<void> => {
+      await expect.poll(() => begun).toBe(index + 1);
+      answers[index]?.resolve('done');
+      const way = `/v1/sessions/${ids[index]}/messages/${sent[index]?.id}`;
+      await expect.poll(() => get<{ state: string }>(way)).toMatchObject({ state: 'done' });
+    };
+    // One in 4 s, so that the second who waits comes after 8 s, and the third after 12 s.
+    await ends(0);
+    clock.skip(4000);
+    await ends(1);
+    expect(await send('s4', echo, '')).toMatchObject({ status: 202 });
+    const refused = await send('s5', echo, '');
+    expect(refused).toMatchObject({ status: 429, error: expect.stringContaining('a call may take 10s') as unknown });
   });
 
   it('[E-1] refuses at the door what may not wait, with the time to come again', async () => {
