@@ -88,6 +88,19 @@ const open = (clock: SimulatedClock, more: Partial<OpenAlert> = {}): OpenAlert =
 });
 
 describe('an alert', () => {
+  it('[O-3] is not raised for an open circuit where alerts are switched off', async () => {
+    const { bus, clock, told, refusals } = startWatch();
+    for (const integration of ['silent', 'kb']) {
+      refusals.set(integration, {
+        refused: 3,
+        because: { now: 'its circuit is open', until: 'its circuit has closed' },
+      });
+      bus.tell({ type: 'breaker.opened', integration, openForMs: 30_000, kind: 'transient', cause: 'down' });
+    }
+    await clock.advance(600_000);
+    expect(told).toEqual(['raised kb']);
+  });
+
   it('[O-3] is raised by the fifth final failure, once for the episode', () => {
     const { told, facts, fail } = startWatch();
     fail(4);

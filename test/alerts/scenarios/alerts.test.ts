@@ -77,6 +77,28 @@ describe('an alert of a gateway', () => {
     expect(raised).toEqual(['transient: its circuit is open, for 1m10s now: down']);
   });
 
+  it('[O-3] is not raised by a circuit that an operator holds open, though failures had opened it', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, control: false });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.integration('kb', {}, () => {
+      throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
+    });
+    await gateway.start();
+    const raised: string[] = [];
+    gateway.on('alert.raised', ({ message }) => raised.push(message));
+    const opened = gateway.wait('breaker.opened');
+    const calls = [kb.call({}), kb.call({})];
+    await clock.advance(65_000);
+    await Promise.all([opened, ...calls]);
+    kb.breaker.isolate();
+    for (let minute = 0; minute < 10; minute++) {
+      expect(await kb.call({})).toMatchObject({ failure: { kind: 'circuit_open' } });
+      await clock.advance(60_000);
+    }
+    expect(raised).toEqual([]);
+  });
+
   it('[O-3] is told to subscribers at the fifth final failure, and cleared when the circuit closes', async () => {
     const { gateway, kb, fail } = await startGateway(undefined);
     const raised = gateway.wait('alert.raised');
