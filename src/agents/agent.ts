@@ -32,7 +32,8 @@ const conversationModule = lateModule(() => import('./agentConversation.ts'));
 
 const backends: readonly AgentName[] = ['claude', 'codex'];
 
-const agentKeys = {
+/** The options of an agent, but for what is its backend's own. */
+export const agentKeys = {
   backend: choice(backends, { required: true }),
   model: text(),
   cwd: text(),
@@ -136,7 +137,10 @@ export function checkStart(options: AgentStartOptions): void {
 }
 
 /** A backend has nothing to say to the options of another. */
-function backendRule({ backend, ...options }: CheckedAgent, tell: Tell): void {
+export function backendRule(
+  { backend, ...options }: Pick<AgentOptions, 'backend'> & { readonly [Each in AgentName]?: unknown },
+  tell: Tell,
+): void {
   const others = backends.filter((each) => each !== backend && options[each] !== undefined);
   for (const each of others) tell(each, { says: `to be left out with the backend ${backend}` });
 }

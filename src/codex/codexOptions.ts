@@ -100,7 +100,8 @@ const configValue = either<string | number | boolean | readonly string[]>(
   'a string, a number, true or false, or an array of strings',
 );
 
-const codexKeys = {
+/** The options of Codex. */
+export const codexKeys = {
   command: text({ default: 'codex', ...programForm }),
   args: list(text({ empty: true }), { expected: texts, default: ['app-server'] }),
   config: byName(configValue, { default: {} }),

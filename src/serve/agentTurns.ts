@@ -2,7 +2,7 @@ import type { Agent, AgentApproval, AgentEvent, AgentResult, Conversation } from
 import type { AgentMethods } from '../agents/agentKind.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Failure, FailureKind } from '../policy/failure.ts';
-import { type Key, list, text } from '../policy/optionKeys.ts';
+import { text } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
@@ -13,6 +13,7 @@ import { waitingForPlaces } from './places.ts';
 import { TurnLimits } from './turnLimits.ts';
 import { OpenConversations } from './openConversations.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import { approvedTools } from './judgeServed.ts';
 import type { ServedAgent } from './serveTypes.ts';
 
 /** Turns at a time, of all sessions; the agent's own policy has a limit that is meant. */
@@ -103,7 +104,7 @@ export class AgentTurns {
       throw new RangeError(`${name}.fallback leads back to itself: ${[...path, name].join(', ')}`);
     const { approve, fallback, ...others } = served;
     const options = { ...others, policy: waitingForPlaces(others.policy) };
-    const allowed = new Set(readValue(`${name}.approve`, approve ?? [], toolNames));
+    const allowed = new Set(readValue(`${name}.approve`, approve ?? [], approvedTools));
     if (fallback !== undefined) readValue(`${name}.fallback`, fallback, text());
     const agent = gateway.agent(name, {
       ...options,
@@ -182,8 +183,3 @@ export class AgentTurns {
     return started.ok ? started.value : { failure: started.failure };
   }
 }
-
-const toolNames: Key<readonly string[]> = list(text({ required: true }), {
-  required: true,
-  expected: 'a list of names of tools',
-});

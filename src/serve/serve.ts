@@ -4,7 +4,6 @@ import { agentKind } from '../agents/agentKind.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
 import { DatabaseSource } from '../dashboard/databaseSource.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import { defaultPolicy } from '../policy/presets.ts';
 import { registryOf } from '../runtime/registryOf.ts';
 import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
@@ -15,11 +14,12 @@ import { checkSessionOptions } from '../sessions/sessionOptions.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { AgentTurns } from './agentTurns.ts';
 import { createApi } from './api.ts';
+import { declareHooks, declareServers } from './declareServed.ts';
 import { createHandlers } from './handlers.ts';
 import { createMessageHandler } from './messageHandler.ts';
-import { Places, waitingForPlaces } from './places.ts';
+import { Places } from './places.ts';
 import { readinessOf } from './readiness.ts';
-import { type Served, type ServedHook, servedHookEvents } from './serveTypes.ts';
+import type { Served } from './serveTypes.ts';
 import { SessionFeed } from './sessionFeed.ts';
 import { SessionHost } from './sessionHost.ts';
 
@@ -65,11 +65,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   if (registry === undefined) throw new TypeError('A gateway has a registry');
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   const feed = new SessionFeed();
-  const integrations = new Map<string, McpIntegration>();
-  for (const [name, server] of Object.entries(servers)) {
-    const served = { ...server, policy: waitingForPlaces(server.policy) };
-    integrations.set(name, gateway.mcpServer(name, served as typeof server));
-  }
+  const integrations = declareServers(gateway, servers);
   const { runtime } = registry;
   const stopServers = (): void => {
     for (const name of integrations.keys()) void runtime.root.stopChild(`mcp:${name}`);
@@ -168,20 +164,4 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     dashboard.close();
     await server.close(lingerMs);
   }
-}
-
-function declareHooks(gateway: Pick<ReturnType<typeof createGateway>, 'hook'>, hooks: Served['hooks']): void {
-  for (const [event, list] of Object.entries(hooks)) {
-    if (!servedHookEvents.some((each) => each === event))
-      throw new RangeError(`Expected hooks of ${servedHookEvents.join(', ')}, got \`${event}\``);
-    for (const hook of list) declareHook(gateway, event, hook);
-  }
-}
-
-function declareHook(
-  gateway: Pick<ReturnType<typeof createGateway>, 'hook'>,
-  event: string,
-  { name, onFailure, overallMs, ...command }: ServedHook,
-): void {
-  gateway.hook(event, command, { name, onFailure, overallMs, policy: waitingForPlaces(undefined) });
 }

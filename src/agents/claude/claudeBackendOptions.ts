@@ -48,7 +48,8 @@ export interface ClaudeBackendOptions {
   readonly graceMs?: Duration | undefined;
 }
 
-const claudeKeys = {
+/** The options of an agent that are of Claude alone. */
+export const claudeKeys = {
   query: callback<SdkQueryFunction>(),
   command: text(programForm),
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
@@ -83,7 +84,8 @@ export function checkClaudeBackend(name: string, given: ClaudeBackendOptions = {
   return { options: {}, ...readOptions(name, given, claudeKeys, claudeRule) };
 }
 
-function claudeRule(given: Values<typeof claudeKeys>, tell: Tell): void {
+/** Refuses what does not go with the way that Claude is run. */
+export function claudeRule(given: Values<typeof claudeKeys>, tell: Tell): void {
   const without = given.command === undefined;
   for (const key of without ? (['args', 'env'] as const) : (['query', 'options'] as const)) {
     if (given[key] !== undefined) tell(key, { says: `to be left out ${without ? 'without' : 'with'} \`command\`` });

@@ -13,7 +13,7 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 const conversationModule = lateModule(() => import('./codexConversation.ts'));
 
 /** What every agent has, whatever its backend, and where it is said. */
-const saidElsewhere = {
+export const saidElsewhere = {
   cwd: '`cwd` of the agent',
   env: '`env` of the agent',
   policy: '`policy` of the agent',

@@ -59,7 +59,11 @@ async function check(file: string, { json, config, openclaw }: ConfigArgs, io: I
   const served = await judgeServed(file);
   const loaded = await loadOrTell(io, json, file, async () => {
     const own = readConfig({ file, env: {} }, io.env, servedKeys);
-    if (served.problems.length === 0) return own;
+    if (served.problems.length === 0) {
+      const apart = await served.togetherWith((await own).options);
+      if (apart.length > 0) throw new ConfigError(apart);
+      return own;
+    }
     const wrong = await own.then(
       () => [],
       (error: unknown) => {

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { parseJson } from '../../config/configFile.ts';
+import type { ConfigOptions } from '../../config/configTypes.ts';
+import { fileProblem, type Teller, toldProblem } from '../../config/issues.ts';
 import { createLocator } from '../../config/jsonPositions.ts';
 import type { ConfigProblem } from '../../config/problems.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import type { Served } from '../../serve/serveTypes.ts';
 import { misspeltKeys } from '../mcp/serverKeys.ts';
-import { fieldsIn, judgeServers } from '../mcp/serversFile.ts';
-import { agentsOf, hooksOf, servedKeys } from '../serve/whatIsServed.ts';
+import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
+import { servedKeys, serversOf } from '../serve/whatIsServed.ts';
 
 /** What a file says of them. */
 export interface ServedParts {
@@ -15,9 +17,17 @@ export interface ServedParts {
   readonly variables: readonly string[];
   /** What is likely misspelt, a line each. */
   readonly hints: readonly string[];
+  /** What does not go together of parts that are right each on its own, and of the configuration beside them. */
+  togetherWith(options: ConfigOptions): Promise<readonly ConfigProblem[]>;
 }
 
-const nothing: ServedParts = { servers: 0, problems: [], variables: [], hints: [] };
+const nothing: ServedParts = {
+  servers: 0,
+  problems: [],
+  variables: [],
+  hints: [],
+  togetherWith: async () => [],
+};
 
 /** Judges the file alone: its variables may be there where it is used. Never rejects: a file that cannot be read is told by who reads the rest. */
 export async function judgeServed(file: string): Promise<ServedParts> {
@@ -47,6 +57,7 @@ export async function judgeServed(file: string): Promise<ServedParts> {
       message: `${place}: ${key}: ${says}`,
     };
   };
+  const teller: Teller = { source: { from: 'file', file }, name: file, hide: (each) => each, locate };
   const table = fieldsIn(mcpServers);
   const judged = table === undefined ? undefined : judgeServers(table, undefined);
   const problems = [
@@ -54,18 +65,34 @@ export async function judgeServed(file: string): Promise<ServedParts> {
     ...(judged?.problems ?? []).map(({ name, says }) =>
       wrong(['mcpServers', ...(name === undefined ? [] : [name])], says),
     ),
-    ...complaint(() => agentsOf(file, agents)).map((says) => wrong(['agents'], says)),
-    ...complaint(() => hooksOf(file, hooks)).map((says) => wrong(['hooks'], says)),
+    ...(await partProblems({ agents, hooks })).map((each) => toldProblem(each, teller)),
   ];
   const hints = [...(judged?.notes ?? []), ...misspeltKeys(mcpServers)].map((hint) => `${file}: ${hint}`);
-  return { servers: judged?.servers.length ?? 0, problems, variables: judged?.variables ?? [], hints };
+  const served = {
+    servers: serversOf((judged?.servers ?? []).map(withAddress)),
+    agents: (agents ?? {}) as Served['agents'],
+    hooks: (hooks ?? {}) as Served['hooks'],
+  };
+  return {
+    servers: judged?.servers.length ?? 0,
+    problems,
+    variables: judged?.variables ?? [],
+    hints,
+    async togetherWith(options) {
+      const { undeclarable } = await import('../../serve/declareServed.ts');
+      const says = undeclarable(options, served);
+      return says === undefined ? [] : [fileProblem(says, teller)];
+    },
+  };
 }
 
-function complaint(read: () => unknown): readonly string[] {
-  try {
-    read();
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
-  }
+/** An address of which a variable is a part is not known here. */
+function withAddress(server: FileServer): FileServer {
+  const { remote } = server;
+  return remote?.url.includes('${') === true ? { ...server, remote: { ...remote, url: 'http://localhost' } } : server;
+}
+
+async function partProblems(parts: { readonly agents: unknown; readonly hooks: unknown }) {
+  if (parts.agents === undefined && parts.hooks === undefined) return [];
+  return (await import('../../serve/judgeServed.ts')).judgeServed(parts);
 }

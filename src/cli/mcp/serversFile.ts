@@ -129,6 +129,8 @@ function serverOf(
     });
   const filledAll = (key: string, texts: object): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([each, value]) => [each, filled(`${key}.${each}`, String(value))]));
+  if (url !== undefined && command !== undefined)
+    return 'expected `command` or `url`, got both: a server is run here, or reached by HTTP';
   if (url !== undefined) {
     const shown = fieldsIn(headers);
     if (shown === undefined || !Object.values(shown).every(isText))

@@ -37,9 +37,10 @@ export async function whatIsServed(
   const found = mcpServers === undefined ? { servers: [], notes: [] } : serversIn(named, content, env);
   const served = {
     servers: serversOf(found.servers),
-    agents: agentsOf(named, agents),
-    hooks: hooksOf(named, hooks),
+    agents: (agents ?? {}) as Served['agents'],
+    hooks: (hooks ?? {}) as Served['hooks'],
   };
+  await refuseWrong(named, { agents, hooks });
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
   return { ...served, file: named, warnings: [...found.notes, ...unread(mcpServers, file === undefined)] };
@@ -62,37 +63,31 @@ function unread(servers: unknown, isOurs: boolean): readonly string[] {
   return [...misspelt, ...others];
 }
 
+/** Rejects with {@link CommandError} that says all that is wrong with agents and hooks. */
+async function refuseWrong(file: string, parts: { readonly agents: unknown; readonly hooks: unknown }): Promise<void> {
+  if (parts.agents === undefined && parts.hooks === undefined) return;
+  const [{ judgeServed }, { toldProblem }] = await Promise.all([
+    import('../../serve/judgeServed.ts'),
+    import('../../config/issues.ts'),
+  ]);
+  const teller = { source: { from: 'file', file }, name: quoted(file), hide: (text: string) => text } as const;
+  const problems = judgeServed(parts).map((each) => toldProblem(each, teller).message);
+  if (problems.length > 0) throw new CommandError(problems.join('; '));
+}
+
 const nothing = (what: string): CommandError =>
   new CommandError(
     `${what}: --config FILE.json holds \`mcpServers\` (as clients have it), \`agents\` ({"NAME": {"backend": "claude"}}) and \`hooks\``,
   );
 
-function serversOf(servers: readonly FileServer[]): Readonly<Record<string, McpIntegrationOptions | RemoteMcpOptions>> {
+/** Servers of a file, as a gateway takes them. */
+export function serversOf(
+  servers: readonly FileServer[],
+): Readonly<Record<string, McpIntegrationOptions | RemoteMcpOptions>> {
   return Object.fromEntries(
     servers.map(({ name, remote, command = '', args, env, cwd }) => [
       name,
       remote === undefined ? { command, args, env, cwd } : remote,
     ]),
   );
-}
-
-/** @throws {@link CommandError} where they have another shape. */
-export function agentsOf(file: string, value: unknown): Served['agents'] {
-  if (value === undefined) return {};
-  const fields = fieldsIn(value);
-  if (fields === undefined || !Object.values(fields).every((each) => fieldsIn(each) !== undefined))
-    throw new CommandError(`Expected \`agents\` of ${quoted(file)} to be objects by their names`);
-  return fields as Served['agents'];
-}
-
-/** @throws {@link CommandError} where they have another shape. */
-export function hooksOf(file: string, value: unknown): Served['hooks'] {
-  if (value === undefined) return {};
-  const fields = fieldsIn(value);
-  const isList = (each: unknown): boolean => Array.isArray(each) && each.every((hook) => fieldsIn(hook) !== undefined);
-  if (fields === undefined || !Object.values(fields).every(isList))
-    throw new CommandError(
-      `Expected \`hooks\` of ${quoted(file)} to be lists by their event: {"PreToolUse": [{"command": "/path/guard", "onFailure": "block"}]}`,
-    );
-  return fields as Served['hooks'];
 }

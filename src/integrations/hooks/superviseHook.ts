@@ -44,7 +44,8 @@ export interface CheckedHook {
   readonly policy: IntegrationPolicy;
 }
 
-const hookKeys = {
+/** The options of a hook. */
+export const hookKeys = {
   name: text(),
   onFailure: choice(['continue', 'block'], { default: 'continue' }),
   overallMs: duration(),
@@ -54,7 +55,8 @@ const hookKeys = {
 /** How long a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
 const usualGraceMs = 1000;
 
-const hookCommandKeys = {
+/** The options of its command. */
+export const hookCommandKeys = {
   ...commandKeys,
   graceMs: duration({ zero: true, default: usualGraceMs }),
 } satisfies KeysOf<HookCommand>;

@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../src/config/jsonSchema.ts';
 import { folderWith } from '../../config/folder.ts';
 import type { McpArgs } from '../../../src/cli/mcp/options.ts';
+import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
+import { undeclarable } from '../../../src/serve/declareServed.ts';
+import { messageOf } from '../../../src/policy/thrown.ts';
 import { whatToServe } from '../../../src/cli/mcp/whatToServe.ts';
 import { call, runBuilt } from '../startCli.ts';
 
@@ -280,6 +283,129 @@ describe('unwedge config --check', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  const kb = { command: 'cat' };
+  it.each([
+    ['an event that is none', { hooks: { PreTolUse: [kb] } }, /hooks\.PreTolUse; did you mean PreToolUse\?/],
+    [
+      'a key of a hook',
+      { hooks: { PreToolUse: [{ ...kb, comand: 'x' }] } },
+      /hooks\.PreToolUse\[0\]\.comand; did you mean command/,
+    ],
+    [
+      'a hook without its command',
+      { hooks: { PostToolUse: [{ args: [] }] } },
+      /hooks\.PostToolUse\[0\]\.command: expected/,
+    ],
+    [
+      'a word of a hook',
+      { hooks: { PreToolUse: [{ ...kb, onFailure: 'blok' }] } },
+      /onFailure: expected .*block.*blok/,
+    ],
+    [
+      'a time of a hook',
+      { hooks: { PreToolUse: [{ ...kb, overallMs: '5 parsecs' }] } },
+      /overallMs: expected a duration/,
+    ],
+    [
+      'variables that do not pass',
+      { hooks: { PreToolUse: [{ ...kb, envMode: 'only', envAllow: ['A'] }] } },
+      /envAllow/,
+    ],
+    ['hooks in another shape', { hooks: { PreToolUse: kb } }, /hooks\.PreToolUse: expected a list of hooks/],
+    [
+      'two hooks of one name',
+      {
+        hooks: {
+          PreToolUse: [
+            { ...kb, name: 'g' },
+            { ...kb, name: 'g' },
+          ],
+        },
+      },
+      /hook:g/,
+    ],
+    ['a backend', { agents: { c: { backend: 'gpt' } } }, /agents\.c\.backend: expected .*claude.*gpt/],
+    ['no backend', { agents: { c: {} } }, /agents\.c\.backend: expected/],
+    [
+      'a key of an agent',
+      { agents: { c: { backend: 'claude', modle: 'x' } } },
+      /agents\.c\.modle; did you mean model\?/,
+    ],
+    [
+      'a key of a policy',
+      { agents: { c: { backend: 'claude', policy: { atemptMs: 1 } } } },
+      /agents\.c\.policy\.atemptMs/,
+    ],
+    [
+      'another backend',
+      { agents: { c: { backend: 'claude', codex: {} } } },
+      /agents\.c\.codex: expected to be left out/,
+    ],
+    ['a key of Claude', { agents: { c: { backend: 'claude', claude: { comand: 'x' } } } }, /agents\.c\.claude\.comand/],
+    ['a key of Codex', { agents: { c: { backend: 'codex', codex: { argz: [] } } } }, /agents\.c\.codex\.argz/],
+    ['what the agent says', { agents: { c: { backend: 'codex', codex: { cwd: '/' } } } }, /use `cwd` of the agent/],
+    [
+      'a fallback',
+      { agents: { c: { backend: 'claude', fallback: 'nosuch' } } },
+      /agents\.c\.fallback: expected .*got "nosuch"/,
+    ],
+    [
+      'a fallback of itself',
+      { agents: { c: { backend: 'claude', fallback: 'c' } } },
+      /agents\.c\.fallback: expected to lead/,
+    ],
+    [
+      'tools that are none',
+      { agents: { c: { backend: 'claude', approve: 'Read' } } },
+      /agents\.c\.approve: expected a list/,
+    ],
+    ['agents that are none', { agents: ['claude'] }, /agents: expected objects by their names/],
+    ['a name that a server has', { agents: { kb: { backend: 'claude' } } }, /kb/],
+    [
+      'a server that is both',
+      { mcpServers: { kb: { ...kb, url: 'http://127.0.0.1' } } },
+      /expected `command` or `url`/,
+    ],
+  ])('[P-8] [E-1] judges as `unwedge serve` does: %s', async (_, parts, says) => {
+    const path = file(JSON.stringify({ store: 's.sqlite', mcpServers: { kb }, ...parts }));
+    const checked = await call(['config', '--check', path]);
+    expect(checked.code).toBe(1);
+    expect(checked.stderr).toMatch(says);
+    const serving = whatIsServed({ config: path, servers: undefined }, {}).then((served) => undeclarable({}, served));
+    expect(await serving.catch(messageOf)).toMatch(says);
+  });
+
+  it('[P-8] tells all that is wrong with agents and hooks at once, each with its place', async () => {
+    const path = file(
+      '{ "agents": {\n "c": { "backend": "gpt" },\n "d": { "backend": "codex", "fallback": "nosuch" } },\n"hooks": { "PreTolUse": [] } }',
+    );
+    const { code, stderr } = await call(['config', '--check', path]);
+    expect(code).toBe(1);
+    const places = stderr
+      .trim()
+      .split('\n')
+      .map((line) => line.replaceAll(path, 'FILE').split(': ').slice(1, 3));
+    expect(places).toEqual([
+      ['FILE:2:9', 'agents.c.backend'],
+      ['FILE:4:12', 'unknown key hooks.PreTolUse; did you mean PreToolUse?'],
+      ['FILE:3:29', 'agents.d.fallback'],
+    ]);
+  });
+
+  it('[P-8] [E-1] takes what `unwedge serve` takes', async () => {
+    const content = {
+      mcpServers: { kb, far: { url: '${ADDRESS}/mcp' } },
+      agents: {
+        c: { backend: 'claude', approve: ['Read'], fallback: 'd', claude: { command: 'claude' } },
+        d: { backend: 'codex', codex: { thread: { sandbox: 'read-only' } }, policy: { attemptMs: '5m' } },
+      },
+      hooks: { PreToolUse: [{ ...kb, name: 'guard', onFailure: 'block', overallMs: '5s' }] },
+      policies: { integrations: { c: { attemptMs: '4m' }, 'hook:guard': { maxAttempts: 2 } } },
+    };
+    const { code, stderr } = await call(['config', '--check', file(JSON.stringify(content))]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   it('[L-2] tells it as data with --json', async () => {

@@ -37,11 +37,11 @@ describe('what `unwedge serve` serves', () => {
     ['no object', '[]', /to hold an object/],
     ['nothing to serve', { store: 'x.sqlite' }, /neither `mcpServers` nor `agents`/],
     ['a server that is none', { mcpServers: { kb: 7 } }, /"kb": expected an object/],
-    ['agents that are none', { agents: ['claude'] }, /`agents` .* objects by their names/],
+    ['agents that are none', { agents: ['claude'] }, /agents: expected objects by their names/],
     [
       'hooks in another shape',
       { mcpServers: { kb }, hooks: { PreToolUse: { command: 'x' } } },
-      /`hooks` .* lists by their event/,
+      /hooks.PreToolUse: expected a list of hooks/,
     ],
   ])('[E-1] refuses %s', async (_, content, error) => {
     await expect(served(content)).rejects.toThrow(error);
