@@ -121,8 +121,8 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     subprocess(name, subprocessOptions) {
       declare(name);
-      const { reconcile } = readGiven(name, subprocessOptions, subprocessKeys);
-      const about = aboutTools(name, { reconcile }, commandForms(runtime.clock));
+      const { effect, reconcile } = readGiven(name, subprocessOptions, subprocessKeys);
+      const about = aboutTools(name, { effect, reconcile }, commandForms(runtime.clock));
       policies.refuseAbout(name, 'a command', ['whenAlive']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(

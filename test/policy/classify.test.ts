@@ -229,9 +229,17 @@ describe('a process that cannot start', () => {
 
 describe('a process that ended', () => {
   it.each([
-    [{ exitCode: 124 }, 'timeout'],
-    [{ exitCode: 127 }, 'spawn'],
-    [{ exitCode: 137 }, 'crash'],
+    [{ exitCode: 124 }, 'unknown'],
+    [{ exitCode: 124, command: 'timeout 5s make' }, 'timeout'],
+    [{ exitCode: 127 }, 'unknown'],
+    [{ exitCode: 127, command: 'nosuch --x', stderr: '/bin/sh: 1: nosuch: not found' }, 'spawn'],
+    [{ code: 127, cmd: 'nosuch', message: 'Command failed: nosuch\n/bin/sh: 1: nosuch: not found\n' }, 'spawn'],
+    [{ exitCode: 126, command: 'sh steps.sh' }, 'spawn'],
+    [{ exitCode: 137 }, 'unknown'],
+    [{ code: 137, signal: null, cmd: 'sh -c make' }, 'unknown'],
+    [{ exitCode: 129, command: 'git diff --bogus' }, 'unknown'],
+    [{ exitCode: 143, command: 'claude -p hello' }, 'crash'],
+    [{ code: null, signal: 'SIGKILL', cmd: 'make' }, 'crash'],
     [{ signal: 'SIGKILL' }, 'crash'],
     [{ exitCode: 1 }, 'unknown'],
     [{ exitCode: 1, stderr: 'Error: HTTP 503' }, 'transient'],

@@ -3,10 +3,15 @@ import { classify } from '../../policy/classify.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import type { AgentCommand } from '../../protocol/agentCommand.ts';
 import type { AgentReport } from '../../protocol/agentReport.ts';
-import { exitFacts } from './processExit.ts';
+import { type ExpectedExit, exitFacts } from './processExit.ts';
 
 /** Longest text on stdout that is taken for an error, in bytes: an answer that went wrong half-way is longer. */
 const longestErrorBytes = 2000;
+
+/** An agent that is told to end does so in order, and tells the signal by its exit code. */
+const ofAgent = { tellers: new Set(['agent']) } satisfies ExpectedExit;
+/** The same where no answer is no success. */
+const ofAnswer = { ...ofAgent, expectsOutput: true };
 
 /**
  * What the end of an agent's run means as a failure, undefined when it succeeded: what its protocol says counts, its exit code only
@@ -22,7 +27,7 @@ export function agentExitFacts(
   if (format === 'text') return agent === 'claude' ? claudeTextFacts(exit) : codexTextFacts(exit);
   // Its last word was read: what a process that it left behind would have written is none of its answer.
   const isWhole = exit.reason === 'output-cut' && (report.concluded || report.failure !== undefined);
-  if (exit.reason !== 'exit' && !isWhole) return exitFacts(exit);
+  if (exit.reason !== 'exit' && !isWhole) return exitFacts(exit, ofAgent);
   if (report.concluded || report.failure !== undefined) return report.failure;
   const name = agent === 'claude' ? 'Claude' : 'Codex';
   const silent: FailureFacts = missed
@@ -33,7 +38,7 @@ export function agentExitFacts(
         outcome: 'unknown',
       }
     : { kind: 'protocol', message: `${name} ended without a result`, outcome: 'unknown' };
-  return exitFacts(exit, { expectsOutput: true }) ?? silent;
+  return exitFacts(exit, ofAnswer) ?? silent;
 }
 
 /** Claude prints what went wrong on stdout, alone, and says by its exit code that it is no answer. */
@@ -41,7 +46,7 @@ function claudeTextFacts(exit: ProcessExit): FailureFacts | undefined {
   const { reason, exitCode, stdout, endedAt } = exit;
   const told = stdout.bytes <= longestErrorBytes ? errorOfClaude(stdout.text) : '';
   const said = reason === 'exit' && exitCode !== 0 ? { ...exit, stdout: { ...stdout, text: told } } : exit;
-  const facts = exitFacts(said, { expectsOutput: true });
+  const facts = exitFacts(said, ofAnswer);
   if (facts?.kind !== 'unknown' || said === exit || exitCode !== 1 || told === '') return facts;
   const found = classify(told, { wallNow: endedAt });
   return { ...found, code: found.code ?? exitCode, cause: undefined };
@@ -62,7 +67,7 @@ function errorOfClaude(text: string): string {
 function codexTextFacts(exit: ProcessExit): FailureFacts | undefined {
   const stderr = { ...exit.stderr, text: errorOfCodex(exit) };
   const stdout = exit.exitCode === 0 ? exit.stdout : { ...exit.stdout, text: '' };
-  const facts = exitFacts({ ...exit, stderr, stdout }, { expectsOutput: true });
+  const facts = exitFacts({ ...exit, stderr, stdout }, ofAnswer);
   // Nothing tells whether the API asked for a second or for an hour.
   const isUntold = facts?.kind === 'rate_limit' && facts.retryAfterMs === undefined;
   return facts === undefined || !isUntold ? facts : { ...facts, shouldRetry: false };

@@ -1,7 +1,8 @@
-import { constants } from 'node:os';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import { usualName } from '../../machines/subprocessInput.ts';
 import { classify } from '../../policy/classify.ts';
+import { codeMeaning, shellHint } from '../../policy/exitCodes.ts';
+import type { ExitTeller } from '../../policy/exitTellers.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { lastWords } from '../../policy/lastWords.ts';
 import { spawnFailure } from './spawnFailure.ts';
@@ -17,7 +18,11 @@ export interface ExpectedExit {
   readonly expectsOutput?: boolean | undefined;
   /** What messages for people call it. @defaultValue 'CLI' */
   readonly calledAs?: string | undefined;
+  /** Those who tell something by an exit code. @defaultValue none: it is the command's own, and its answer */
+  readonly tellers?: ReadonlySet<ExitTeller> | undefined;
 }
+
+const none: ReadonlySet<ExitTeller> = new Set();
 
 /**
  * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
@@ -25,12 +30,12 @@ export interface ExpectedExit {
  */
 export function exitFacts(
   exit: ProcessExit,
-  { expectsOutput = false, calledAs = usualName }: ExpectedExit = {},
+  { expectsOutput = false, calledAs = usualName, tellers = none }: ExpectedExit = {},
 ): FailureFacts | undefined {
   const { reason, message } = exit;
   switch (reason) {
     case 'exit':
-      if (exit.exitCode !== 0) return codeFacts(exit, calledAs);
+      if (exit.exitCode !== 0) return codeFacts(exit, calledAs, tellers);
       return expectsOutput && exit.stdout.text.trim() === '' ? emptyFacts(exit, calledAs) : undefined;
     case 'signal':
       return {
@@ -64,34 +69,43 @@ function emptyFacts({ stderr }: ProcessExit, calledAs: string): FailureFacts {
 }
 
 /** Exit code first, then the text of stderr, and where that is empty the last lines of stdout. */
-function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit, calledAs: string): FailureFacts {
+function codeFacts(
+  { exitCode, stderr, stdout, endedAt }: ProcessExit,
+  calledAs: string,
+  tellers: ReadonlySet<ExitTeller>,
+): FailureFacts {
   const errors = tailOf(stderr.text);
   // Of what is output, not errors, only the end may say what went wrong.
   const text = errors === '' ? (lastLines(tailOf(stdout.text)) ?? '') : errors;
-  const message = lastLines(text) ?? `${calledAs} failed with exit code ${exitCode ?? 'unknown'}.`;
-  const signal = signalOf(exitCode);
-  // A shell, or a program that handles the signal itself, reports 128 and its number.
-  if (signal !== undefined)
-    return { kind: 'crash', message: killedBy(calledAs, signal), outcome: 'unknown', code: exitCode };
+  const said = lastLines(text);
+  const hint = shellHint(exitCode, tellers);
+  const plain = `${calledAs} failed with exit code ${exitCode ?? 'unknown'}`;
+  const message = said ?? (hint === undefined ? `${plain}.` : `${plain}, ${hint}.`);
   if (exitCode === undefined) return { kind: 'crash', message, outcome: 'unknown' };
-  // The codes of `timeout`, and of `env` and shells for a command that cannot be run.
-  if (exitCode === 124) return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
-  if (exitCode === 126 || exitCode === 127) return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
-  const unknown: FailureFacts = { kind: 'unknown', message, outcome: 'failed', code: exitCode };
+  const meaning = codeMeaning(exitCode, tellers);
+  switch (meaning?.kind) {
+    case 'crash':
+      return { kind: 'crash', message: killedBy(calledAs, meaning.signal), outcome: 'unknown', code: exitCode };
+    case 'timeout':
+      return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
+    case 'spawn':
+      return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
+  }
+  const hinted = said === undefined || hint === undefined ? message : `${said} (exit code ${exitCode}, ${hint})`;
   const words = lastWords(text);
-  if (words === undefined) return unknown;
-  const found = classify(words, { wallNow: endedAt, dispatched: true });
-  if (found.kind === 'unknown') return unknown;
+  const found = words === undefined ? undefined : classify(words, { wallNow: endedAt, dispatched: true });
+  const isAgent = tellers.has('agent');
+  if (found === undefined || found.kind === 'unknown' || (!isAgent && ofEnd.has(found.kind)))
+    return { kind: 'unknown', message: hinted, outcome: 'failed', code: exitCode };
   // It ran: whatever it says last, what it did before is not known.
-  return { ...found, message, outcome: 'unknown', leaves: 'lost', code: found.code ?? exitCode };
+  const code = isAgent ? (found.code ?? exitCode) : exitCode;
+  return { ...found, message: hinted, outcome: 'unknown', leaves: 'lost', code };
 }
 
+/** The end itself tells of these: a command that speaks of them has ended by an exit code all the same. */
+const ofEnd: ReadonlySet<FailureFacts['kind']> = new Set(['crash', 'spawn', 'cancelled']);
+
 const tailOf = (text: string): string => text.slice(-tailCharacters).trim();
-
-const deadly = ['SIGHUP', 'SIGINT', 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGTERM'] as const;
-
-const signalOf = (exitCode = 0): string | undefined =>
-  deadly.find((name) => exitCode === 128 + constants.signals[name]);
 
 const killedBy = (calledAs: string, signal: string): string =>
   signal === 'SIGKILL'

@@ -56,7 +56,7 @@ export function usageIn(result: SdkMessage): AgentUsage | undefined {
 /** Why there is no result, when the query gives no more messages. */
 export function lossFacts({ error, exit }: LinkEnd, wallNow: number): FailureFacts {
   if (error instanceof AttemptError) return error.facts;
-  const told = exit === undefined ? undefined : exitFacts(exit);
+  const told = exit === undefined ? undefined : exitFacts(exit, { tellers: new Set(['agent']) });
   if (told !== undefined && told.kind !== 'cancelled') return told;
   if (error !== undefined && told === undefined) return { ...classify(asExit(error), { wallNow }), cause: error };
   return { kind: 'protocol', message: 'Claude ended without a result', outcome: 'unknown' };
@@ -70,5 +70,6 @@ function asExit(error: unknown): unknown {
   const [, signal, exitCode] =
     /process (?:terminated by signal (SIG[A-Z]+)|exited with code (\d+))/.exec(message) ?? [];
   if (signal === undefined && exitCode === undefined) return error;
-  return Object.assign(new Error(message), { signal, exitCode: exitCode === undefined ? undefined : Number(exitCode) });
+  const ended = { command: 'claude', signal, exitCode: exitCode === undefined ? undefined : Number(exitCode) };
+  return Object.assign(new Error(message), ended);
 }

@@ -9,9 +9,11 @@ export const hook = defineCommand({
     'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--keep-background] [--db FILE] -- COMMAND [ARG...]',
   details: [
     'Passes stdin, stdout, stderr and any exit code of the command on as they are. A command that crashes by a signal,',
-    'hangs, or cannot be started exits 0 with one line on stderr; with --on-failure block it exits 2, which declines.',
+    'hangs, or cannot be started exits 0 with one line on stderr.',
+    'With --on-failure block it is a guard: every end but exit 0 and exit 2 declines, by exit 2 and the reason on stderr, which',
+    'Claude Code, Codex, Cursor and VS Code take for a block. A program that throws exits with 1, one that is missing with 127.',
     'After 5 failures in a row it is not run for 1m: observers are skipped, guards (--on-failure block) decline.',
-    'Stop, SubagentStop, TaskCompleted and TeammateIdle never block for a failure: the agent could not end.',
+    'Stop, SubagentStop, TaskCompleted and TeammateIdle never block for a failure: the agent could not end. An exit code passes there.',
     'A guard must decline before its host gives up on it: the limit lies below the `timeout` that the settings of Claude Code or Codex',
     '(JSON files, `claude --settings` too) give this hook. Where its settings come otherwise, give --host-timeout: else the limit lies',
     'below 60s, and below 1.5s at SessionEnd.',

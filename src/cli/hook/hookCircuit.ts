@@ -91,14 +91,18 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
     async failed(failure, about, admission) {
       if (!isKept) return undefined;
       const { event = '', action = '', session } = about ?? {};
+      const isAlive = failure.exitCode !== undefined;
       let isRecorded = false;
+      let isClean = !(isAlive && marker.isThere());
+      if (!isClean) marker.remove();
       await use(async (store) => {
         record(store, { type: 'hook.failed', hook: name, event, action, session, error: failure.message });
         if (failure.counts) await countFailure(store, run, failure, probeOf(admission));
+        else if (isAlive) isClean = countAnswer(store, run, probeOf(admission));
         else store.breakers.releaseProbe(run.key, run.owner);
         isRecorded = await store.flush();
       });
-      if (failure.counts) marker.leave();
+      if (failure.counts || !isClean) marker.leave();
       // The caller asks only whether it is on record, not what the database had to say, or how long it took to close.
       return isRecorded ? undefined : (trouble ?? 'the database did not take it');
     },

@@ -113,28 +113,33 @@ async function runHook(args: HookArgs): Promise<number> {
   endUnlessTimeFor(startingCpuMs);
   const run = await runHookChild({ ...args, limitMs: limits.run, input, started: watch });
   const outcome = judgeHook(run, args.onFailure);
-  if (outcome.is === 'failed') {
-    // A hook may fail before its input was read; one that hung has had the time.
-    const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
-    const exitCode = failureExitCode(args.onFailure, about?.event);
-    const trouble = await circuit.failed(outcome.failure, about, admission);
-    const text =
-      trouble === undefined ? outcome.failure.message : `${outcome.failure.message} (not recorded: ${trouble})`;
-    await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
-    return exitCode;
-  }
-  // The host waits for what the hook says as long as for the hook: half an answer would be another one.
-  const leftMs = limits.run(input.said?.event) - performance.now();
-  const streams = (['stdout', 'stderr'] as const).map((name) =>
-    writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
-  );
-  const [isHeard, mayComplain] = await Promise.all(streams);
-  await circuit[outcome.is](admission);
-  if (isHeard && mayComplain) return outcome.exitCode;
-  const exitCode = outcome.exitCode || failureExitCode(args.onFailure, input.said?.event);
-  // A host that has not read stderr for all that time will not read it now.
-  if (mayComplain) await write('stderr', line(args.name, 'Its output could not be passed on in full', exitCode));
+  if (outcome.is !== 'failed') return passOn(outcome);
+  const { failure } = outcome;
+  // A hook may fail before its input was read; one that hung has had the time.
+  const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
+  const exitCode = failureExitCode(args.onFailure, about?.event);
+  // Where a guard may not decline, its host is to hear of the failure what the guard said.
+  if (failure.exitCode !== undefined && exitCode !== blockExitCode)
+    return passOn({ is: 'answered', exitCode: failure.exitCode });
+  const trouble = await circuit.failed(failure, about, admission);
+  const text = trouble === undefined ? failure.message : `${failure.message} (not recorded: ${trouble})`;
+  await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
   return exitCode;
+
+  async function passOn({ is, exitCode: code }: { is: 'answered' | 'ignored'; exitCode: number }): Promise<number> {
+    // The host waits for what the hook says as long as for the hook: half an answer would be another one.
+    const leftMs = limits.run(input.said?.event) - performance.now();
+    const streams = (['stdout', 'stderr'] as const).map((name) =>
+      writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
+    );
+    const [isHeard, mayComplain] = await Promise.all(streams);
+    await circuit[is](admission);
+    if (isHeard && mayComplain) return code;
+    const lateCode = code || failureExitCode(args.onFailure, input.said?.event);
+    // A host that has not read stderr for all that time will not read it now.
+    if (mayComplain) await write('stderr', line(args.name, 'Its output could not be passed on in full', lateCode));
+    return lateCode;
+  }
 }
 
 /** What the host says, if it says it at once. */

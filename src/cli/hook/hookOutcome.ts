@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { breakerOutcome } from '../../policy/breaker.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { FailureKind } from '../../policy/failure.ts';
+import { lastLine } from '../../policy/lastLine.ts';
 import { blockExitCode, judgeCommandHook } from '../../protocol/commandHook.ts';
 import { mayBlockOnFailure } from '../../protocol/hookEvents.ts';
 import { sanitize } from '../sanitize.ts';
@@ -15,6 +16,8 @@ export interface HookFailure {
   readonly message: string;
   /** Whether its circuit counts it. */
   readonly counts: boolean;
+  /** The exit code by which it ended, where that was one of its own: it lives, and its host is told the code where it may not decline. */
+  readonly exitCode?: number | undefined;
 }
 
 /** A hook that ended: by itself, by a failure, or because this process was told to end. */
@@ -22,21 +25,29 @@ export type HookOutcome =
   | { readonly is: 'answered' | 'ignored'; readonly exitCode: number }
   | { readonly is: 'failed'; readonly failure: HookFailure };
 
-/** The last line of stderr tells most; in characters. */
+/** The line of stderr that says what is wrong, in characters. */
 const longestTail = 300;
+/** Where it is looked for, in bytes from the end: frames of a stack may follow it. */
+const tailBytes = 8192;
 
 /**
- * The outcome on a run: any exit code of the hook's own proves life; crashes, hangs, floods and failed starts are failures, and so is
- * JSON of a guard that cannot be read.
+ * The outcome on a run: any exit code of the hook's own proves life; crashes, hangs, floods and failed starts are failures. So are, of a
+ * guard, JSON that cannot be read, and every exit code but 0 and 2: its hosts take it for no objection, and a program that throws ends so.
  */
 export function judgeHook({ end, stdout, stderr, isCut = false }: HookRun, onFailure: OnFailure): HookOutcome {
-  const tail = lastLine(stderr);
+  const tail = tailOf(stderr);
   const failed = (kind: FailureKind, what: string, counts = true): HookOutcome => ({
     is: 'failed',
     failure: { kind, message: tail === '' ? what : `${what}: ${tail}`, counts },
   });
   switch (end.how) {
     case 'exit': {
+      const isDecided = end.exitCode === 0 || end.exitCode === blockExitCode;
+      if (onFailure === 'block' && !isDecided) {
+        const { exitCode } = end;
+        const message = tail === '' ? `It exited with ${exitCode}` : `It exited with ${exitCode}: ${tail}`;
+        return { is: 'failed', failure: { kind: 'permanent', message, counts: false, exitCode } };
+      }
       // A host takes JSON it cannot read for nothing: what a guard meant to say with it would be lost.
       const isJudged = (onFailure === 'block' || isCut) && end.exitCode === 0;
       const said = isJudged ? readOutput(stdout, isCut) : undefined;
@@ -65,11 +76,7 @@ function readOutput(stdout: Buffer, isCut: boolean) {
   return judgeCommandHook('', { exitCode: 0, stdout: stdout.toString('utf8'), stderr: '', isCut });
 }
 
-function lastLine(stderr: Buffer): string {
-  const lines = stderr
-    .subarray(-4 * longestTail)
-    .toString('utf8')
-    .trimEnd()
-    .split('\n');
-  return sanitize(lines.at(-1) ?? '').slice(0, longestTail);
+function tailOf(stderr: Buffer): string {
+  const line = lastLine(stderr.subarray(-tailBytes).toString('utf8')) ?? '';
+  return sanitize(line).slice(0, longestTail);
 }

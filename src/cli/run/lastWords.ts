@@ -3,6 +3,7 @@ import { formatDuration } from '../../policy/duration.ts';
 import { type Failure, type FailureFacts, type FailureKind, failureKinds } from '../../policy/failure.ts';
 import type { AgentLeft } from '../../integrations/subprocess/agentRuns.ts';
 import type { BreakerCause } from '../../policy/breakerCause.ts';
+import { hintIn } from '../../policy/exitCodes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { sanitize } from '../sanitize.ts';
 import { pauseText } from '../../calls/refusal.ts';
@@ -48,10 +49,16 @@ export function lastWords(
       ? untimely(plan, failure, end)
       : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
   const isPlainExit = failure.kind === 'unknown' && failure.reason !== 'empty_response';
-  const lines = isPlainExit ? again : [failureLine(failure, left), ...again];
+  const lines = isPlainExit ? [...hintLines(failure), ...again] : [failureLine(failure, left), ...again];
   // Why it was not tried again says so already.
   const isSaid = notRepeated !== undefined && left?.sessionId === undefined;
   return isSaid ? lines : [...lines, ...leftLines(left)];
+}
+
+/** A shell has no other way to tell that a signal ended its command. */
+function hintLines({ code, message }: Failure): readonly string[] {
+  const hint = hintIn(message);
+  return hint === undefined ? [] : [`exit code ${code}, ${hint}`];
 }
 
 /** That an agent whose run failed may have changed something, which a new run would do again, and how to go on with its session. */

@@ -1,4 +1,5 @@
 import type { ProcessExit } from '../../machines/subprocess.ts';
+import { hintIn } from '../../policy/exitCodes.ts';
 import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
 
 /**
@@ -33,7 +34,8 @@ export function asRun(
 /** Of a command that printed nothing its exit code is all it said. */
 function answerText({ message }: FailureFacts, { exitCode, stdout, stderr }: ProcessExit): string {
   const isSilent = `${stdout.text}${stderr.text}`.trim() === '';
-  return isSilent ? `The command exited with ${exitCode}.` : message;
+  const hint = hintIn(message);
+  return isSilent ? `The command exited with ${exitCode}${hint === undefined ? '' : `, ${hint}`}.` : message;
 }
 
 /** A shell, or a program that handles the signal itself, reports 130. */

@@ -6,6 +6,7 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import type { Clock } from '../../policy/clock.ts';
+import { exitTellers } from '../../policy/exitTellers.ts';
 import { mayRetry } from '../../policy/repetition.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/failure.ts';
 import type { RetryPolicy } from '../../policy/policy.ts';
@@ -193,13 +194,17 @@ export class AgentRuns {
 
 function conclude(
   exit: ProcessExit,
-  { command, stream }: AgentCall,
+  { command, stream, args }: AgentCall,
   options: SubprocessOptions,
   judged: (facts: FailureFacts) => FailureFacts,
 ): RunResult {
   if (command === undefined || stream === undefined) {
     const { expectsOutput, command: program } = options;
-    const facts = exitFacts(exit, { expectsOutput, calledAs: nameOfCommand(program, undefined) });
+    const facts = exitFacts(exit, {
+      expectsOutput,
+      calledAs: nameOfCommand(program, undefined),
+      tellers: exitTellers(program, args),
+    });
     if (facts !== undefined) throw new AttemptError(withoutValues(facts, options.env));
     return exit;
   }

@@ -6,6 +6,7 @@ import {
   maxOutputBytes,
   type SubprocessInput,
 } from '../../machines/subprocessInput.ts';
+import { type Effect, effects } from '../../policy/effects.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { boolean, choice, integer, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
@@ -24,6 +25,8 @@ export interface SubprocessOptions
   readonly printsOnlyAtEnd?: boolean | undefined;
   /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
   readonly policy?: PolicyInput | undefined;
+  /** What its runs may do to the world, where the call does not say. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
   /**
    * Whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`,
    * `codex exec --json`), not by its exit code. `auto` tells by the command and its arguments.
@@ -68,6 +71,7 @@ export const subprocessKeys = {
   maxLineBytes: integer({ unit: 'bytes', default: 10_000_000 }),
   printsOnlyAtEnd: boolean(),
   policy: policyKey,
+  effect: choice(effects),
   agent: choice(['auto', 'none', 'claude', 'codex']),
   promptBy: choice(['stdin', 'file', 'argument']),
   expectsOutput: boolean(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exitFacts } from '../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import type { Effect } from '../../../src/policy/effects.ts';
+import { exitTellers } from '../../../src/policy/exitTellers.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import { mayRetry } from '../../../src/policy/repetition.ts';
 
@@ -49,7 +50,7 @@ describe('the end of a run as a failure', () => {
       exitFacts(exit(facts), { calledAs, expectsOutput: true })?.message;
     expect(messageOf({ exitCode: 3 })).toBe('convert failed with exit code 3.');
     expect(messageOf({ exitCode: 0, stdout: captured('') })).toBe('convert exited with code 0 and printed no answer.');
-    expect(messageOf({ exitCode: 143 })).toBe('convert was ended by SIGTERM, not by us.');
+    expect(messageOf({ exitCode: 143 })).toBe('convert failed with exit code 143.');
     expect(messageOf({ reason: 'signal', signal: 'SIGSEGV' })).toBe('convert was ended by SIGSEGV, not by us.');
   });
 
@@ -163,15 +164,73 @@ describe('the end of a run as a failure', () => {
   it.each([
     [{ reason: 'signal', signal: 'SIGKILL' }, 'crash'],
     [{ reason: 'signal', signal: 'SIGTERM' }, 'crash'],
-    [{ exitCode: 137 }, 'crash'],
-    [{ exitCode: 143 }, 'crash'],
-    [{ exitCode: 124 }, 'timeout'],
-    [{ exitCode: 126 }, 'spawn'],
-    [{ exitCode: 127 }, 'spawn'],
-    [{ exitCode: 128 }, 'unknown'],
   ] as const)('[S-9] reads %j as %s', (facts, kind) => {
     expect(exitFacts(exit(facts))?.kind).toBe(kind);
   });
+
+  it.each([1, 75, 124, 125, 126, 127, 128, 129, 130, 134, 137, 139, 141, 143, 255])(
+    '[S-9] takes exit code %i for an answer of the command, which is not asked again',
+    (exitCode) => {
+      const facts = exitFacts(exit({ exitCode }, 'usage: git diff'), {
+        tellers: exitTellers('git', ['diff', '--bogus']),
+      });
+      expect(facts).toEqual({ kind: 'unknown', message: 'usage: git diff', outcome: 'failed', code: exitCode });
+      expect(exitFacts(exit({ exitCode }))?.message).toBe(`CLI failed with exit code ${exitCode}.`);
+      expect(facts && mayRetry(facts, 'readOnly', { repeatAfter: 'lost', retryUnknown: false })).toBe(false);
+    },
+  );
+
+  it.each([
+    [124, 'timeout', ['timeout', '5s', 'make']],
+    [126, 'spawn', ['sh', '-c', '/etc']],
+    [127, 'spawn', ['bash', 'steps.sh']],
+    [127, 'spawn', ['env', 'A=b', 'nosuch']],
+    [124, 'unknown', ['sh', '-c', 'exit 124']],
+    [127, 'unknown', ['timeout', '5s', 'node', 'steps.js']],
+    [137, 'unknown', ['sh', '-c', 'make']],
+  ] as const)('[S-9] reads exit code %i as %s of %j', (exitCode, kind, [command, ...args]) => {
+    expect(exitFacts(exit({ exitCode }), { tellers: exitTellers(command, args) })).toMatchObject({
+      kind,
+      code: exitCode,
+    });
+  });
+
+  it('[S-9] hints at the signal that a shell may tell, which decides nothing', () => {
+    const tellers = exitTellers('sh', ['-c', 'make']);
+    const silent = exitFacts(exit({ exitCode: 137 }), { tellers, calledAs: 'sh' });
+    expect(silent).toEqual({
+      kind: 'unknown',
+      message: 'sh failed with exit code 137, as a shell tells SIGKILL.',
+      outcome: 'failed',
+      code: 137,
+    });
+    expect(exitFacts(exit({ exitCode: 139 }, 'core dumped'), { tellers })).toMatchObject({
+      kind: 'unknown',
+      message: 'core dumped (exit code 139, as a shell tells SIGSEGV)',
+    });
+    for (const exitCode of [3, 128, 200, 255])
+      expect(exitFacts(exit({ exitCode }, 'no'), { tellers })?.message).toBe('no');
+  });
+
+  it.each(['Segmentation fault (core dumped)', 'spawn make ENOENT', 'Connection closed', 'The operation was canceled'])(
+    '[S-9] is the exit code whatever the command says of an end: %j',
+    (text) => {
+      expect(exitFacts(exit({ exitCode: 1 }, text))).toEqual({
+        kind: 'unknown',
+        message: text,
+        outcome: 'failed',
+        code: 1,
+      });
+    },
+  );
+
+  it.each(['connect ECONNREFUSED 127.0.0.1:5432', 'Error: HTTP 503', 'error code -32001 overloaded'])(
+    '[S-9] has the exit code for a code where the output says %j',
+    (text) => {
+      expect(exitFacts(exit({ exitCode: 7, stdout: captured(text) }))).toMatchObject({ code: 7, leaves: 'lost' });
+      expect(exitFacts(exit({ exitCode: 137 }, text))).toMatchObject({ code: 137, leaves: 'lost' });
+    },
+  );
 
   it('[S-4] passes on the facts of a failed start', () => {
     const facts = { kind: 'spawn', message: 'no such command', outcome: 'not_started', code: 'ENOENT' } as const;

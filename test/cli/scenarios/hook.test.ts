@@ -237,6 +237,36 @@ describe('a hook that fails', () => {
   });
 
   it.each([
+    ['exits with 1', program('exit', '1'), 'It exited with 1: it went wrong'],
+    ['exits with 127', ['sh', '-c', 'nosuch-guard'], /It exited with 127: .*nosuch-guard.*not found/],
+    ['exits with 139', program('exit', '139'), 'It exited with 139: it went wrong'],
+    ['exits with 255 and says nothing', ['sh', '-c', 'exit 255'], 'It exited with 255; it is'],
+    ['throws', [process.execPath, '-e', 'throw new Error("no rules")'], 'It exited with 1: Error: no rules; it is'],
+    ['has JSON and exits with 1', ['sh', '-c', 'echo "{}"; exit 1'], 'It exited with 1; it is'],
+  ])('[H-3] because it %s blocks with --on-failure block', async (_, command, reason) => {
+    const { run, events } = startHook();
+    const words = ['--on-failure', 'block', '--timeout', '1m', '--', ...command];
+    const guard = await run(words, request('PreToolUse'));
+    expect(guard).toMatchObject({ code: 2, stdout: '' });
+    expect(guard.stderr).toMatch(reason);
+    expect(guard.stderr).toMatch(/^unwedge: hook \S+: [^\n]+; it is a guard, so this is declined\n$/);
+    expect(await events()).toMatchObject([{ event: 'hook/error' }]);
+    // The agent could never end: its host is told what the guard said.
+    const stop = await run(words, request('Stop'));
+    expect(stop.code).toBe(Number(/exited with (\d+)/.exec(guard.stderr)?.[1]));
+  });
+
+  it('[H-3] by an exit code lives, and is asked the next time too', async () => {
+    const { run } = startHook();
+    const words = ['--on-failure', 'block', '--name', 'guard', '--', ...program('exit', '1')];
+    for (let count = 0; count < 6; count++)
+      expect(await run(words, request('PreToolUse'))).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('It exited with 1: it went wrong') as string,
+      });
+  });
+
+  it.each([
     ['starts like JSON and is none', '{"decision": "block"', /Its output starts like JSON and is none; it is a guard/],
     ['has a decision nobody knows', '{"decision":"deny"}', /decision is not one of approve, block; it is a guard/],
   ])(

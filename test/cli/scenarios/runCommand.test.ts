@@ -65,6 +65,21 @@ describe('unwedge run', () => {
     expect(stderr).toMatch(oneLine);
   });
 
+  it.each([124, 126, 127, 129, 137])('[L-4] has nothing to say of a command that exits with %i', async (code) => {
+    const { run, breaker } = startPlace();
+    const words = ['--attempts', '3', '--retry', 'always', '--name', 'own', '--', node, '-e', `process.exit(${code})`];
+    expect(await run(words)).toMatchObject({ code, stderr: '' });
+    expect(breaker('own')?.failures ?? 0).toBe(0);
+  });
+
+  it('[L-4] hints at the signal that a shell may have told by its exit code', async () => {
+    const { run } = startPlace();
+    expect(await run(shell('echo killed >&2; exit 137'))).toMatchObject({
+      code: 137,
+      stderr: 'killed\nunwedge: exit code 137, as a shell tells SIGKILL\n',
+    });
+  });
+
   it.each([
     ['no command', [], 'No command given'],
     ['nothing after --', ['--'], 'No command given'],

@@ -62,7 +62,7 @@ describe('the lines of a command', () => {
       },
     );
     expect(await chunks.next()).toEqual({ done: false, value: 'a' });
-    await expect(chunks.next()).rejects.toMatchObject({ failure: { code: 'ECONNRESET', attempts: 1 } });
+    await expect(chunks.next()).rejects.toMatchObject({ failure: { kind: 'transient', code: 3, attempts: 1 } });
     expect((await outcome).ok).toBe(false);
     expect(runs).toBe(1);
   });

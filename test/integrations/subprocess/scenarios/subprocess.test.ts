@@ -126,6 +126,46 @@ describe('a command', () => {
     expect(await outcome).toMatchObject({ failure: { message } });
   });
 
+  it.each([124, 126, 127, 129, 130, 134, 137, 139, 143])(
+    '[S-9] [R-12] that exits with %i by itself has answered, and is run once',
+    async (code) => {
+      const backoff = { initialMs: 1, maxMs: 1 };
+      const { cli } = await startCommand({ policy: { retry: { maxAttempts: 4, backoff } } });
+      const call = {
+        args: ['-e', `console.log('connect ECONNREFUSED'); console.error('usage: x'); process.exit(${code})`],
+      };
+      for (const effect of ['readOnly', 'idempotent', 'mutating', undefined] as const)
+        expect(await cli.call(call, { effect })).toMatchObject({
+          failure: { kind: 'unknown', code, attempts: 1, outcome: 'failed', retryable: false, message: 'usage: x' },
+        });
+    },
+  );
+
+  it('[S-9] that a signal ends has crashed, behind a shell or not, and a code of the shell is a hint alone', async () => {
+    const { cli } = await startCommand({ command: 'sh', args: ['-c'] });
+    const once = { effect: 'readOnly', maxAttempts: 1 } as const;
+    expect(await cli.call({ args: ['kill -SEGV $$'] }, once)).toMatchObject({
+      failure: { kind: 'crash', code: 'SIGSEGV' },
+    });
+    expect(await cli.call({ args: ['sh -c "kill -KILL \\$\\$"; exit $?'] }, { effect: 'readOnly' })).toMatchObject({
+      failure: {
+        kind: 'unknown',
+        code: 137,
+        attempts: 1,
+        message: expect.stringContaining('as a shell tells SIGKILL'),
+      },
+    });
+  });
+
+  it('[R-12] has an effect of its own, which a call overrides', async () => {
+    const backoff = { initialMs: 1, maxMs: 1 };
+    const { cli } = await startCommand({ effect: 'readOnly', policy: { retry: { maxAttempts: 2, backoff } } });
+    const crash = { args: ['-e', 'process.kill(process.pid, "SIGKILL")'] };
+    expect(await cli.call(crash)).toMatchObject({ failure: { kind: 'crash', attempts: 2 } });
+    expect(await cli.call(crash, { effect: 'mutating' })).toMatchObject({ failure: { attempts: 1 } });
+    await expect(startCommand({ effect: 'harmless' as never })).rejects.toThrow('cli.effect');
+  });
+
   it('[S-9] that prints nothing where output is expected is an empty response', async () => {
     const { cli } = await startCommand({ expectsOutput: true });
     expect(await cli.call({ args: ['-e', ''] })).toMatchObject({
