@@ -54,7 +54,7 @@ const starts = [
   ['guard', 0.5, programs.childGuardProgram],
 ];
 /** What is needed before anything else is loaded, and shares no file with that. */
-const firsts = ['cli/commandIndex', 'cli/hook/lastTimer'];
+const firsts = ['cli/commandIndex', 'cli/unloaded', 'cli/hook/lastTimer'];
 /** The entries of the library, as places in `dist/`. Those that are not named here are loaded beside `index`. */
 const entries = Object.values(manifest.exports).flatMap(
   ({ default: file }) => file?.replace(/^\.\/dist\/|\.js$/g, '') ?? [],

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import * as module from 'node:module';
 import { commandIndex } from './commandIndex.ts';
-import { watchHostLimit } from './hook/lastTimer.ts';
+import { asksToBlock, watchHostLimit } from './hook/lastTimer.ts';
+import { loadOrEnd, unloadedCode } from './unloaded.ts';
 
 const { enableCompileCache } = module as typeof module & { readonly enableCompileCache?: () => unknown };
 const words = process.argv.slice(2);
@@ -14,9 +15,12 @@ if (isHook) watchHostLimit(own);
 enableCompileCache?.();
 // A hook runs before and after every tool call of an agent: its way loads nothing of the others'.
 if (isHook) {
-  await (await import('./hook/hookMain.ts')).hookMain(own);
+  const { hookMain } = await loadOrEnd(() => import('./hook/hookMain.ts'), asksToBlock(own) ? 2 : 1);
+  await hookMain(own);
 } else {
+  const exitCode = unloadedCode(words[at]);
   // A server takes as long to load as what stands before it: both at once.
-  if (words[at] === 'mcp') (await import('./mcp/startServerAhead.ts')).startServerAhead(own);
-  await (await import('./commandLine.ts')).main(words);
+  if (words[at] === 'mcp') (await loadOrEnd(() => import('./mcp/startServerAhead.ts'), exitCode)).startServerAhead(own);
+  const { main } = await loadOrEnd(() => import('./commandLine.ts'), exitCode);
+  await main(words);
 }

@@ -3,6 +3,7 @@ import { alertText } from '../policy/alertText.ts';
 import { say } from '../policy/logger.ts';
 import { Registry } from '../runtime/registry.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { sayUnstored } from './startRegistry.ts';
 
 /** What a proxy runs on: a runtime that is started without its store, which would delay the first answer. */
 export interface ProxyRuntime {
@@ -14,6 +15,8 @@ export interface ProxyRuntime {
 
 /** There is one child, and nobody to be spared its restarts. */
 const supervisor = { intensity: 1000 };
+/** After how long a store that could not be loaded is tried again, in ms. */
+const openAgainMs = 10_000;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>): ProxyRuntime {
@@ -25,11 +28,20 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
   for (const type of ['alert.raised', 'alert.cleared'] as const)
     runtime.bus.on(type, (fact) => say(logger, 'warn', alertText(fact)));
 
-  return {
+  let isUnstored = false;
+  const prepared: ProxyRuntime = {
     registry,
     checked,
     async openStore() {
-      await registry.openStore();
+      try {
+        await registry.openStore();
+      } catch (error) {
+        // It serves its client all the same, and has what is told meanwhile recorded once it can be.
+        if (!isUnstored) sayUnstored(logger, error);
+        isUnstored = true;
+        runtime.clock.setTimeout(() => void prepared.openStore(), openAgainMs, { ref: false });
+        return;
+      }
       if (registry.stopped || checked.alerts === undefined) return;
       // What was told before it was open is on record only once it is written.
       await runtime.store()?.flush();
@@ -43,4 +55,5 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
       }
     },
   };
+  return prepared;
 }

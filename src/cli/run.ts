@@ -1,6 +1,7 @@
 import { commandIndex } from './commandIndex.ts';
 import { loadCommand } from './commands.ts';
-import { CommandError, UsageError } from './errors.ts';
+import { errorReport } from './errorReport.ts';
+import { UsageError } from './errors.ts';
 import type { Command } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
@@ -8,7 +9,8 @@ import { ownVersion } from './ownVersion.ts';
 import { parseWords } from './parse.ts';
 import { splitCommand, takesCommand } from './splitCommand.ts';
 import { wrapLines } from './wrap.ts';
-import { sanitize, toJson } from './sanitize.ts';
+import { toJson } from './sanitize.ts';
+import { unloadedCode } from './unloaded.ts';
 
 /**
  * Runs one command line and gives its exit code: that of the command, 2 for wrong usage, 1 for what could not be done.
@@ -20,8 +22,8 @@ export async function runCommandLine(words: readonly string[], io: Io): Promise<
     io.stderr.write(overview({ json: false, columns: io.columns }));
     return 2;
   } catch (error) {
-    io.stderr.write(wrapLines(`unwedge: ${report(error)}`.split('\n'), io.errorColumns ?? Infinity));
-    return error instanceof UsageError ? 2 : 1;
+    io.stderr.write(wrapLines(`unwedge: ${errorReport(error)}`.split('\n'), io.errorColumns ?? Infinity));
+    return error instanceof UsageError ? 2 : unloadedCode(words[commandIndex(words)]);
   }
 }
 
@@ -36,7 +38,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
   try {
     return await runCommand(command, others, io);
   } catch (error) {
-    io.stderr.write(wrapLines(`unwedge: ${report(error)}`.split('\n'), io.errorColumns ?? Infinity));
+    io.stderr.write(wrapLines(`unwedge: ${errorReport(error)}`.split('\n'), io.errorColumns ?? Infinity));
     return command.errorCode;
   }
 }
@@ -70,10 +72,4 @@ async function runHelp(words: readonly string[], io: Io): Promise<number> {
   const style = { json, columns: io.columns };
   io.stdout.write(topic === undefined ? overview(style) : commandHelp(await loadCommand(topic), style));
   return 0;
-}
-
-function report(error: unknown): string {
-  if (error instanceof UsageError || error instanceof CommandError) return sanitize(error.message);
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return stack.split('\n').map(sanitize).join('\n  ');
 }

@@ -7,6 +7,7 @@ import { childProcessModule } from './childProcessModule.ts';
 import { aliveLine, goneLine } from './guardLines.ts';
 import { ownNonce } from './processMark.ts';
 import { readProcessNow } from './processTable.ts';
+import { tryStart } from './tryStart.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 /** Ends the children of this process should it be killed. All that need one share one. */
@@ -64,8 +65,8 @@ function raise(): void {
     return;
   }
   const startedAt = process.uptime();
-  try {
-    const started = childProcessModule().spawn(process.execPath, [program, ownNonce], {
+  const start = tryStart(() =>
+    childProcessModule().spawn(process.execPath, [program, ownNonce], {
       // In a session of its own: what a terminal or a supervisor sends to our group must not end it with us. Its stdin is a pipe whose
       // other end closes when this process ends, however it ends; nobody inherits that end.
       detached: true,
@@ -74,22 +75,25 @@ function raise(): void {
       env: { PATH: process.env['PATH'] },
       cwd: '/',
       windowsHide: true,
-    });
-    guard = started;
-    started.on('error', (error) => lost(started, startedAt, error.message));
-    started.on('exit', (code, signal) => lost(started, startedAt, `it ended by ${signal ?? `exit code ${code}`}`));
-    started.stdin.on('error', () => undefined);
-    // Neither keeps this process: a host ends when it is done.
-    started.unref();
-    const { stdin }: { readonly stdin: Writable & { unref?(): unknown } } = started;
-    stdin.unref?.();
-    for (const [pid, startTime] of live) tell(aliveLine(pid, startTime));
-  } catch (error) {
-    sayOnce(messageOf(error));
+    }),
+  );
+  if (start.child === undefined) {
+    // It is no guard: to end one that is half made signals our own group (Node 20).
+    void start.error.then((error) => sayOnce(messageOf(error)));
+    return;
   }
+  const { child: started } = start;
+  guard = started;
+  started.on('exit', (code, signal) => lost(started, startedAt, `it ended by ${signal ?? `exit code ${code}`}`));
+  started.stdin.on('error', () => undefined);
+  // Neither keeps this process: a host ends when it is done.
+  started.unref();
+  const { stdin }: { readonly stdin: Writable & { unref?(): unknown } } = started;
+  stdin.unref?.();
+  for (const [pid, startTime] of live) tell(aliveLine(pid, startTime));
 }
 
-/** Somebody ended it, or it could not start. */
+/** Somebody ended it, or it ended by itself. */
 function lost(which: ChildProcess, startedAt: number, why: string): void {
   if (guard !== which) return;
   guard = undefined;

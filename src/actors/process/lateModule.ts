@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { FailureFacts } from '../../policy/failure.ts';
-import { isShortage, spawnFailure } from './spawnFailure.ts';
+import { isShortage, shortageText, spawnFailure } from './spawnFailure.ts';
 
 /** As many files as Node 20 has open at once while it loads one of our modules, and some more. */
 const usualFiles = 16;
@@ -49,6 +49,10 @@ function requireFreeFiles(count: number): void {
   const taken: number[] = [];
   try {
     while (taken.length < count) taken.push(openSync(devNull, 'r'));
+  } catch (error) {
+    // Not the file that was tried: it has nothing to do with what is loaded.
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    throw Object.assign(new Error(shortageText(error) ?? error.message), { code: error.code });
   } finally {
     for (const file of taken) closeSync(file);
   }

@@ -19,7 +19,14 @@ const shortages = new Map([
 ]);
 
 /** Whether an error says so. */
-export const isShortage = (error: unknown): boolean => shortages.has(codeOf(error) ?? '');
+export const isShortage = (error: unknown): boolean => shortageText(error) !== undefined;
+
+/** What the system is short of, as an error of it says; undefined where it says no such thing. */
+export function shortageText(error: unknown): string | undefined {
+  const code = codeOf(error) ?? '';
+  const shortage = shortages.get(code);
+  return shortage === undefined ? undefined : `${shortage} (${code})`;
+}
 
 /**
  * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
@@ -28,11 +35,11 @@ export const isShortage = (error: unknown): boolean => shortages.has(codeOf(erro
 export function spawnFailure(thrown: unknown, { command, cwd }: SpawnCommand): FailureFacts {
   const code = codeOf(thrown);
   const error = withoutArguments(thrown, code);
-  const shortage = shortages.get(code ?? '');
+  const shortage = shortageText(error);
   if (shortage !== undefined)
     // Ours, not the command's: its breaker does not count it (table 1).
     return {
-      ...facts('transient', code, `Cannot start ${show(command)}: ${shortage} (${code})`, error),
+      ...facts('transient', code, `Cannot start ${show(command)}: ${shortage}`, error),
       breaker: 'ignored',
     };
   return facts('spawn', code, `Cannot start ${show(command)}: ${explanation(code, command, cwd, error)}`, error);

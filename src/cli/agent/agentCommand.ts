@@ -13,10 +13,12 @@ import { Registry } from '../../runtime/registry.ts';
 import { databasePath } from '../databasePath.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
+import { errorReport } from '../errorReport.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
+import { startRegistry } from '../startRegistry.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { endedCode, exitCodes } from '../run/exitCode.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
@@ -44,8 +46,8 @@ export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
   try {
     return await askAndTell(args, io);
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    io.stderr.write(`unwedge: ${sanitize(error.message)}\n`);
+    if (error instanceof UsageError) throw error;
+    io.stderr.write(`unwedge: ${errorReport(error)}\n`);
     return exitCodes.ownError;
   }
 }
@@ -127,7 +129,7 @@ async function ask(
   const fallback = plan.fallback === undefined ? undefined : await supervise(plan.fallback, {});
   const agent = await supervise(plan.backend, { fallback });
   const { clock } = registry.runtime;
-  await registry.start();
+  await startRegistry(registry, logger);
   const startedAt = clock.now();
   try {
     const starting =

@@ -12,6 +12,7 @@ import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
+import { startRegistry } from '../startRegistry.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import type { ApiArgs } from './options.ts';
 import { type ClientLine, clientLines } from './clientLines.ts';
@@ -33,7 +34,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   const figures = new OwnFigures(registry);
   const proxy = made(() => new ApiProxy(runtime, options));
   const telemetry = await startTelemetry(args.otel, registry, io);
-  await registry.start();
+  await startRegistry(registry, logger);
   const server = await startApiServer(proxy, {
     clock: runtime.clock,
     port: args.port,

@@ -1,3 +1,4 @@
+import { shortageText } from '../../actors/process/spawnFailure.ts';
 import { polled } from '../../actors/process/outputEnd.ts';
 import { leaseOwner } from '../../runtime/leaseOwner.ts';
 import { formatDuration } from '../../policy/duration.ts';
@@ -59,7 +60,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
     // What was given up is not begun later: it would be on record though somebody was told that it is not.
     const inTime = async (store: Store): Promise<T | undefined> => (isLate ? undefined : work(store));
     const done = withStore(() => open(database, note), inTime).catch((error: unknown) => {
-      note(String(error));
+      note(shortageText(error) ?? String(error));
       return undefined;
     });
     const late = new Promise<undefined>((resolve) => {

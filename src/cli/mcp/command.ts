@@ -23,7 +23,7 @@ export const mcp = defineCommand({
     '--config that has mcpServers, several servers are one: docs/mcp-proxy.md.',
     '`unwedge events` shows what happened, `unwedge restart NAME` restarts the server by hand, in every client that has it.',
     'An alert is raised when calls of it fail or it crashes again and again; see `unwedge alerts --help`.',
-    'Exit codes: 0 when the client has ended its side, 1 when stdin ended before a client said anything, 2 wrong usage, 128+n ended by signal n.',
+    'Exit codes: 0 when the client has ended its side, 1 when stdin ended before a client said anything, 2 wrong usage, or it could not begin, 128+n ended by signal n.',
   ].join('\n'),
   takesCommand: 'bare',
   ownsNoOutput: true,

@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startTelemetry } from '../otel.ts';
+import { startRegistry } from '../startRegistry.ts';
 import { handshakesOf } from './handshakes.ts';
 import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
@@ -40,7 +41,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const { runtime } = registry;
 
   const telemetry = await startTelemetry(args.otel, registry, io);
-  await registry.start({ storeLater: !mayHaveOrphans(storePath) });
+  await startRegistry(registry, prepared.logger, { storeLater: !mayHaveOrphans(storePath) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
     output: process.stdout,

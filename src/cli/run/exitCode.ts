@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { isShortage } from '../../actors/process/spawnFailure.ts';
 import type { ProcessExit } from '../../machines/subprocess.ts';
 import type { Failure, FailureKind } from '../../policy/failure.ts';
 import type { EndedBySignal } from '../io.ts';
@@ -61,9 +62,12 @@ export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAg
   const isAnswer = !isAgent && exit?.exitCode !== undefined && readFromText.has(failure.kind);
   if ((laterKinds.has(failure.kind) && !isAnswer) || (isAgent && failure.kind === 'overloaded'))
     return exitCodes.tryLater;
+  // This machine has no room for the process: there was nothing whose answer it could be.
+  const hasEnded = exit?.exitCode !== undefined || exit?.signal !== undefined;
+  if (!hasEnded && failure.kind === 'transient' && isShortage(failure)) return exitCodes.tryLater;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
-  if (exit?.exitCode !== undefined || exit?.signal !== undefined) return codeOf(exit);
+  if (hasEnded) return codeOf(exit);
   return failure.code === 'ENOENT' ? exitCodes.notFound : exitCodes.cannotRun;
 }
 

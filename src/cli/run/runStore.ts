@@ -2,6 +2,7 @@ import type { Timer } from '../../policy/clock.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
 import { nameOfRun } from '../../runtime/diedRuns.ts';
 import type { Registry } from '../../runtime/registry.ts';
+import { sayUnstored, startRegistry } from '../startRegistry.ts';
 import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
 import type { CircuitTrace } from './circuitTrace.ts';
 import type { HeldLog } from './heldLog.ts';
@@ -23,6 +24,7 @@ export class RunStore {
   readonly #waitMs: number;
   readonly #live: { open(): Promise<unknown>; close(): void };
   #isEntered = false;
+  #isUnstored = false;
 
   /**
    * @param path - absolute, or `:memory:`.
@@ -42,7 +44,17 @@ export class RunStore {
   start(trace: CircuitTrace): Promise<void> {
     const hasLeft = trace.isThere() || mayHaveOrphans(this.#path);
     if (hasLeft) this.#log.release();
-    return this.#registry.start({ storeLater: !hasLeft });
+    return startRegistry(this.#registry, this.#log.logger, { storeLater: !hasLeft });
+  }
+
+  /** Has it open. Never rejects: the command is run without one as well. */
+  async open(): Promise<void> {
+    try {
+      await this.#registry.openStore();
+    } catch (error) {
+      if (!this.#isUnstored) sayUnstored(this.#log.logger, error);
+      this.#isUnstored = true;
+    }
   }
 
   /**
@@ -53,7 +65,7 @@ export class RunStore {
   async end(failed: boolean, isNamed: boolean): Promise<void> {
     const isAskedFor = isNamed && this.#path !== ':memory:';
     if (failed) this.#log.release();
-    if (failed || isAskedFor || this.#isKept) await this.#registry.openStore();
+    if (failed || isAskedFor || this.#isKept) await this.open();
     const store = this.#registry.runtime.store();
     if (isAskedFor && store?.degraded === true && store.kind !== 'memory') this.#log.release();
   }
@@ -66,7 +78,7 @@ export class RunStore {
     return {
       started: (pid) => {
         registered?.started(pid);
-        if (this.#isKept) void this.#registry.openStore();
+        if (this.#isKept) void this.open();
         timer = clock.setTimeout(() => void this.#lasts(), this.#waitMs);
       },
       ended: () => {
@@ -84,7 +96,7 @@ export class RunStore {
 
   async #lasts(): Promise<void> {
     this.#log.release();
-    await this.#registry.openStore();
+    await this.open();
     // Nobody finds one in memory.
     if (this.#isEntered || this.#path === ':memory:') return;
     this.#isEntered = true;

@@ -131,7 +131,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
         return prepared.conclude(exit);
       } catch (error) {
         // Before the breaker hears of it: the store counts for all runs.
-        await registry.openStore();
+        await runStore.open();
         throw error instanceof AttemptError
           ? new AttemptError(asRun(error.facts, exit, agent !== undefined, given.isInterrupted?.()))
           : error;

@@ -24,6 +24,16 @@ describe('the exit code of a run that failed', () => {
     (kind) => expect(exitCodeOf(failed(kind), exitedWith1, true)).toBe(75),
   );
 
+  it.each(['EMFILE', 'EAGAIN'])(
+    '[L-4] [S-4] is the one for later where there was no room for the process: %s',
+    (code) => {
+      const refused: Failure = { ...failed('transient'), code };
+      const unstarted = { reason: 'spawn-error' } as unknown as Parameters<typeof exitCodeOf>[1];
+      expect([undefined, unstarted].map((exit) => exitCodeOf(refused, exit, false))).toEqual([75, 75]);
+      expect(exitCodeOf(refused, exitedWith1, false)).toBe(1);
+    },
+  );
+
   it("[L-4] is a plain command's own where its output tells of an overload", () => {
     expect(exitCodeOf(failed('overloaded'), exitedWith1, false)).toBe(1);
   });
