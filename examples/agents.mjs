@@ -5,7 +5,7 @@ const gateway = createGateway({ store: ':memory:', kinds: [agentKind] });
 const reviewer = gateway.agent('reviewer', { backend: 'codex' });
 const coder = gateway.agent('coder', {
   backend: 'claude',
-  claude: { command: process.env.CLAUDE ?? 'claude' },
+  claude: { command: process.env['CLAUDE'] ?? 'claude' },
   fallback: reviewer,
   approve: ({ payload }) => (Object(payload).tool === 'Read' ? 'accept' : 'decline'),
 });

@@ -26,7 +26,12 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
   const directory = join(root, '.build', `snippets-${crypto.randomUUID()}`);
   mkdirSync(directory, { recursive: true });
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const compilerOptions = { noUncheckedIndexedAccess: true, moduleDetection: 'force', noEmit: true };
+  const compilerOptions = {
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    moduleDetection: 'force',
+    noEmit: true,
+  };
   const names = [...programs.keys()];
   const files = names.map((_, at) => `program${at}.mts`);
   writeFileSync(

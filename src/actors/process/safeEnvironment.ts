@@ -17,6 +17,22 @@ const safeNames: readonly string[] =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 
+/** Where certificates are, and whether they and the proxies count: without these a program behind a proxy reaches nothing. */
+const networkNames: readonly string[] = [
+  'CURL_CA_BUNDLE',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_ENV_PROXY',
+  'NODE_USE_SYSTEM_CA',
+  'REQUESTS_CA_BUNDLE',
+  'SSL_CERT_DIR',
+  'SSL_CERT_FILE',
+];
+/** Addresses of proxies, in either case: one with a name and a password is a secret. */
+const proxyNames: readonly string[] = ['ALL_PROXY', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [
+  name,
+  name.toLowerCase(),
+]);
+
 /**
  * The variables that are safe to hand to any child, as of now; shell functions among them are left out.
  * @param more - names of others that are to pass.
@@ -29,6 +45,11 @@ export function safeEnvironment(
   for (const name of safeNames) {
     const value = host[name];
     if (value !== undefined && !value.startsWith('()')) found.set(name, value);
+  }
+  for (const name of [...networkNames, ...proxyNames]) {
+    const value = host[name];
+    const isSecret = proxyNames.includes(name) && value?.includes('@') === true;
+    if (value !== undefined && !value.startsWith('()') && !isSecret) found.set(name, value);
   }
   for (const name of more) {
     const value = host[name];

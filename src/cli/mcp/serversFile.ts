@@ -15,8 +15,14 @@ const longestName = 40;
 
 /** The content of a file of servers, or of a configuration, as that is read: JSON5. Rejects with {@link CommandError} when it cannot be read. */
 export async function readServersFile(file: string): Promise<unknown> {
+  let text: string;
   try {
-    return await contentOf(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${quoted(file)} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  try {
+    return await contentOf(text);
   } catch (error) {
     throw new CommandError(`${quoted(file)} cannot be read as JSON: ${messageOf(error)}`, { cause: error });
   }

@@ -3,9 +3,31 @@ import { describe, expect, it } from 'vitest';
 import { safeEnvironment } from '../../../src/actors/process/safeEnvironment.ts';
 
 describe('the environment that is safe for any child', () => {
-  it('[P-1] is that of the MCP SDK', () => {
-    expect(safeEnvironment()).toEqual(getDefaultEnvironment());
+  it('[P-1] is that of the MCP SDK, where there are neither proxies nor certificates', () => {
+    const host = { ...getDefaultEnvironment(), API_KEY: 'k', NODE_OPTIONS: '--inspect' };
+    expect(safeEnvironment([], host)).toEqual(getDefaultEnvironment());
   });
+
+  it('[P-1] has the places of certificates, and proxies without a password', () => {
+    const host = {
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+      SSL_CERT_FILE: '/f.pem',
+      SSL_CERT_DIR: '/certs',
+      HTTPS_PROXY: 'http://proxy.internal:3128',
+      https_proxy: 'http://proxy.internal:3128',
+      NO_PROXY: 'localhost,.internal',
+    };
+    expect(safeEnvironment([], host)).toEqual(host);
+  });
+
+  it.each(['http://me:planted@proxy.internal:3128', 'me:planted@proxy.internal:3128', 'http://me@proxy.internal'])(
+    '[P-1] [O-8] leaves out the proxy %s, unless it is allowed by its name',
+    (address) => {
+      const host = { HTTP_PROXY: address, https_proxy: address, ALL_PROXY: address };
+      expect(safeEnvironment([], host)).toEqual({});
+      expect(safeEnvironment(['HTTP_PROXY'], host)).toEqual({ HTTP_PROXY: address });
+    },
+  );
 
   it('[P-3] has what was allowed besides, where it is set', () => {
     const host = { PATH: '/bin', KEY: 'k', EMPTY: '', OTHER: 'o' };

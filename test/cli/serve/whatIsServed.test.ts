@@ -69,6 +69,11 @@ describe('what `unwedge serve` serves', () => {
     expect(Object.keys(servers)).toEqual(['kb']);
   });
 
+  it('[E-1] says of a file that is not there that it cannot be read, not that it is no JSON', async () => {
+    const missing = whatIsServed({ config: '/nonexistent/serve.json', servers: undefined }, {});
+    await expect(missing).rejects.toThrow(/cannot be read: ENOENT/);
+  });
+
   it('[E-1] says what to write where nothing is named', async () => {
     await expect(whatIsServed({ config: undefined, servers: undefined }, {})).rejects.toThrow(
       /Nothing is named.*`mcpServers`.*`agents`/s,
