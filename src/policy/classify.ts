@@ -5,6 +5,8 @@ import { AttemptError, type EffectOutcome, type FailureFacts, type FailureKind, 
 import type { Finding } from './finding.ts';
 import type { RetryHint } from './hints.ts';
 import type { ErrorSource } from './rpcCodes.ts';
+import { plainSpeech } from './plainSpeech.ts';
+import { isRefusal } from './refusalForm.ts';
 import { sharpenedByWords } from './sharpened.ts';
 import { textHint } from './textHints.ts';
 
@@ -63,8 +65,10 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
   }
   const evidence = evidenceOf(chain, context.wallNow, context.source);
   const text = textOf(chain, evidence.texts);
-  const found = judged(evidence.found, text, context);
-  const hint = { ...textHintFor(found, text, context), ...given(found.hint) };
+  const told = evidence.found?.isOfText === true ? open(evidence.found, messageOf(chain)) : evidence.found;
+  const found = judged(told, text, context);
+  const kept = hinted.has(found.kind) ? evidence.hint : undefined;
+  const hint = { ...textHintFor(found, text, context), ...given(kept), ...given(found.hint) };
   return {
     kind: ofWindow(found, hint.retryAfterMs, context.maxPauseMs ?? 60_000),
     reason: found.reason,
@@ -114,19 +118,39 @@ const firm: ReadonlySet<FailureKind> = new Set(['permanent', 'auth', 'quota', 'c
 function judged(found: Finding | undefined, text: string, { patterns }: ClassifyContext): Finding {
   const said = found?.settled === true ? undefined : textMeaning(text);
   const own = patterns?.find(({ pattern }) => holds(text, pattern));
-  const known = found === undefined ? undefined : sharpenedByWords(found, said);
+  const known = found === undefined ? undefined : sharpenedByWords(found, said, plainSpeech(text));
   if (known !== undefined && firm.has(known.kind)) return known;
   if (own?.kind === 'permanent') return { ...known, kind: 'permanent', outcome: 'failed', reason: undefined };
   if (known !== undefined && known.kind !== 'unknown') return known;
-  if (said !== undefined && firm.has(said.kind)) return worded(said, known);
+  if (said !== undefined && firm.has(said.kind)) return worded(said, known, text);
   if (own !== undefined) return { ...known, kind: own.kind, outcome: known?.outcome ?? outcomeOf(own.kind) };
-  if (said !== undefined) return worded(said, known);
+  if (said !== undefined) return worded(said, known, text);
   return known ?? { kind: 'unknown', outcome: 'unknown' };
 }
 
-function worded(said: Finding, found: Finding | undefined): Finding {
-  return { ...said, code: found?.code ?? said.code, status: found?.status ?? said.status, hint: found?.hint };
+/** The kind that a text tells; that nothing was done only where it is a refusal as a whole, and tells of nothing else. */
+function worded(said: Finding, found: Finding | undefined, text: string): Finding {
+  return {
+    ...open(said, text),
+    code: found?.code ?? said.code,
+    status: found?.status ?? said.status,
+    hint: found?.hint,
+  };
 }
+
+function open(said: Finding, text: string): Finding {
+  const isOpen =
+    grants.has(said.outcome) && !unrepeated.has(said.kind) && !coded.test(String(said.code)) && !isRefusal(text);
+  return isOpen ? { ...said, outcome: 'unknown' } : said;
+}
+
+/** Codes of databases, which nobody says of anything but an answer of theirs. */
+const coded = /^(?:\d[0-9A-Z][0-9A-Z]{3}|ORA-\d{5})$/;
+
+/** Permission to make a call again, whatever it does. */
+const grants: ReadonlySet<EffectOutcome> = new Set(['failed', 'not_started', 'not_done']);
+/** Kinds after which nothing is made again. */
+const unrepeated: ReadonlySet<FailureKind> = new Set(['permanent', 'auth', 'spawn', 'protocol', 'cancelled']);
 
 function outcomeOf(kind: FailureKind): EffectOutcome {
   if (kind === 'cancelled') return 'cancelled';

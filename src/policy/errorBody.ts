@@ -10,6 +10,8 @@ export interface ErrorBody {
   readonly numbers: readonly number[];
   /** All that was found with its name, for hints: `retry_after` and the like. */
   readonly fields: readonly (readonly [key: string, value: unknown])[];
+  /** Counts of the names and the numbers that stand in fields; those behind them stand in the message alone, which may quote anything. */
+  readonly inFields: { readonly names: number; readonly numbers: number };
 }
 
 /** Places in which clients keep an answer, and APIs what they say of an error. */
@@ -109,10 +111,12 @@ export function errorBody(error: unknown): ErrorBody {
   };
 
   visit(error, 0);
+  const inFields =
+    typeof error === 'string' ? { names: 0, numbers: 0 } : { names: names.length, numbers: numbers.length };
   // Of Google, Anthropic and others the message is the body.
   const message = readString(error, 'message') ?? (typeof error === 'string' ? error : undefined);
   if (message !== undefined) visit(jsonIn(message), 1);
-  return { names, texts, numbers, fields };
+  return { names, texts, numbers, fields, inFields };
 }
 
 function keysOf(object: object): readonly string[] {

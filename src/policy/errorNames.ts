@@ -20,6 +20,12 @@ const ordinary =
  * and a rate limit come together.
  */
 const names: readonly Row[] = [
+  // Of whoever pays, not of the account that asks.
+  [
+    /^(?:stripe)?card$|carddeclined|^paymentmethod$|instrumentdeclined|genericdecline|^expiredcard$|^incorrect(?:cvc|number|zip)$/,
+    'permanent',
+    'failed',
+  ],
   [
     /insufficient(?:quota|balance|credits?|funds)|outofcredits|nocredits|creditbalance|credits?exhausted/,
     'quota',
@@ -46,7 +52,11 @@ const names: readonly Row[] = [
     'rate_limit',
     'failed',
   ],
-  [/^(?:slowdown|resourceexhausted|requestratetoolarge|enhanceyourcalm|floodwait)$/, 'rate_limit', 'failed'],
+  [
+    /^(?:slowdown|userlimitreached|resourceexhausted|requestratetoolarge|enhanceyourcalm|floodwait)$/,
+    'rate_limit',
+    'failed',
+  ],
   [/overload|modelnotready|(?:insufficient|no)capacity|capacityexceeded|atcapacity|serverbusy/, 'overloaded', 'failed'],
   [/toomanyconnections|concount|toomanyuserconnections/, 'transient', 'not_started'],
 

@@ -3,9 +3,10 @@ import { nameMeaning } from './errorNames.ts';
 import { grpcText } from './grpcStatus.ts';
 import { statusInText } from './httpPhrases.ts';
 import { statusMeaning } from './httpStatus.ts';
-import { overloadTexts, quotaTexts, rateTexts } from './limitTexts.ts';
+import { overloadTexts, payerText, quotaTexts, rateTexts } from './limitTexts.ts';
 import { brokenTexts, systemTexts, timeoutTexts, unreachedTexts } from './networkTexts.ts';
 import { sharpenedByWords } from './sharpened.ts';
+import { plainSpeech, toldLines } from './plainSpeech.ts';
 import { type ErrorText, row } from './textRow.ts';
 
 /** `gateway closed (1012)`, `websocket closed: 1006`, `close code 1001`. */
@@ -20,11 +21,15 @@ const auth = (pattern: RegExp): ErrorText => row(pattern, 'auth', 'failed');
  * What services, SDKs and command lines say, most telling first: an unpaired history and a full context come as plain 400s, an exhausted quota comes
  * as 429 like a rate limit. To be matched against error channels only; the output of a model may quote any of these.
  */
-const errorTexts: readonly ErrorText[] = Object.freeze([
+const historyTexts: readonly ErrorText[] = Object.freeze([
   permanent(/`?tool_use`? ids were found without `?tool_result`?/i, 'history_unpaired'),
   permanent(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'history_unpaired'),
   permanent(/message with '?tool_calls'? must be followed by tool messages/i, 'history_unpaired'),
   permanent(/no tool output found for function call/i, 'history_unpaired'),
+]);
+
+/** As above, of what a text says by itself. */
+const errorTexts: readonly ErrorText[] = Object.freeze([
   permanent(
     /\b(?:prompt|input|conversation|chat history|transcript)(?: \w+){0,2} (?:is |are |was )?too long\b|\bcontext_length_exceeded\b|\bmaximum (?:context|prompt|model) (?:length|size|window)\b/i,
     'context_length',
@@ -60,6 +65,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   row(/^(?:mcp error -32000: )?connection closed$/im, 'crash', 'unknown', 'connection_lost'),
   row(/^not connected$/im, 'crash', 'not_started', 'connection_lost'),
 
+  permanent(payerText),
   ...quotaTexts,
   ...overloadTexts,
   row(/selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
@@ -81,7 +87,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /oauth token (?:revoked|has expired)|permission_error|organization has been disabled|missing environment variable|(?:unable to locate|could not load|no) (?:\w+ )?credentials\b/i,
   ),
   auth(
-    /failed to authenticate|\bauthentication (?:credentials|token)\b[^.\n]{0,30}\b(?:invalid|missing|not provided)|could not authenticate|could not read (?:username|password)|login (?:failed|incorrect|required)/i,
+    /failed to authenticate|\bauthentication (?:credentials|token)\b[^.\n]{0,30}\b(?:invalid|missing|not provided)|could not authenticate|could not read (?:username|password)|login (?:failed|incorrect|required|denied)|\brequested access to the resource is denied\b|\bpull access denied\b/i,
   ),
   auth(
     /\b(?:is |are )?not authori[sz]ed\b|\bunauthenticated\b(?! (?:routes?|users?|requests?|access|paths?|endpoints?)\b)|(?<!EACCES: )\b(?:access|permission) (?:is |was )?denied (?:for user|to user|due to|\(publickey|on resource)|\bpassword authentication failed\b|^access denied\b/im,
@@ -102,7 +108,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /^error: unknown option|settings file not found|invalid mcp configuration|not inside a trusted directory/im,
   ),
   permanent(
-    /not_found_error|issue with the selected model|\bmodel\b[^.\n]{0,60}\b(?:not found|does not exist)\b|\bmodel_not_found\b|\brepository\b[^\n]{0,80}\bnot found\b/i,
+    /not_found_error|issue with the selected model|\bmodel\b[^.\n]{0,60}\b(?:not found|does not exist)\b|\bmodel_not_found\b|\brepository\b[^\n]{0,80}\bnot found\b|\bmanifest unknown\b|\bmanifest for \S+ not found\b/i,
     'not_found',
   ),
   permanent(/\bbad port\b|^unknown scheme$/im),
@@ -134,6 +140,11 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     /no such tool available|empty or malformed response|json parse error|\binvalid json\b|\bunexpected token\b[^\n]{0,80}\bjson\b|\bJSONDecodeError\b|\bunexpected end of json\b|(?:server|client) not initialized|\bprotocol version\b[^.\n]{0,20}\b(?:not supported|unsupported|mismatch)|\bunsupported protocol version\b/i,
     'protocol',
     'failed',
+  ),
+  row(
+    /\berror decoding response body: (?:expected|invalid|missing|unknown|trailing|duplicate|EOF while parsing)\b/i,
+    'protocol',
+    'unknown',
   ),
   // Whoever says so has an answer, which may be that of a request that was carried out.
   row(/\bunexpected content[- ]type\b/i, 'protocol', 'unknown'),
@@ -190,14 +201,35 @@ export type TextMeaning = Omit<ErrorText, 'pattern'> & {
 
 /** What a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it. */
 export function textMeaning(text: string): TextMeaning | undefined {
-  const told = unwell(text);
-  const said = codeText(told) ?? wordsMeaning(told) ?? grpcText(told) ?? namedIn(told);
-  const status = statusInText(told);
-  return status === undefined ? said : sharpenedByWords({ ...statusMeaning(status), status }, said);
+  const told = toldLines(text).join('\n');
+  const named = statedName(told);
+  if (named !== undefined) return named;
+  const words = plainSpeech(text);
+  const said =
+    codeText(told) ??
+    rowMeaning(historyTexts, told) ??
+    rowMeaning(errorTexts, words) ??
+    grpcText(told) ??
+    namedIn(told);
+  const status = statusInText(words);
+  return status === undefined ? said : sharpenedByWords({ ...statusMeaning(status), status }, said, words);
 }
 
-function wordsMeaning(text: string): TextMeaning | undefined {
-  for (const { pattern, ...meaning } of errorTexts) {
+/** Forms whose first words are a name that settles what was answered; what follows is the words of whoever did. */
+const stated = [/^rpc error: code = (?<name>[A-Za-z]+) desc = /, /^Error from server \((?<name>[A-Za-z]+)\): /m];
+
+/** What the name at the beginning of a text says, where it leaves nothing open. */
+function statedName(text: string): TextMeaning | undefined {
+  for (const pattern of stated) {
+    const name = pattern.exec(text)?.groups?.['name'];
+    const found = name === undefined ? undefined : nameMeaning(name);
+    if (found?.kind === 'permanent' || found?.kind === 'auth') return found;
+  }
+  return undefined;
+}
+
+function rowMeaning(rows: readonly ErrorText[], text: string): TextMeaning | undefined {
+  for (const { pattern, ...meaning } of rows) {
     const groups = pattern.exec(text);
     if (groups === null) continue;
     const code = groups.groups?.['code'];
@@ -206,27 +238,13 @@ function wordsMeaning(text: string): TextMeaning | undefined {
   return undefined;
 }
 
-/** Lines of a log that tell of no failure, or of one that is over. */
-const well =
-  /^\W*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? ?)?\W{0,3}(?:info|debug|trace|notice|verbose)\b|"level": ?"?(?:info|debug|trace|[123]0)\b|\blevel=(?:info|debug|trace)\b|^(?!.*\b(?:unable|could ?n[o']t|cannot|can't|failed to|did not|was not|never|not)\b).*\b(?:recovered|succeeded|successful(?:ly)?|is healthy)\b/i;
-
-/** Errors of the program that was run, in whose words any name may occur. */
-const program =
-  /\berror TS\d{3,5}:|\bcannot find (?:name|module|package)\b|\bcannot import name\b|\bno module named\b|^\W*(?:ImportError|ModuleNotFoundError|NameError|AttributeError|SyntaxError(?!.*\bJSON\b)|ReferenceError|TypeError: (?!fetch failed|terminated|failed to fetch|networkerror))/i;
-
-/** The lines of a text that may tell of a failure. */
-function unwell(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !well.test(line) && !program.test(line))
-    .join('\n');
-}
-
 /** Names of errors as logs and SDKs write them: `ThrottlingException`, `(ExpiredToken)`, `"type":"rate_limit_error"`. */
 const written = [
   /\b((?:[A-Za-z]\w{0,60}\.){0,8}[A-Z]\w{1,60}?(?:Exception|Error|Fault|Timeout|Exhausted|Unavailable|Argument|Denied|Unauthenticated|Throttled|NotFound|Failed))\b/g,
   /\b(ER_[A-Z_]{3,50})\b/g,
   /\(([A-Z]\w{3,60})\) when calling/g,
+  /\bError from server \(([A-Z]\w{3,60})\)/g,
+  /\bapi error ([A-Z]\w{3,60}):/g,
   /["'](?:type|code|status|reason|error|error_code|errorCode|__type|Code)["']? ?[:=] ?["']([\w.#-]{3,80})["']/g,
   /\b(?:status|code|reason): ([A-Z]{3,}(?:_[A-Z]+)*)\b/g,
 ];

@@ -7,6 +7,7 @@ import { nameMeaning } from './errorNames.ts';
 import { byExit } from './exitCodes.ts';
 import type { Finding } from './finding.ts';
 import { byGrpc } from './grpcStatus.ts';
+import type { RetryHint } from './hints.ts';
 import { byRedis } from './redisReply.ts';
 import { answerMeaning, byStatus } from './httpStatus.ts';
 import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
@@ -20,6 +21,8 @@ export interface Evidence {
   readonly found: Finding | undefined;
   /** What the bodies of the answers say for people. */
   readonly texts: readonly string[];
+  /** What the fields say of calling again, where no structure says what happened. */
+  readonly hint?: RetryHint | undefined;
 }
 
 /**
@@ -29,10 +32,12 @@ export interface Evidence {
 export function evidenceOf(chain: readonly unknown[], wallNow: number, source: ErrorSource | undefined): Evidence {
   const texts: string[] = [];
   let vague: Finding | undefined;
+  let hint: RetryHint = {};
   for (const [place, each] of chain.entries()) {
     const body = errorBody(each);
     texts.push(...body.texts);
     const found = ofOne(each, body, wallNow, source);
+    if (hint.retryAfterMs === undefined) hint = fieldHint(body.fields, wallNow);
     if (found === undefined) continue;
     // A client that got no answer at all may make up a status.
     if (found.status !== undefined && isMadeUp(each)) {
@@ -44,16 +49,20 @@ export function evidenceOf(chain: readonly unknown[], wallNow: number, source: E
     if (!isVague) return { found: hinted(found, body, wallNow), texts };
     if (vague === undefined || vague.kind === 'unknown') vague = found;
   }
-  return { found: vague, texts };
+  return { found: vague, texts, hint };
 }
 
 function ofOne(error: unknown, body: ErrorBody, wallNow: number, source: ErrorSource | undefined): Finding | undefined {
   const named = nameMeaning(...body.names, readString(error, 'name') ?? '', className(error));
-  const number = body.numbers.find((each) => each >= 400 && each <= 599);
+  const place = body.numbers.findIndex((each) => each >= 400 && each <= 599);
+  const own = byStatus(error, wallNow);
   const answer =
-    byStatus(error, wallNow) ??
-    (number === undefined ? undefined : answerMeaning(number, error, read(error, 'response'), wallNow));
-  if (answer !== undefined) return sharpenedByName(answer, named);
+    own ?? (place < 0 ? undefined : answerMeaning(body.numbers[place] ?? 0, error, read(error, 'response'), wallNow));
+  if (answer !== undefined) {
+    const isOfText = own === undefined && place >= body.inFields.numbers;
+    return { ...sharpenedByName(answer, named), ...(isOfText && { isOfText }) };
+  }
+  const isQuoted = named !== undefined && body.names.indexOf(named.code) >= body.inFields.names;
   return (
     byClientLimit(error) ??
     byName(error) ??
@@ -64,7 +73,7 @@ function ofOne(error: unknown, body: ErrorBody, wallNow: number, source: ErrorSo
     byRpcCode(error, source) ??
     byCloseCode(error) ??
     byExit(error) ??
-    (named === undefined ? undefined : { ...named, isNameAlone: true })
+    (named === undefined ? undefined : { ...named, isNameAlone: true, ...(isQuoted && { isOfText: true }) })
   );
 }
 

@@ -16,6 +16,8 @@ export interface Finding {
   readonly isAnyWindow?: true | undefined;
   /** Nothing but the name of the error says so. */
   readonly isNameAlone?: true | undefined;
+  /** A message says so, in JSON that it holds. */
+  readonly isOfText?: true | undefined;
   readonly hint?: RetryHint | undefined;
   /** The structure is known and its text would mislead: text says nothing more about it. */
   readonly settled?: true | undefined;

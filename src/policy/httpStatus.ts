@@ -17,11 +17,11 @@ export function byStatus(error: unknown, wallNow: number): Finding | undefined {
   return status === undefined ? undefined : answerMeaning(status, error, response, wallNow);
 }
 
-const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'httpStatusCode'] as const;
+const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'httpStatusCode', 'error_code'] as const;
 
 /** What a status means that stands in a body or in a text, with the headers of the error around it. */
 export function answerMeaning(status: number, error: unknown, response: unknown, wallNow: number): Finding {
-  const given = read(error, 'headers') ?? read(response, 'headers');
+  const given = read(error, 'headers') ?? read(response, 'headers') ?? read(error, 'responseHeaders');
   const headers = typeof given === 'object' && given !== null ? (given as HeaderSource) : undefined;
   if (headers === undefined) return { ...statusMeaning(status), status };
   const hint = headerHint(headers, wallNow);

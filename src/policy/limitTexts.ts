@@ -47,7 +47,7 @@ export const quotaTexts: readonly ErrorText[] = [
   quota(/\bquota will (?:be )?(?:reset|replenish\w*)\b[^.\n]{0,20}\b(?:\d+h|\d+ hours?|\d+ days?|\d\d:\d\d:\d\d)\b/i),
 
   rate(
-    /\b(?:quota|limit)\b[^!?;\n]{0,100}?\bper[ _-]?(?:second|minute|hour)\b|\bper[ _-]?(?:second|minute)\b[^!?;\n]{0,60}\b(?:quota|limit)\b[^.\n]{0,20}\b(?:reached|exceeded|hit)\b/i,
+    /\b(?:quota|limit|exceeded|too many)\b[^!?;\n]{0,140}?(?:\b|_|[a-z](?=Per))per[ _-]?(?:sec(?:ond)?|min(?:ute)?|hour)(?:\b|_|(?=Per|With))|(?:\b|_)per[ _-]?(?:sec(?:ond)?|min(?:ute)?)(?:\b|_)[^!?;\n]{0,60}\b(?:quota|limit)\b[^.\n]{0,20}\b(?:reached|exceeded|hit)\b|\b(?:quota|limit)\b[^!?;\n]{0,100}?\b[RTQ]P[MS]\b/i,
   ),
   ...[
     /\bquota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b|\b(?:exceeded|exhausted|reached)\b[^.!?;\n]{0,40}\bquota\b/i,
@@ -73,5 +73,35 @@ export const rateTexts: readonly ErrorText[] = [
   /\b(?:request|call|you|client|api|operation)s?\b[^.!?;\n]{0,30}?\b(?:was|were|is|are|been|being) (?:throttled|rate.?limited)\b|\bthrottl(?:ing|ed)(?:error|exception)?:|\brequest rate limit/i,
   /\btoo many (?:requests|tokens|calls|api calls|concurrent|attempts|messages)\b|\b(?:concurrency|concurrent \w+) limit\b[^.\n]{0,20}\b(?:exceeded|reached|hit)\b/i,
   /\bsending (?:too many )?requests too (?:quickly|fast|frequently)\b|\bslow_down\b|\bplease slow down\b|\breduce your request rate\b|\bresources? (?:has been |have been )?exhausted\b|\bRESOURCE_EXHAUSTED\b|\bFLOOD_?WAIT/i,
-  /temporarily limiting requests|\b(?:secondly|minutely|ten[_ ]secondly)(?: rate)? limit\b/i,
+  /temporarily limiting requests|\babuse detection mechanism\b|\bhas exceeded the '\w{0,60}' resource\b|\b(?:secondly|minutely|ten[_ ]secondly)(?: rate)? limit\b/i,
 ].map(rate);
+
+/** The card with which somebody pays: it says nothing of the account that asks. */
+export const payerText =
+  /\b(?:your|the|this|customer['’]?s?) (?:debit |credit |bank )?card(?:['’]s)? (?:was|has|is|does|did|number|security|zip|cannot|could)\b|\bcard (?:was |has been )?declined\b/i;
+
+/** Whether a text tells of the card with which somebody pays: it says nothing of the account that asks. */
+export function isOfPayer(text: string): boolean {
+  return payerText.test(text);
+}
+
+/** Things that have a name or a value of their own, in which any words may stand. */
+const thing =
+  /\b(?:fields?|rules?|names?|named|titles?|titled|propert(?:y|ies)|attributes?|columns?|parameters?|params?|labels?|tags?|articles?|templates?|values?|enum|keys? ["'<]|entry|entries|records?|options?|subjects?|slugs?|categor(?:y|ies)|documents?|pages?|posts?|tickets?|comments?|validation|must (?:be|not)|exists?|is taken)\b/i;
+/** Whose limit it is: of whoever asks. */
+const account =
+  /\b(?:you|your|you['’]ve|accounts?|organi[sz]ations?|org|team|workspace|projects?|billing|credits?|balance|plan|subscription|spend\w*|usage|tier|tenant|consumer|metric|quota metric|api key|requests?|tokens?|quotaUser|daily|caller|user)\b/i;
+const plainly =
+  /^(?:\W|\b(?:error|failed|forbidden|http|api|request|message|\d{3})\b)*(?:\w+ ){0,2}(?:quota|limit|insufficient|exceeded|out of|exhausted)\b/i;
+
+/** Whether a line of a text says of the account that asks that it has nothing left, and not of a thing with such a name. */
+export function isOfAccount(text: string): boolean {
+  return text
+    .split('\n')
+    .some(
+      (line) =>
+        quotaTexts.some(({ pattern, kind }) => kind === 'quota' && pattern.test(line)) &&
+        !thing.test(line) &&
+        (account.test(line) || plainly.test(line)),
+    );
+}

@@ -31,7 +31,9 @@ const numbers: readonly (readonly [
   numbers: readonly number[],
   ...row: [FailureKind, EffectOutcome, (FailureReason | undefined)?],
 ])[] = [
-  [[1040, 1203, 1226], 'transient', 'not_started'],
+  [[1040, 1203], 'transient', 'not_started'],
+  // So many an hour.
+  [[1226], 'rate_limit', 'failed'],
   [[1044, 1045, 1142, 1143, 1227, 1698], 'auth', 'failed'],
   [[1205, 1213, 3572], 'transient', 'failed'],
   [[1053, 2006, 2013], 'transient', 'unknown', 'connection_lost'],

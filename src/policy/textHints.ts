@@ -16,7 +16,7 @@ const part = new RegExp(`(\\d+(?:\\.\\d+)?|(?:\\ban?|\\bone)(?= )) ?(${unit})(?!
 
 /** Fields as they are printed: seconds to wait, milliseconds, and the second of the epoch at which a limit resets. */
 const printedSeconds =
-  /\b(?:resets?[-_]?(?:after|in)(?:[-_]?seconds)?|retry[-_ ]?after(?:[-_]?(?:seconds|secs?))?|retryDelay|wait[-_]?seconds)["']?(?: header)?(?: ?[:=] ?| of | is )["']?(\d{1,9}(?:\.\d{1,9})?)(?: ?(?:s|secs?|seconds?))?\b(?![:-]\d)/i;
+  /\b(?:resets?[-_]?(?:after|in)(?:[-_]?seconds)?|retry[-_ ]?after(?:[-_]?(?:seconds|secs?))?|retryDelay|wait[-_]?seconds)["']?(?: header)?(?: ?[:=] ?| of | is | (?=\d{1,6}(?:\.\d+)?["')]*[.,;]?(?:$|\s*\n)))["']?(\d{1,9}(?:\.\d{1,9})?)(?: ?(?:s|secs?|seconds?))?\b(?![:-]\d)/im;
 const printedMs = /\b(?:retry[-_]?(?:after|in)[-_]?(?:ms|millis\w*))["']? ?[:=] ?["']?(\d{1,12})\b/i;
 const printedEpoch =
   /(?:\b(?:resets?[-_]?at|retry[-_]?at|x-ratelimit-reset)["']? ?[:=] ?["']?|\blimit reached\|)(\d{10}|\d{13})\b/i;
@@ -77,7 +77,7 @@ const momentFields =
 export function fieldHint(fields: readonly (readonly [key: string, value: unknown])[], wallNow: number): RetryHint {
   const keys = fields.map(([key, value]) => [key.toLowerCase().replaceAll(/[^a-z]/g, ''), value] as const);
   // Of discord.js, whose numbers are ms.
-  const isInMs = keys.some(([key]) => key === 'sublimittimeout');
+  const isInMs = keys.some(([key]) => key === 'sublimittimeout' || key === 'timetoreset');
   const waitMs = keys.map(([key, value]) => {
     if (msFields.test(key)) return key === 'timetoreset' || key === 'sublimittimeout' ? undefined : numberOf(value);
     if (!secondsFields.test(key)) return undefined;
@@ -88,7 +88,8 @@ export function fieldHint(fields: readonly (readonly [key: string, value: unknow
       : undefined;
   });
   const until = keys.map(([key, value]) => (momentFields.test(key) ? momentField(value, wallNow) : undefined));
-  const retryAfterMs = [...waitMs, ...until].find((each) => each !== undefined && each >= 0);
+  const resetMs = keys.map(([key, value]) => (key === 'timetoreset' ? numberOf(value) : undefined));
+  const retryAfterMs = [...waitMs, ...resetMs, ...until].find((each) => each !== undefined && each >= 0);
   return retryAfterMs === undefined ? {} : { retryAfterMs: clampHint(retryAfterMs) };
 }
 
