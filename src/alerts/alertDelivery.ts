@@ -12,6 +12,7 @@ import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
 import type { AlertTarget } from './undelivered.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
+import { KeptConnections } from '../streams/keptConnections.ts';
 import { ownDispatcher } from '../streams/ownDispatcher.ts';
 import { dropBody } from '../streams/readBody.ts';
 
@@ -89,11 +90,13 @@ function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<Ch
 function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<Delivered, void> {
   const { url, headers, attemptMs } = webhook;
   runtime.secrets.learn(headers);
+  const kept = new KeptConnections();
   return superviseIntegration<Delivered, void>(runtime, {
     name: deliveryNames.webhook,
     about: { type: 'alert' },
     serves: true,
     outlasts: true,
+    onStop: () => kept.close(),
     policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(attemptMs), 'sdk'),
     async operation(news, { signal }: AttemptContext) {
       const response = await fetch(url, {
@@ -103,7 +106,7 @@ function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webho
         // Followed, it would be asked for without its body, or its headers given to somebody else.
         redirect: 'manual',
         signal,
-        ...ownDispatcher(),
+        ...ownDispatcher(kept),
       });
       dropBody(response);
       if (response.ok) return;

@@ -60,6 +60,8 @@ export type IntegrationParts<I, O> = Pick<
      * @defaultValue 'probe'
      */
     readonly shares?: 'nothing' | 'probe' | 'circuit' | 'circuit_of_nodes' | undefined;
+    /** It ends for good: its calls have ended. */
+    readonly onStop?: (() => void) | undefined;
     /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
     readonly startsDown?: (() => boolean) | undefined;
   };
@@ -102,6 +104,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
       runtime.statistics.left(name);
       runtime.flights.left(name);
       kept.stop();
+      parts.onStop?.();
     },
   });
   runtime.flights.follow(path);

@@ -1,12 +1,12 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { EncodedBody } from './encodedBody.ts';
+import { type KeptConnection, KeptConnections } from './keptConnections.ts';
 import { resetError, wasReset } from './wasReset.ts';
 
 /** What a connection says of its end. */
-interface Connection {
+interface Connection extends KeptConnection {
   /** The error that it broke with. */
   readonly errored: Error | null;
-  readonly destroyed: boolean;
   /** The other side has ended it, and all of it was read. */
   readonly readableEnded: boolean;
 }
@@ -23,6 +23,12 @@ export class AnswerCheck {
   #connection: Connection | undefined = undefined;
   #isChunked = false;
   #encoded: EncodedBody | undefined = undefined;
+  readonly #kept: KeptConnections;
+
+  /** @param kept - those of whose request it is. */
+  constructor(kept: KeptConnections) {
+    this.#kept = kept;
+  }
 
   /** The request is about to be written. */
   begin(): void {
@@ -32,6 +38,7 @@ export class AnswerCheck {
   /** What the connection is that it is written to. */
   sentOver(connection: Connection): void {
     this.#connection = connection;
+    KeptConnections.used(connection, this.#kept);
   }
 
   /** The head of an answer has come. @param headers - names and values in turn. */
@@ -54,12 +61,14 @@ export class AnswerCheck {
       this.drop();
       return broken;
     }
+    if (this.#connection !== undefined) this.#kept.freed(this.#connection);
     return this.#encoded.end().then((error) => (error?.code === 'Z_BUF_ERROR' ? cut() : error));
   }
 
   /** Nobody asks for its end any more. */
   drop(): void {
     this.#encoded?.drop();
+    if (this.#connection !== undefined) this.#kept.freed(this.#connection);
   }
 
   #broken(): Error | undefined {
@@ -86,7 +95,9 @@ function awaitConnection(check: AnswerCheck): void {
 }
 
 function told(message: unknown): void {
-  starting?.sentOver((message as { readonly socket: Connection }).socket);
+  const { socket } = message as { readonly socket: Connection };
+  if (starting === undefined) KeptConnections.used(socket, undefined);
+  else starting.sentOver(socket);
   starting = undefined;
 }
 

@@ -1,4 +1,5 @@
 import { AnswerCheck } from './answerCheck.ts';
+import type { KeptConnections } from './keptConnections.ts';
 
 /** Under these names the global `fetch` has what it sends its requests by: for handlers as undici 6 and 7 have them, and as undici 8 has them. */
 const names = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')] as const;
@@ -22,32 +23,39 @@ interface Controller {
  * - Half an answer is an error, also where undici takes it for whole.
  *
  * Empty where it cannot be had: Node's own rules hold then.
+ *
+ * @param kept - learns of the connections that its requests go over.
  */
-export function ownDispatcher(): object {
+export function ownDispatcher(kept: KeptConnections): object {
   // Node makes its own when it first makes one of these.
   new Headers();
-  return names.some((name) => isDispatcher(Reflect.get(globalThis, name))) ? { dispatcher } : {};
+  return names.some((name) => isDispatcher(Reflect.get(globalThis, name))) ? { dispatcher: dispatcherOf(kept) } : {};
 }
 
-const dispatcher: Dispatcher = {
-  dispatch(request, handler) {
-    const isNewer = typeof handler['onRequestStart'] === 'function';
-    const wanted = isNewer ? names.toReversed() : names;
-    // Looked for at each request: a host may set another one.
-    const own = wanted.map((name) => Reflect.get(globalThis, name) as unknown).find(isDispatcher);
-    if (own === undefined) throw new TypeError('fetch has lost its dispatcher');
-    const settings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-    return own.dispatch({ ...request, ...settings }, isNewer ? newerHandler(handler) : olderHandler(handler));
-  },
-};
+function dispatcherOf(kept: KeptConnections): Dispatcher {
+  return {
+    dispatch(request, handler) {
+      const check = new AnswerCheck(kept);
+      const isNewer = typeof handler['onRequestStart'] === 'function';
+      const wanted = isNewer ? names.toReversed() : names;
+      // Looked for at each request: a host may set another one.
+      const own = wanted.map((name) => Reflect.get(globalThis, name) as unknown).find(isDispatcher);
+      if (own === undefined) throw new TypeError('fetch has lost its dispatcher');
+      const settings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+      return own.dispatch(
+        { ...request, ...settings },
+        isNewer ? newerHandler(handler, check) : olderHandler(handler, check),
+      );
+    },
+  };
+}
 
 function isDispatcher(value: unknown): value is Dispatcher {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'dispatch') === 'function';
 }
 
 /** Of undici 6 and 7. */
-function olderHandler(handler: Handler): Handler {
-  const check = new AnswerCheck();
+function olderHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
     onConnect(...args) {
@@ -73,8 +81,7 @@ function olderHandler(handler: Handler): Handler {
 }
 
 /** Of undici 8. */
-function newerHandler(handler: Handler): Handler {
-  const check = new AnswerCheck();
+function newerHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
     onRequestStart(...args) {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { KeptConnections } from '../../src/streams/keptConnections.ts';
 import { ownDispatcher } from '../../src/streams/ownDispatcher.ts';
 import { answer, inTurn, startGateway, startServer } from '../integrations/http/startHttp.ts';
 
@@ -38,7 +39,7 @@ describe('the global fetch', () => {
 
   it('[R-14] keeps its limits where there is no such dispatcher', () => {
     setDispatcher(undefined);
-    expect(ownDispatcher()).toEqual({});
+    expect(ownDispatcher(new KeptConnections())).toEqual({});
   });
 
   it('[R-14] has the dispatcher of its own version, beside that of another undici in the process', async () => {
@@ -110,7 +111,9 @@ describe.each(Object.entries(versions))('a request of %s', (_, version) => {
         if (name === version.error || name === version.ended) resolve();
       };
       const handler = Object.fromEntries(names.map((name) => [name, note(name)]));
-      const { dispatcher } = ownDispatcher() as { dispatcher: { dispatch(request: object, handler: object): void } };
+      const { dispatcher } = ownDispatcher(new KeptConnections()) as {
+        dispatcher: { dispatch(request: object, handler: object): void };
+      };
       dispatcher.dispatch({}, handler);
     });
     await settled;

@@ -8,6 +8,7 @@ import type { StreamedBy } from './httpIntegration.ts';
 import { type HttpRequest, prepareRequest } from './httpRequest.ts';
 import { readAnswer } from './readAnswer.ts';
 import { ownHeaderValues, variablesOf } from '../../store/requestSecrets.ts';
+import { KeptConnections } from '../../streams/keptConnections.ts';
 import { sendRequest } from './sendRequest.ts';
 import { serverOf } from './serverOf.ts';
 import { lateModule } from '../../actors/process/lateModule.ts';
@@ -39,7 +40,8 @@ export function superviseHttp<P extends HttpParse>(
   // Those of single calls are taken out of their own failures: so many would push those of the environment out.
   for (const variables of variablesOf(baseUrl, own)) runtime.secrets.learn(variables);
   runtime.secrets.learnValues(ownHeaderValues(own));
-  const sending = { options, clock: runtime.clock };
+  const kept = new KeptConnections();
+  const sending = { options, clock: runtime.clock, kept };
 
   const streamedBy: StreamedBy = (reading) => async (request, context) => {
     // What parses events is loaded with the first stream.
@@ -63,6 +65,7 @@ export function superviseHttp<P extends HttpParse>(
       return answer;
     },
     streamed: streamedBy({}),
+    onStop: () => kept.close(),
   });
   return { path, streamedBy };
 }

@@ -4,6 +4,7 @@ import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
+import type { KeptConnections } from '../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../streams/ownDispatcher.ts';
 import { type CheckedHttp, mostRedirects } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
@@ -14,6 +15,7 @@ import { redactorOf } from '../../store/requestSecrets.ts';
 export interface Sending {
   readonly options: Pick<CheckedHttp, 'fetch' | 'redirect'>;
   readonly clock: Clock;
+  readonly kept: KeptConnections;
 }
 
 /**
@@ -23,12 +25,12 @@ export interface Sending {
  */
 export async function sendRequest(
   request: PreparedRequest,
-  { options, clock }: Sending,
+  { options, clock, kept }: Sending,
   { signal, touch, rateLimit, traceContext }: Pick<AttemptContext, 'signal' | 'touch' | 'rateLimit' | 'traceContext'>,
 ): Promise<Response> {
   const { fetch: send = globalThis.fetch, redirect } = options;
   // Who gives a `fetch` of his own decides on its limits too.
-  const limits = options.fetch === undefined ? ownDispatcher() : {};
+  const limits = options.fetch === undefined ? ownDispatcher(kept) : {};
   carryTrace(request.headers, traceContext, options.fetch === undefined);
   let next = request;
   for (let redirects = 0; ; redirects++) {

@@ -88,6 +88,7 @@ export abstract class RemoteLink implements ServerLink {
 
   killNow(): void {
     this.finish({ fault: 'abandoned' });
+    this.context.requester.letGo();
     this.#noteGone();
   }
 
@@ -168,6 +169,7 @@ export abstract class RemoteLink implements ServerLink {
   async #close(): Promise<void> {
     this.finish({ fault: 'abandoned' });
     await this.takeLeave();
+    this.context.requester.letGo();
     this.#noteGone();
   }
 }

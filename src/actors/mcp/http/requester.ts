@@ -1,4 +1,5 @@
 import { AttemptError } from '../../../policy/failure.ts';
+import { KeptConnections } from '../../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../../streams/ownDispatcher.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { Access } from './access.ts';
@@ -26,6 +27,7 @@ export class Requester {
   readonly #headers: Readonly<Record<string, string | undefined>>;
   readonly #access: Access;
   readonly #scope: FailureScope;
+  readonly #kept = new KeptConnections();
 
   constructor(
     { url, headers = {} }: { url: string; headers?: Readonly<Record<string, string | undefined>> | undefined },
@@ -69,6 +71,11 @@ export class Requester {
     }
   }
 
+  /** Nothing more is to be sent for now: the connections are closed. */
+  letGo(): void {
+    this.#kept.close();
+  }
+
   /** The answer, whatever it is: nothing is made of it. @throws as `send` does. */
   async ask(request: HttpRequest): Promise<Response> {
     return this.#fetch(request, await this.#access.token(request.signal));
@@ -86,7 +93,7 @@ export class Requester {
       const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
       let response: Response;
       try {
-        response = await fetch(url, { ...init, ...ownDispatcher() });
+        response = await fetch(url, { ...init, ...ownDispatcher(this.#kept) });
       } catch (error) {
         signal.throwIfAborted();
         throw new AttemptError(brokenFacts(error, this.#scope));

@@ -3,6 +3,7 @@ import { classify } from '../../../../policy/classify.ts';
 import type { Clock } from '../../../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
 import { formatDuration } from '../../../../policy/duration.ts';
+import { KeptConnections } from '../../../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../../../streams/ownDispatcher.ts';
 import { readBody } from '../../../../streams/readBody.ts';
 
@@ -16,6 +17,7 @@ export class TokenRequest {
   readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #own = new AbortController();
+  readonly #kept = new KeptConnections();
   readonly #timer: ReturnType<Clock['setTimeout']>;
   /** What the last answer said. */
   #last: { readonly status: number; readonly headers: Headers } | undefined;
@@ -33,7 +35,7 @@ export class TokenRequest {
     this.#last = undefined;
     this.#isBroken = true;
     const { signal } = this.#own;
-    const response = await fetch(url, { ...init, signal, ...ownDispatcher() });
+    const response = await fetch(url, { ...init, signal, ...ownDispatcher(this.#kept) });
     const { bytes, end, error } = await readBody(response, { maxBytes: mostBytes, signal });
     if (end === 'broken') throw error;
     if (end !== 'ended') throw new Error(end === 'full' ? `More than ${mostBytes} bytes` : 'limit');
@@ -78,6 +80,7 @@ export class TokenRequest {
 
   end(): void {
     this.#clock.clearTimeout(this.#timer);
+    this.#kept.close();
   }
 }
 
