@@ -1,3 +1,4 @@
+import { knownAtEnd } from './callFailure.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { AdmissionSteps, type AdmittedCalls } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
@@ -133,7 +134,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     if (call.progress.fallback !== undefined) this.settlement.cutShort(call, facts);
     else {
       const isTried = call.attempt !== undefined;
-      const judged = this.lifecycle.endOf(call, facts);
+      const judged = this.lifecycle.endOf(call, knownAtEnd(call, facts));
       if (isTried && call.settings.reconcile !== undefined) this.reconciling.attemptEnded(call, judged);
       this.settlement.fail(call, judged);
     }

@@ -2,12 +2,13 @@ import type { Comeback } from './outage.ts';
 import type { IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Flight } from '../policy/flight.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { newIdempotencyKey } from '../policy/idempotencyKey.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
+import { callFailure, knownAtEnd } from './callFailure.ts';
 import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
 import { type CallWhy, whyOf } from './callWhy.ts';
@@ -168,9 +169,15 @@ export class CallPath<I, O> implements Drainable {
     return remembered ?? newIdempotencyKey(random, clock.wallNow());
   }
 
-  /** Ends a call that has not ended yet, for the reason given. */
-  end(call: Call<I, O>, facts: FailureFacts): void {
+  /**
+   * Ends a call that has not ended yet, for the reason given.
+   * @returns the failure that it ends with, of which its caller may hear only once this step of the path is over; undefined where it had ended.
+   */
+  end(call: Call<I, O>, facts: FailureFacts): Failure | undefined {
+    const failure =
+      call.settled || call.ending !== undefined ? undefined : callFailure(call, knownAtEnd(call, facts), this.name);
     this.#step(() => this.#conductor.steps.end(call, facts));
+    return failure;
   }
 
   /** Says what a call waits for; undefined once it is settled. */
@@ -418,9 +425,8 @@ export class CallPath<I, O> implements Drainable {
     this.#step(() => {
       state.abandoned.clear();
       const facts = refusal.stopped(this.name);
-      for (const call of [...state.inFlight.list(), ...state.fallingBack]) steps.end(call, facts);
-      // Of those that wait is known what their attempts have left behind.
-      for (const call of state.waiting.list()) steps.end(call, { ...facts, outcome: 'not_started' });
+      for (const call of [...state.inFlight.list(), ...state.fallingBack, ...state.waiting.list()])
+        steps.end(call, facts);
       steps.reconciling.stop();
       this.link.retire();
     });

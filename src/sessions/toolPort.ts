@@ -4,14 +4,15 @@ import type { CallWhy } from '../calls/callWhy.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { ReconcileLog } from '../policy/reconciler.ts';
 import type { CallRule, LostCall } from './sessionStore.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
 import type { TargetWhy } from './why.ts';
 import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
 
 /** A call under way that can be ended from outside. */
 export interface PendingCall {
-  end(facts: FailureFacts): void;
+  /** @returns the failure that it ends with, with what is known of its attempts; undefined where it had ended. */
+  end(facts: FailureFacts): Failure | undefined;
   /** What it waits for as of now; undefined once it is settled. */
   why(): CallWhy | undefined;
   /** Attempts that failed and waits that are over, also once it is settled. */

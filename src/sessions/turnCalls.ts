@@ -24,6 +24,8 @@ interface OpenCall {
   /** Until then nothing of it can have taken effect. */
   dispatched: boolean;
   pending: PendingCall | undefined;
+  /** It was ended by who heard of its first attempt, before that could be done to what is pending. */
+  endedBy: FailureFacts | undefined;
   /** What settles its answer at the next start, should this one stop before. */
   rule: CallRule | undefined;
   readonly watch: CallWatch;
@@ -179,6 +181,7 @@ export class TurnCalls {
       resolve,
       dispatched: false,
       pending: undefined,
+      endedBy: undefined,
       rule: undefined,
       firedBy: undefined,
     };
@@ -247,6 +250,7 @@ export class TurnCalls {
       call.pending = this.#scope.tools.call(integration, tool, input, settings, (outcome, attempts) =>
         this.#settled(id, outcome, attempts),
       );
+      if (call.endedBy !== undefined) call.pending.end(call.endedBy);
     } catch (error) {
       const message = messageOf(error);
       this.#finish(
@@ -303,8 +307,9 @@ export class TurnCalls {
   /** Ends a call for a reason of the session's. The agent's answer does not depend on what the call path makes of it. */
   #end(call: OpenCall, facts: FailureFacts): void {
     const known: FailureFacts = call.dispatched ? facts : { ...facts, outcome: 'not_started' };
-    call.pending?.end(known);
-    this.#finish(call.id, this.#failure(call.integration, known));
+    call.endedBy = known;
+    const failure = call.pending?.end(known);
+    this.#finish(call.id, failure ?? this.#failure(call.integration, known));
   }
 
   #finish(id: string, told: Failure): void {

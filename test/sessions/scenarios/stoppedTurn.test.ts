@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { EffectOutcome } from '../../../src/policy/failure.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import { deferred } from '../../support/deferred.ts';
 import { HeldStore } from '../../support/heldStore.ts';
+import { ReactingFacts } from '../../support/reactingFacts.ts';
+import { fault } from '../../support/startIntegration.ts';
 import { startSession } from '../../support/startSession.ts';
 
 async function startKept(onMessage: MessageHandler) {
@@ -141,5 +144,88 @@ describe('turn.done()', () => {
     const { session } = startSession({ onMessage: async (_message, turn) => durable.resolve(await turn.done()) });
     await session.send({ kind: 'user' });
     expect(await durable.promise).toBe(false);
+  });
+});
+
+type Started = ReturnType<typeof startSession>;
+
+/** Every way in which a session ends a call of its turn. */
+const ends: readonly (readonly [what: string, end: (started: Started) => unknown])[] = [
+  ['a stop', ({ session }) => session.close()],
+  ['an operator who cancels the call', ({ session }) => session.cancel('agent:main-1-1')],
+  ['an operator who cancels the turn', ({ session }) => session.cancel()],
+  [
+    'its watchdog',
+    ({ session }) => session.fire(`${session.why().rules.find(({ rule }) => rule === 'tool_call')?.id}`),
+  ],
+  ['a crash of its session', ({ incarnate }) => incarnate()],
+];
+
+/** A turn whose call is tried as often as there are outcomes, and waits or hangs then. */
+async function startTried(outcomes: readonly (EffectOutcome | { readonly later: EffectOutcome })[]) {
+  const facts = new ReactingFacts();
+  const left = [...outcomes];
+  let attempts = 0;
+  const started = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') }, facts);
+  started.tool('kb', () => {
+    attempts++;
+    const outcome = left.shift();
+    if (outcome === undefined) return new Promise(() => undefined);
+    if (typeof outcome === 'object') return Promise.reject(fault('transient', { outcome: outcome.later }));
+    throw fault('transient', { outcome });
+  });
+  const begin = async (): Promise<void> => {
+    await started.session.send({ kind: 'user' });
+    while (left.length > 0) await started.clock.advance(10);
+  };
+  const resultOf = async () => {
+    await started.clock.settle();
+    return started.session.history.find(({ type }) => type === 'tool_result');
+  };
+  return { ...started, facts, begin, resultOf, attempts: () => attempts };
+}
+
+describe.each(ends)('a call that is ended by %s', (_, end) => {
+  it.each<[string, readonly EffectOutcome[], EffectOutcome]>([
+    ['failed', ['failed'], 'failed'],
+    ['not started', ['not_started'], 'not_started'],
+    ['failed, after one that was not started', ['not_started', 'failed'], 'failed'],
+    ['not known', ['unknown'], 'unknown'],
+    ['not known, before one that failed', ['unknown', 'failed'], 'unknown'],
+  ])(
+    '[R-12] [G-11] while it waits to be tried again is told as its attempts are: %s',
+    async (_what, outcomes, outcome) => {
+      const started = await startTried(outcomes);
+      await started.begin();
+      expect(started.session.why().calls).toMatchObject([{ progress: { phase: 'backoff' } }]);
+      end(started);
+      expect(await started.resultOf()).toMatchObject({ result: { outcome, retries: outcomes.length - 1 } });
+      expect(started.facts.of('session.tool_failed')).toMatchObject([{ outcome, retries: outcomes.length - 1 }]);
+    },
+  );
+
+  it('[R-12] [G-11] by a listener that hears of the attempt is told so too', async () => {
+    const started = await startTried([{ later: 'failed' }]);
+    started.facts.once('call.retried', () => end(started));
+    await started.begin();
+    expect(await started.resultOf()).toMatchObject({ result: { outcome: 'failed', retries: 0 } });
+    expect(started.facts.of('session.tool_failed')).toMatchObject([{ outcome: 'failed' }]);
+  });
+
+  it('[G-11] by such a listener while it is being made is not made again', async () => {
+    const started = await startTried(['failed']);
+    started.facts.once('call.retried', () => end(started));
+    await started.begin();
+    await started.clock.advance(60_000);
+    expect(await started.resultOf()).toMatchObject({ result: { status: 'error' } });
+    expect(started.attempts()).toBe(1);
+  });
+
+  it('[R-12] [G-11] while an attempt is under way may have taken effect', async () => {
+    const started = await startTried([]);
+    await started.begin();
+    end(started);
+    const outcome: unknown = expect.stringMatching(/^(?:unknown|cancelled)$/);
+    expect(await started.resultOf()).toMatchObject({ result: { outcome } });
   });
 });
