@@ -74,6 +74,27 @@ describe.skipIf(!hasSqlite)('a file that a process of an earlier version has', (
     expect(older.prepare('SELECT count(*) AS n FROM events').get()).toMatchObject({ n: 2 });
   });
 
+  it('[U-14] is not changed under one of another container, which has the number of this process or none of here, until it has said nothing for 5 minutes', async () => {
+    const { path, older, known, end } = await startOlder();
+    await end();
+    const [time, boot = ''] = (identifyNow(process.pid)?.start ?? '').split('@');
+    // Of the same machine: another namespace has numbers of its own.
+    const there = `${time}@${boot}@pid:[1]`;
+    const silence = older.prepare('UPDATE unwedge_runtimes SET pid = ?, process_start = ?, renewed_at = ?');
+    for (const pid of [process.pid, 2 ** 22 - 1]) {
+      silence.run(pid, there, Date.now());
+      await expect(createGateway({ store: path }).start()).rejects.toThrow(
+        `proxy older (pid ${pid}) of an earlier version`,
+      );
+      expect(versionOf(older)).toBe(known - 1);
+    }
+    silence.run(process.pid, there, Date.now() - 400_000);
+    const gateway = createGateway({ store: path });
+    await gateway.start();
+    await gateway.stop();
+    expect(versionOf(older)).toBe(known);
+  });
+
   it('[U-14] is changed where those that had it are dead, or are this very process', async () => {
     const { path, older, known, enter, end } = await startOlder();
     await end();
