@@ -39,7 +39,7 @@ describe.skipIf(!hasSqlite)('a store whose log was deleted after a kill', () => 
     other.exec('CREATE TABLE theirs (x)');
     other.close();
     const reader = await openReader(path);
-    expect(await reader.lostLog(0)).toMatchObject({ reason: expect.stringContaining('may be lost') });
+    expect(await reader.lostLog(0)).toMatchObject({ reason: expect.stringContaining('may be lost') as string });
     expect(await reader.recordNote({ type: 'operator.acknowledged', alert: 'kb' } as never, 0)).toMatchObject({
       ok: true,
     });

@@ -111,7 +111,7 @@ describe.skipIf(!hasSqlite)('a log that is lost after a kill', () => {
     const told = await startNext(path);
     expect(told).toMatchObject([{ reason: lost?.reason, fix: lost?.fix }]);
     expect(eventsOf(path)).toBe(1);
-    expect(await readLost(path)).toMatchObject({ at: expect.any(Number), reason: lost?.reason });
+    expect(await readLost(path)).toMatchObject({ at: expect.any(Number) as number, reason: lost?.reason });
     expect(await startNext(path)).toEqual([]);
     expect(eventsOf(path)).toBe(1);
   });
@@ -121,7 +121,10 @@ describe.skipIf(!hasSqlite)('a log that is lost after a kill', () => {
     await kill();
     remove(`${path}-wal`, `${path}-shm`);
     expect(await startNext(path)).toMatchObject([
-      { reason: expect.stringContaining('what was acknowledged before 20'), to: expect.any(Number) },
+      {
+        reason: expect.stringContaining('what was acknowledged before 20') as string,
+        to: expect.any(Number) as number,
+      },
     ]);
     expect(await startNext(path)).toEqual([]);
   });
