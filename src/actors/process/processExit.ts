@@ -83,14 +83,10 @@ function codeFacts(
   const message = said ?? (hint === undefined ? `${plain}.` : `${plain}, ${hint}.`);
   if (exitCode === undefined) return { kind: 'crash', message, outcome: 'unknown' };
   const meaning = codeMeaning(exitCode, tellers);
-  switch (meaning?.kind) {
-    case 'crash':
-      return { kind: 'crash', message: killedBy(calledAs, meaning.signal), outcome: 'unknown', code: exitCode };
-    case 'timeout':
-      return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
-    case 'spawn':
-      return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
-  }
+  if (meaning?.kind === 'crash')
+    return { kind: 'crash', message: killedBy(calledAs, meaning.signal), outcome: 'unknown', code: exitCode };
+  if (meaning?.kind === 'timeout') return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
+  if (meaning?.kind === 'spawn') return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
   const hinted = said === undefined || hint === undefined ? message : `${said} (exit code ${exitCode}, ${hint})`;
   const words = lastWords(text);
   const found = words === undefined ? undefined : classify(words, { wallNow: endedAt, dispatched: true });

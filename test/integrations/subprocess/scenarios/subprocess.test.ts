@@ -152,7 +152,7 @@ describe('a command', () => {
         kind: 'unknown',
         code: 137,
         attempts: 1,
-        message: expect.stringContaining('as a shell tells SIGKILL'),
+        message: expect.stringContaining('as a shell tells SIGKILL') as string,
       },
     });
   });
