@@ -39,6 +39,8 @@ export interface CallPathOptions<I, O> {
   readonly signals: SignalFanout;
   /** When the thing behind a crashed integration will be tried again, in ms from now; undefined when nobody knows. */
   readonly restartInMs?: (() => number | undefined) | undefined;
+  /** Whether its supervisor has given up restarting it, for `restartInMs` or until somebody restarts it by hand. @defaultValue never */
+  readonly isQuarantined?: (() => boolean) | undefined;
   /** Told after every change of the breaker, so that it can be kept, with why it is open. Must not throw. */
   readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;
   /** Told when the server has asked not to be called for so many ms. Must not throw. */

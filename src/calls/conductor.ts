@@ -317,11 +317,16 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     else settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
+  #comeback(): refusal.ServerComeback {
+    const { restartInMs, isQuarantined } = this.state.options;
+    return { restartInMs: restartInMs?.(), isQuarantined: isQuarantined?.() === true };
+  }
+
   /** The time of a waiting call has come. */
   #waitExpired(call: Call<I, O>, now: number): void {
     const { options, waiting, outage } = this.state;
     const { settlement } = this.steps;
-    const { name, policy, restartInMs } = options;
+    const { name, policy } = options;
     const { lastFailure } = call.progress;
     const wait = call.waiting;
     waiting.delete(call);
@@ -331,7 +336,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     } else if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
     else if (wait === 'scope') settlement.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));
     else if (lastFailure === undefined)
-      settlement.refuse(call, refusal.unavailable(name, restartInMs?.(), outage.last));
-    else settlement.fail(call, refusal.notBack(lastFailure, policy.repeatWaitMs, restartInMs?.()));
+      settlement.refuse(call, refusal.unavailable(name, this.#comeback(), outage.last));
+    else settlement.fail(call, refusal.notBack(name, this.#comeback(), lastFailure, policy.repeatWaitMs));
   }
 }

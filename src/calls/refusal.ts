@@ -66,11 +66,30 @@ export function replaced(scope: string, inFlight: boolean): FailureFacts {
   };
 }
 
-export function unavailable(
-  name: string,
-  restartInMs: number | undefined,
-  lastCrash: FailureFacts | undefined,
-): FailureFacts {
+/** How what is down comes back. */
+export interface ServerComeback {
+  /** Undefined when no restart is planned. */
+  readonly restartInMs?: number | undefined;
+  readonly isQuarantined?: boolean | undefined;
+}
+
+/** A supervisor gave up restarting it: what that means, and what to do. */
+function quarantined(name: string, { restartInMs, isQuarantined }: ServerComeback) {
+  if (isQuarantined !== true) return undefined;
+  const next =
+    restartInMs === undefined
+      ? `mend the cause, then restart it: unwedge restart ${name}`
+      : `it is started again in ${formatDuration(Math.ceil(restartInMs))}, or at once by unwedge restart ${name}`;
+  return {
+    reason: 'quarantined' as const,
+    text: `${name} is in quarantine, as it ended too often; ${next}`,
+    // Without a restart by hand a call finds it as it is.
+    ...(restartInMs === undefined && { shouldRetry: false }),
+  };
+}
+
+export function unavailable(name: string, comeback: ServerComeback, lastCrash: FailureFacts | undefined): FailureFacts {
+  const aside = quarantined(name, comeback);
   // Its next start fails as the last one did, until somebody mends what stands in the way.
   const needsMending = lastCrash?.kind === 'spawn';
   // This machine was short of something: it is no word on the server, and passes.
@@ -78,14 +97,14 @@ export function unavailable(
   return {
     kind: isShortage ? 'transient' : 'unavailable',
     ...(isShortage && { code: lastCrash.code }),
-    reason: lastCrash?.reason,
+    reason: aside?.reason ?? lastCrash?.reason,
     message:
       lastCrash === undefined
-        ? `${name} has not started yet`
-        : `${name} is down and has not come back yet: ${lastCrash.message}`,
+        ? (aside?.text ?? `${name} has not started yet`)
+        : `${aside?.text ?? `${name} is down and has not come back yet`}: ${lastCrash.message}`,
     outcome: 'not_started',
-    retryAfterMs: needsMending ? undefined : restartInMs,
-    ...(needsMending && { shouldRetry: false }),
+    retryAfterMs: needsMending ? undefined : comeback.restartInMs,
+    ...((needsMending || aside?.shouldRetry === false) && { shouldRetry: false }),
     cause: lastCrash,
   };
 }
@@ -135,9 +154,21 @@ export function stopping(name: string): FailureFacts {
 }
 
 /** A call that was to be repeated after a restart which did not come in time. */
-export function notBack(lastFailure: FailureFacts, limitMs: number, restartInMs: number | undefined): FailureFacts {
-  const message = `${lastFailure.message}; it was not back within ${formatDuration(limitMs)}`;
-  return { ...lastFailure, message, retryAfterMs: restartInMs };
+export function notBack(
+  name: string,
+  comeback: ServerComeback,
+  lastFailure: FailureFacts,
+  limitMs: number,
+): FailureFacts {
+  const aside = quarantined(name, comeback);
+  const message = `${lastFailure.message}; ${aside?.text ?? `it was not back within ${formatDuration(limitMs)}`}`;
+  return {
+    ...lastFailure,
+    message,
+    retryAfterMs: comeback.restartInMs,
+    ...(aside !== undefined && { reason: aside.reason }),
+    ...(aside?.shouldRetry === false && { shouldRetry: false }),
+  };
 }
 
 /** A call whose next attempt would come after the end. */

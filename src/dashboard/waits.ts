@@ -203,13 +203,16 @@ function childWait(child: TreeNode, { at, times, shown }: WaitSources): Wait | u
     key: `child ${session === undefined ? 'integration' : 'session'} ${name}`,
     ...{ name, of: session === undefined ? ('integration' as const) : ('session' as const), error: child.lastError },
   };
-  return isQuarantined
+  return isQuarantined && child.nextRestartInMs === undefined
     ? {
         ...{ ...base, needsPerson: true, sign: 'quarantined', order: 'restart' },
         text: `In quarantine: it crashed too often (${crashes}). No restart is planned.`,
       }
     : {
-        ...{ ...base, needsPerson: false, sign: 'crashed', text: `Crashed; it is started again (${crashes}).` },
+        ...{ ...base, needsPerson: false, sign: isQuarantined ? 'quarantined' : 'crashed' },
+        text: isQuarantined
+          ? `In quarantine for a time: it crashed too often (${crashes}).`
+          : `Crashed; it is started again (${crashes}).`,
         ...{ rule: 'Next restart', endsAt: times.of(base.key, at + (child.nextRestartInMs ?? 0)) },
       };
 }

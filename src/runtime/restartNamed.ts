@@ -6,7 +6,7 @@ import { knownNames } from './knownNames.ts';
 
 /** What can be restarted by name. */
 export interface Restartable {
-  readonly root: Pick<Supervisor, 'has' | 'restartChild'>;
+  readonly root: Pick<Supervisor, 'has' | 'state' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
   readonly paths: ReadonlyMap<string, RestartablePath>;
   readonly sessions: ReadonlyMap<string, RestartableSession>;
@@ -61,6 +61,9 @@ function restartIntegration(
   facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts, ...note });
   if (what === 'server') root.restartChild(server);
   else path.restart();
+  // Its machine is a child too, and nobody else releases it.
+  const machine = `integration:${path.name}`;
+  if (root.state(machine) === 'quarantined') root.restartChild(machine);
 }
 
 function known(paths: Restartable['paths'], sessions: Restartable['sessions']): string {

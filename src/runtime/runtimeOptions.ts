@@ -79,7 +79,10 @@ export interface GatewayOptions {
 
 /** How often the children of a gateway may be restarted, all together. */
 export interface RootOptions {
-  /** Restarts of all children together within `periodMs` before one is put into quarantine for it; at least 0. @defaultValue 30 */
+  /**
+   * Restarts of one child within `periodMs` before it is put into quarantine, whatever its own limits are; when all children together were
+   * restarted as often again, those that fail again wait longer. At least 0. @defaultValue 30
+   */
   readonly intensity?: number | undefined;
   /** How long a restart counts against `intensity`, in ms above 0. @defaultValue 10000 */
   readonly periodMs?: Duration | undefined;
@@ -140,7 +143,7 @@ export const gatewayKeys = {
       intensity: integer({
         min: 0,
         default: 30,
-        help: 'Restarts of all children together within `periodMs` before one is put into quarantine.',
+        help: 'Restarts of one child within `periodMs` before it is put into quarantine. When all children together fail again more often than that, they wait longer.',
       }),
       periodMs: duration({ default: 10_000, help: 'See `intensity`.' }),
     } satisfies KeysOf<RootOptions>,

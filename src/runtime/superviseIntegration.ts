@@ -27,7 +27,7 @@ export type IntegrationRuntime = Pick<
   | 'store'
   | 'supervise'
   | 'enter'
->;
+> & { readonly root?: Pick<Runtime['root'], 'state'> };
 
 /** What one integration adds to the runtime's parts. */
 export type IntegrationParts<I, O> = Pick<
@@ -37,6 +37,7 @@ export type IntegrationParts<I, O> = Pick<
   | 'failed'
   | 'probe'
   | 'restartInMs'
+  | 'isQuarantined'
   | 'incarnation'
   | 'onSilence'
   | 'whenAlive'
@@ -82,9 +83,12 @@ function traitsOf({
 /** Enters an integration in its registry: its machine is a permanent child of the root supervisor, its breaker is kept in the store. */
 export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: IntegrationParts<I, O>): CallPath<I, O> {
   const { name, policy, streak = 'own', shares = 'probe' } = parts;
+  const machineId = `integration:${name}`;
   const kept = keepBreaker(runtime, name, streak);
   const path: CallPath<I, O> = new CallPath({
     ...parts,
+    // Its machine is a child of the supervisor as well as the server behind it.
+    isQuarantined: () => parts.isQuarantined?.() === true || runtime.root?.state(machineId) === 'quarantined',
     clock: runtime.clock,
     random: runtime.random,
     facts: runtime.bus,
@@ -110,7 +114,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
   runtime.flights.follow(path);
 
   runtime.supervise({
-    id: `integration:${name}`,
+    id: machineId,
     logic: integrationMachine,
     input: { name, breaker: policy.breaker },
     onStart(ref) {

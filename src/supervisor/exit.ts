@@ -11,6 +11,8 @@ export interface Exit {
   readonly reason: ExitReason;
   /** What was thrown, rejected or handed to {@link failedExit}; with `failure` only. */
   readonly error?: unknown;
+  /** It is begun anew, which is no restart; with `normal` only. */
+  readonly renews?: true;
 }
 
 /** The output of an actor that ends by itself and wants this to count as a failure. */
@@ -29,6 +31,16 @@ export function failedExit(error: unknown): FailedExit {
   return { type: 'unwedge.failed_exit', error };
 }
 
+const renewed = Object.freeze({ type: 'unwedge.renewed_exit' });
+
+/**
+ * The output with which a child ends to be begun anew, as nothing has failed: such as a session that its server forgot. It is started
+ * after the wait of its series, and counts as no restart, in no window.
+ */
+export function renewedExit(): { readonly type: 'unwedge.renewed_exit' } {
+  return renewed as { readonly type: 'unwedge.renewed_exit' };
+}
+
 /** Whether an actor's output came from {@link failedExit}. */
 export function isFailedExit(output: unknown): output is FailedExit {
   return (
@@ -44,6 +56,7 @@ export function exitOf(snapshot: Snapshot<unknown>, asked: 'shutdown' | 'killed'
   if (snapshot.status === 'error') return { reason: 'failure', error: snapshot.error };
   if (snapshot.status === 'done') {
     if (isFailedExit(snapshot.output)) return { reason: 'failure', error: snapshot.output.error };
+    if (asked === undefined && snapshot.output === renewed) return { reason: 'normal', renews: true };
     return { reason: asked ?? 'normal' };
   }
   return { reason: asked ?? 'shutdown' };

@@ -9,7 +9,7 @@ import { forget } from './restartWindow.ts';
 import { stopChildren, stopSupervisor } from './shutdown.ts';
 import { becomes, leavePlan, planStart, resumePlan } from './startPlan.ts';
 import { type Child, type StartPlan, type Supervision, guard, isActive, removeChild, tell } from './supervision.ts';
-import { type RestartDecision, isUp, decideRestart } from './restartDecision.ts';
+import { type RestartDecision, isUp, decideRestart, renewalDelay } from './restartDecision.ts';
 
 /** What came of a first start. */
 export interface Started {
@@ -81,6 +81,8 @@ function afterEnd(supervision: Supervision, child: Child, death: Death): void {
   if (decided || plan !== undefined || !isActive(supervision)) {
     rest(supervision, child, death, findings);
     if (plan !== undefined) resumePlan(supervision, plan);
+  } else if (death.exit.renews === true && comesBack(child)) {
+    renew(supervision, child);
   } else if (wantsRestart(child, death.exit) && !(death.inStart && death.exit.reason === 'normal')) {
     comeBack(supervision, child, findings);
   } else {
@@ -143,7 +145,7 @@ function tellGaveUp({ name, window, surroundings }: Supervision, culprit: Child)
 function restart(
   supervision: Supervision,
   child: Child,
-  { delayMs, culprit }: Extract<RestartDecision, { next: 'restart' }>,
+  { delayMs }: Extract<RestartDecision, { next: 'restart' }>,
   crash: Crash | undefined,
 ): void {
   child.series += 1;
@@ -154,11 +156,17 @@ function restart(
   const plan = planRestart(supervision, restarted, delayMs);
   const { restarts } = child;
   tellCrash(supervision, crash);
-  if (culprit !== undefined) quarantine(supervision, culprit, () => tellGaveUp(supervision, culprit));
   if (child.plan === plan) {
     tell(supervision.surroundings, { type: 'child.restarting', child: child.spec.id, restarts, delayMs });
   }
   stopFor(supervision, plan, affected);
+}
+
+/** Begins a child anew that ended for that: the others of its group, its windows and its count of restarts have no part in it. */
+function renew(supervision: Supervision, child: Child): void {
+  const delayMs = renewalDelay(supervision, child);
+  child.series += 1;
+  planRestart(supervision, [child], delayMs);
 }
 
 function planRestart(supervision: Supervision, members: readonly Child[], delayMs: number): StartPlan {
@@ -207,7 +215,8 @@ function quarantine(supervision: Supervision, child: Child, announce: () => void
   announce();
   if (child.next === 'quarantined') {
     const error = lastFailure === undefined ? 'it ended again and again' : messageOf(lastFailure.error);
-    tell(surroundings, { type: 'child.quarantined', child: id, restarts, error });
+    const ends = quarantineMs !== Number.POSITIVE_INFINITY && { nextRestartInMs: quarantineMs };
+    tell(surroundings, { type: 'child.quarantined', child: id, restarts, error, ...ends });
   }
   for (const other of group) discardHeld(supervision, other, 'quarantined');
   const live = affected.filter((other) => other.ref !== undefined);
@@ -227,6 +236,7 @@ function comesBack({ spec }: Child): boolean {
 function beginSeries(child: Child): void {
   child.series = 0;
   child.window = undefined;
+  child.ownShare = undefined;
 }
 
 function shutDownIfSignificant(supervision: Supervision, child: Child): void {

@@ -46,10 +46,14 @@ export const restartBackoffKeys = {
 /**
  * The wait before a restart, in ms; 0 means the next turn of the event loop.
  * @param earlier - restarts of this series so far.
+ * @param leastMs - what it is to be at least, jitter aside; it stays within the longest wait.
  */
-export function restartDelay(backoff: RestartBackoff, earlier: number, random: Random): number {
-  if (backoff.firstImmediate && earlier === 0) return 0;
-  const doublings = backoff.firstImmediate ? earlier - 1 : earlier;
-  const plain = backoff.baseMs === 0 ? 0 : Math.min(backoff.maxMs, backoff.baseMs * backoff.factor ** doublings);
+export function restartDelay(backoff: RestartBackoff, earlier: number, random: Random, leastMs = 0): number {
+  const plain = Math.max(ofSeries(backoff, earlier), Math.min(backoff.maxMs, leastMs));
   return Math.min(backoff.maxMs, plain * (1 + backoff.jitter * (2 * random() - 1)));
+}
+
+function ofSeries({ firstImmediate, baseMs, factor, maxMs }: RestartBackoff, earlier: number): number {
+  if (baseMs === 0 || (firstImmediate && earlier === 0)) return 0;
+  return Math.min(maxMs, baseMs * factor ** (firstImmediate ? earlier - 1 : earlier));
 }

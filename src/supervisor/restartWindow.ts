@@ -40,15 +40,16 @@ export function addRestart(window: RestartWindow, now: number, who: string): boo
   return true;
 }
 
-/** The child with most restarts within the period when `asking` wants one more; `asking` wins a tie. */
-export function heaviest(window: RestartWindow, now: number, asking: string): string {
-  const counts = new Map([[asking, 1]]);
-  for (const { at, who } of window.ring) {
-    if (now - at <= window.periodMs) counts.set(who, (counts.get(who) ?? 0) + 1);
-  }
-  let found = asking;
-  for (const [who, count] of counts) if (count > (counts.get(found) ?? 0)) found = who;
-  return found;
+/** Whether the newest restart is within the period. */
+export function hasRestarted({ ring, next, periodMs }: RestartWindow, now: number): boolean {
+  const newest = ring.at(next - 1);
+  return newest !== undefined && now - newest.at <= periodMs;
+}
+
+/** Time until a full window has room again, in ms. */
+export function roomInMs({ ring, next, periodMs }: RestartWindow, now: number): number {
+  const oldest = ring[next];
+  return oldest === undefined ? 0 : oldest.at + periodMs + 1 - now;
 }
 
 /** Takes the restarts of one child out of the window, so that the others have their room back. */

@@ -36,6 +36,8 @@ export interface Child {
   /** When the live (or last) incarnation started, monotonic ms. */
   startedAt: number;
   window: RestartWindow | undefined;
+  /** Its restarts as the limits of the supervisor count them. */
+  ownShare: RestartWindow | undefined;
   lastExit: Exit | undefined;
   lastFailure: Exit | undefined;
   /** Type of the last event the live (or last) incarnation was given. */
@@ -143,6 +145,7 @@ export function addChild(supervision: Supervision, spec: CheckedChildSpec): Chil
     series: 0,
     startedAt: 0,
     window: undefined,
+    ownShare: undefined,
     lastExit: undefined,
     lastFailure: undefined,
     lastEvent: undefined,
@@ -168,6 +171,12 @@ export function removeChild(supervision: Supervision, child: Child): void {
 export function windowOf(child: Child): RestartWindow {
   child.window ??= createRestartWindow(child.spec.intensity, child.spec.periodMs);
   return child.window;
+}
+
+/** The restarts of a child within the limits of its supervisor. */
+export function ownShareOf(child: Child, { intensity, periodMs }: CheckedSubtreeOptions): RestartWindow {
+  child.ownShare ??= createRestartWindow(intensity, periodMs);
+  return child.ownShare;
 }
 
 /** Whether the supervisor still starts and restarts children. */

@@ -30,7 +30,10 @@ export type AutoShutdown = 'never' | 'any_significant' | 'all_significant';
 export interface SubtreeOptions {
   /** @defaultValue 'one_for_one' */
   readonly strategy?: Strategy | undefined;
-  /** Restarts of all children within `periodMs` before it gives up; at least 0, `Infinity` for never. @defaultValue 30 */
+  /**
+   * Restarts within `periodMs` before it gives up, at least 0, `Infinity` for never: of one child, and of all children together without the first of
+   * each. The root gives up the one child alone, and has the others wait longer. @defaultValue 30
+   */
   readonly intensity?: number | undefined;
   /** In ms above 0. @defaultValue 10000 */
   readonly periodMs?: Duration | undefined;

@@ -144,10 +144,10 @@ const lines: Lines = {
     subject: hook,
     text: `The hook ${hook} failed on ${event}: ${error}`,
   }),
-  'child.quarantined': ({ child, restarts, error }) => ({
+  'child.quarantined': ({ child, restarts, error, nextRestartInMs }) => ({
     level: 'error',
     subject: child,
-    text: `${child} is in quarantine after ${restarts} restarts: ${error}`,
+    text: `${child} is in quarantine after ${countText(restarts, 'restart')}${nextRestartInMs === undefined ? '' : `, for ${formatDuration(nextRestartInMs)}`}: ${error}`,
   }),
   'supervisor.gave_up': ({ supervisor, child, restarts, periodMs }) => ({
     level: 'error',

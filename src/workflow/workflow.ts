@@ -180,7 +180,7 @@ class WorkflowRuns<I, R, S> implements Part {
     const deadline: Deadline = {
       due: clock.now() + restartWaitMs,
       heapIndex: -1,
-      expire: () => run.fail('failed', refusal.unavailable(this.#name, undefined, undefined)),
+      expire: () => run.fail('failed', refusal.unavailable(this.#name, {}, undefined)),
     };
     deadlines.set(deadline);
     this.#waiting.set(id, () => {

@@ -6,6 +6,7 @@ interface World {
   readonly sessions?: readonly string[];
   /** Ids of children. */
   readonly children?: readonly string[];
+  readonly quarantined?: readonly string[];
 }
 
 const pathOf = (name: string, done: string[]) => ({
@@ -17,12 +18,16 @@ const pathOf = (name: string, done: string[]) => ({
 /** @param told - gets what is told of it. */
 const restarted = (
   name: string,
-  { integrations = [], sessions = [], children = [] }: World,
+  { integrations = [], sessions = [], children = [], quarantined = [] }: World,
   told: unknown[] = [],
 ): string[] => {
   const done: string[] = [];
   restartNamed(name, {
-    root: { has: (id) => children.includes(id), restartChild: (id) => void done.push(`restart ${id}`) },
+    root: {
+      has: (id) => children.includes(id),
+      state: (id) => (quarantined.includes(id) ? 'quarantined' : 'running'),
+      restartChild: (id) => void done.push(`restart ${id}`),
+    },
     paths: new Map(integrations.map((each) => [each, pathOf(each, done)])),
     sessions: new Map(
       sessions.map((id) => [id, { restarting: () => undefined, why: () => ({ calls: ['a-1-1', 'a-1-2'] }) }]),
@@ -39,6 +44,15 @@ const world: World = {
 };
 
 describe('a restart by name', () => {
+  it('[V-6] releases the machine of an integration too that is in quarantine', () => {
+    const quarantined = ['integration:kb', 'integration:search'];
+    expect(restarted('search', { ...world, quarantined })).toEqual([
+      'end calls of search',
+      'restart integration:search',
+    ]);
+    expect(restarted('kb', { ...world, quarantined })).toEqual(['restart mcp:kb', 'restart integration:kb']);
+  });
+
   it.each([
     ['kb', 'restart mcp:kb'],
     ['search', 'end calls of search'],

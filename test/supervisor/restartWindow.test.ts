@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addRestart, createRestartWindow, forget, heaviest } from '../../src/supervisor/restartWindow.ts';
+import { addRestart, createRestartWindow, forget, hasRestarted, roomInMs } from '../../src/supervisor/restartWindow.ts';
 
 const filled = (intensity: number, periodMs: number, ...times: number[]) => {
   const window = createRestartWindow(intensity, periodMs);
@@ -43,12 +43,20 @@ describe('the restart window', () => {
     expect(window.ring.length).toBe(30);
   });
 
-  it('[V-3] names who used it up, in a tie the one who asks', () => {
-    const window = filled(3, 100, 0, 1);
-    addRestart(window, 2, 'b');
-    expect(heaviest(window, 3, 'c')).toBe('a');
-    expect(heaviest(window, 3, 'b')).toBe('b');
-    expect(heaviest(window, 102, 'c')).toBe('c');
+  it('[V-3] says whether the newest restart is within the period, also once it is full', () => {
+    expect(hasRestarted(createRestartWindow(3, 100), 0)).toBe(false);
+    const window = filled(3, 100, 0, 1, 2);
+    expect([102, 103].map((at) => hasRestarted(window, at))).toEqual([true, false]);
+    addRestart(window, 101, 'a');
+    expect([201, 202].map((at) => hasRestarted(window, at))).toEqual([true, false]);
+  });
+
+  it('[V-3] says when it has room again', () => {
+    const window = filled(3, 100, 0, 10, 20);
+    expect(roomInMs(window, 60)).toBe(41);
+    expect(addRestart(window, 100, 'a')).toBe(false);
+    expect(addRestart(window, 101, 'a')).toBe(true);
+    expect(roomInMs(window, 101)).toBe(10);
   });
 
   it('[V-3] gives the others their room back when one is taken out', () => {

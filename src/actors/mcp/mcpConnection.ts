@@ -1,6 +1,6 @@
 import type { ConnectionEvent, ConnectionInput, connectionMachine, ProcessEnd } from '../../machines/connection.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
-import { failedExit } from '../../supervisor/exit.ts';
+import { failedExit, renewedExit } from '../../supervisor/exit.ts';
 import { plain } from './mcpCall.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { stopped } from './serverLoss.ts';
@@ -48,7 +48,11 @@ export function mcpChildOf(target: ServerTarget, host: McpConnectionHost): McpCh
     input: {
       command: target.command,
       handshakeMs: target.handshakeMs,
-      lostOutput: (facts) => failedExit(new AttemptError(facts)),
+      // That a server forgets a session is to be expected: a new one is begun, and nothing is restarted.
+      lostOutput: (facts) =>
+        facts.reason === 'connection_closed' && facts.breaker === 'ignored'
+          ? renewedExit()
+          : failedExit(new AttemptError(facts)),
     },
   };
 }

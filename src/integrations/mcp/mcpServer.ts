@@ -194,6 +194,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     startsDown: () => connection === undefined,
     incarnation: target.mayGoOn ? undefined : incarnations,
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
+    isQuarantined: () => runtime.root.state(childId) === 'quarantined',
     // A server that does not answer a ping either is hung, and is killed to be restarted.
     onSilence: async () => (await hangWatch.suspect()) === 'alive',
     whenAlive: runtime.policies.whenAliveOf(name) ?? whenAlive,
@@ -206,6 +207,8 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     // A server that is killed twice a second must still answer in between, and is never given up for good.
     backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
     intensity: Number.POSITIVE_INFINITY,
+    // One that ends at every call is over the limits of the root: it is told, and has its longest wait.
+    quarantineMs: 5000,
     shutdown: 9000,
     ...(isRemote(options) && { details: () => ({ url: target.command }) }),
     onStart: (ref) => {

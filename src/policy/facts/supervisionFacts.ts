@@ -46,8 +46,14 @@ export interface SupervisionFacts {
   };
   /** It will be started again after `delayMs`. */
   'child.restarting': { child: string; restarts: number; delayMs: number };
-  /** It used up its restarts and stays down until it is restarted by hand. */
-  'child.quarantined': { child: string; restarts: number; error: string };
+  /** It used up its restarts and stays down until it is restarted by hand, or its quarantine ends by time. */
+  'child.quarantined': {
+    child: string;
+    restarts: number;
+    error: string;
+    /** Absent when it does not come back by itself. */
+    nextRestartInMs?: number | undefined;
+  };
   /** It has ended and does not come back by itself. */
   'child.stopped': { child: string; reason: 'normal' | 'shutdown' | 'killed' | 'failure' };
   /** A supervisor used up its restart window. */
