@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { runInThisContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Fact, type Gateway, type McpIntegration } from '../../../src/index.ts';
 
@@ -77,7 +78,7 @@ describe('a loss of many servers at once', () => {
   it('[V-3] [M-4] begins 40 remote sessions anew that their host forgot: nothing crashed, nothing was restarted', async () => {
     let sessions = new Set<string>();
     let greeted = 0;
-    const answer = (0, eval)(answerOf) as (message: unknown) => unknown;
+    const answer = runInThisContext(answerOf) as (message: unknown) => unknown;
     const server = createServer((request, response) => {
       let text = '';
       request.on('data', (part: Buffer) => (text += part.toString()));
