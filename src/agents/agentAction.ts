@@ -6,7 +6,7 @@ const longestAction = 300;
 /** The fields of tools' inputs that say the most, in order. */
 const telling = ['command', 'cmd', 'file_path', 'path', 'pattern', 'url', 'query', 'description', 'prompt'];
 
-/** What a tool is to do, in short, from its input. */
+/** Returns the task of a tool, in short, from its input. */
 export function actionOf(input: unknown): string {
   const fields = recordIn(input);
   if (fields === undefined) return shorten(textIn(input) ?? '');

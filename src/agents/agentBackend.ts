@@ -4,7 +4,7 @@ import type { Sink } from './agentStream.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import type { AgentEvent, AgentResult, AgentTurnOptions, AgentStartOptions } from './agentTypes.ts';
 
-/** One kind of agent behind the interface; its turns are calls of its own integration. */
+/** Kind of agent behind the interface; its turns are calls of its own integration. */
 export interface AgentBackend {
   readonly name: AgentName;
   /** @param id - of the conversation to resume; without it a new one begins. Never rejects. */
@@ -29,15 +29,15 @@ export interface TurnOptions extends Omit<AgentTurnOptions, 'idleMs' | 'overallM
   readonly idleMs?: number | undefined;
   readonly overallMs?: number | undefined;
   readonly signal: AbortSignal;
-  /** Of a turn that is read as it comes. @defaultValue it may be asked anew, whatever was told */
+  /** State of a turn that is read as it comes. @defaultValue it may be asked anew, whatever was told */
   readonly told?: ToldSoFar | undefined;
 }
 
-/** What the reader of a turn was told: half an answer is never begun anew. */
+/** State of the reader of a turn: half an answer is never begun anew. */
 export interface ToldSoFar {
-  /** Whether it may be asked again. */
+  /** Tells whether it may be asked again. */
   mayGoOn(): boolean;
-  /** How it goes on, as the caller says. */
+  /** Way to go on, as the caller says. */
   readonly resume: Resume<string, AgentEvent> | undefined;
   /** The prompt that goes on with it; undefined where nothing was told yet, or nobody said how. */
   resumed(prompt: string): string | undefined;

@@ -23,12 +23,12 @@ import type {
 } from './agentTypes.ts';
 import { inTime } from '../policy/inTime.ts';
 
-/** How much later than at the limit of its turn a fallback may say itself that it has passed, in ms. */
+/** Time in ms beyond the limit of its turn at which a fallback may still say itself that it has passed. */
 const lateMs = 50;
-/** How long the conversation of a fallback may take to end, in ms. */
+/** Time in ms that the conversation of a fallback may take to end. */
 const othersMs = 10_000;
 
-/** What all conversations of one agent share. */
+/** Scope that all conversations of one agent share. */
 export interface AgentScope {
   readonly agent: string;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ interface Asked {
   readonly options: TurnOptions;
   /** On the monotonic clock. */
   readonly dueAt: number;
-  /** What the backend did. */
+  /** Notes of the actions of the backend. */
   readonly notes: ReturnType<typeof createTurnNotes>;
 }
 
@@ -55,7 +55,7 @@ export class AgentConversation implements Conversation {
   readonly #backend: BackendConversation;
   readonly #stopped: (conversation: AgentConversation) => void;
   readonly #said = createSaidSoFar();
-  /** How much of it each side has heard. */
+  /** Turns of it that each side has heard. */
   #heardByOwn = 0;
   #heardByOther = 0;
   #other: Conversation | undefined = undefined;

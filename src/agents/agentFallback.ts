@@ -2,12 +2,12 @@ import type { Effect } from '../policy/effects.ts';
 import { type Failure, type FailureKind, IntegrationError } from '../policy/failure.ts';
 import { isHarmless } from '../protocol/agentTrail.ts';
 
-/** What another agent cannot cure: it was asked for, or the request is wrong. */
+/** Failures that another agent cannot cure: it was asked for, or the request is wrong. */
 const incurable: ReadonlySet<FailureKind> = new Set(['permanent', 'cancelled', 'watchdog']);
 
 /**
- * Whether another agent may go on with a turn that failed (R-11, R-12): for a reason that is not the request's own, and, after
- * something may have taken effect, only where that is allowed.
+ * Tells whether another agent may go on with a turn that failed (R-11, R-12): for a reason that is not the request's own, and, after something may have taken
+ * effect, only where that is allowed.
  */
 export function mayFallBack(failure: Failure, effect: Effect | undefined, afterEffects: boolean): boolean {
   if (incurable.has(failure.kind) || failure.reason === 'scope_busy') return false;
@@ -25,12 +25,12 @@ export function bothFailed(own: Failure, others: Failure, isOver: boolean): Fail
     [new IntegrationError(own), fallbackError],
     `${own.integration} failed, and so did ${others.integration}: ${others.message}`,
   );
-  // What either of them did counts as well.
+  // Effects of either of them count as well.
   const outcome = [own, others].find((each) => each.outcome === 'unknown')?.outcome ?? own.outcome;
   return { ...(isOver ? others : own), outcome, cause, fallbackError };
 }
 
-/** Those of both, where a fallback failed too; else the one there is. In the order in which they were asked. */
+/** Returns the failures of both, where a fallback failed too; else the one there is. In the order in which they were asked. */
 export function failuresOf(failure: Failure): readonly Failure[] {
   const { cause } = failure;
   const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [];

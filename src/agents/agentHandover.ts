@@ -1,16 +1,16 @@
 import type { Failure } from '../policy/failure.ts';
 import type { AgentEvent } from './agentTypes.ts';
 
-/** What was said and answered in a turn. */
+/** Prompt and answer of a turn. */
 export interface SaidTurn {
   readonly prompt: string;
   readonly answer: string;
 }
 
-/** What is known of a turn that was not answered. */
+/** Notes of a turn that was not answered. */
 export interface TurnNotes {
   readonly take: (event: AgentEvent) => void;
-  /** What was done, one line each. */
+  /** Returns all that was done, one line each. */
   lines(): readonly string[];
 }
 
@@ -20,12 +20,12 @@ const longestPart = 4000;
 const mostTools = 50;
 const longestLine = 200;
 
-/** What was said so far, for a backend that has not heard it. Bounded: the oldest is given up first. */
+/** Turns so far, for a backend that has not heard them. Bounded: the oldest is given up first. */
 export interface SaidSoFar {
   add(turn: SaidTurn): void;
   /** Turns in all, those that were given up included. */
   readonly count: number;
-  /** Those from the n-th on, from 0. */
+  /** Returns those from the n-th on, from 0. */
   since(index: number): readonly SaidTurn[];
 }
 

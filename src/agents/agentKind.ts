@@ -2,7 +2,7 @@ import { defineKind, type IntegrationKind } from '../runtime/integrationKind.ts'
 import { superviseAgent } from './agent.ts';
 import type { Agent, AgentOptions } from './agentTypes.ts';
 
-/** What a gateway has with {@link agentKind}. */
+/** Methods that a gateway has with {@link agentKind}. */
 export interface AgentMethods {
   /**
    * Claude (through its Agent SDK) or Codex through one interface: conversations whose turns are calls of an integration of this name.

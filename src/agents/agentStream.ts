@@ -1,6 +1,6 @@
 import type { AgentEvent } from './agentTypes.ts';
 
-/** Where a backend tells what happens in a turn. Never throws, never waits. */
+/** Sink for a backend's events of a turn. Never throws, never waits. */
 export type Sink = (event: AgentEvent) => void;
 
 /** The events of one turn, as they come and as they are read. */
@@ -99,7 +99,7 @@ type TextEvent = Extract<AgentEvent, { type: 'text' | 'reasoning' }>;
 
 const isText = (event: AgentEvent): event is TextEvent => event.type === 'text' || event.type === 'reasoning';
 
-/** What an event weighs, in characters: that of its texts. */
+/** Returns the weight of an event, in characters: that of its texts. */
 function sizeOf(event: AgentEvent): number {
   let size = 0;
   for (const value of Object.values(event)) if (typeof value === 'string') size += value.length;

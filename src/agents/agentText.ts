@@ -7,7 +7,7 @@ export interface TextFlow {
   /** The next message goes on in the middle of the last one. */
   goOn(): void;
   say(text: string): void;
-  /** What the message is by now, when it is known as a whole: what was not said yet is said. */
+  /** Completes the message, when it is known as a whole: all that was not said yet is said. */
   complete(text: string): void;
 }
 
@@ -36,12 +36,12 @@ export function createTextFlow(sink: Sink): TextFlow {
       begun = true;
     },
     goOn() {
-      // What was said of a message that never came whole is no part of the answer.
+      // Text of a message that never came whole is no part of the answer.
       isGoingOn = said === '';
     },
     say: emit,
     complete(text) {
-      // Of one that is longer than what is remembered it is not known what was not said.
+      // A message longer than what is remembered has an unsaid rest that is not known.
       const isLong = said.length >= longestRemembered;
       const rest = isLong ? '' : text.startsWith(said) ? text.slice(said.length) : text;
       // Cut off and begun again: what was said of the first try does not count.

@@ -9,7 +9,7 @@ import type { AgentCalls, AgentEffects, AgentName } from '../protocol/agentRepor
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
 
-/** What happens in a turn, in order; the same for every backend. */
+/** Events of a turn, in order; the same for every backend. */
 export type AgentEvent =
   /** A piece of the answer. */
   | { readonly type: 'text'; readonly text: string }
@@ -52,17 +52,17 @@ export interface AgentUsage {
   readonly outputTokens: number;
 }
 
-/** How a turn ended well. */
+/** Result of a turn that ended well. */
 export interface AgentResult {
   /** The answer, up to 1 MB. */
   readonly text: string;
-  /** What the conversation can be resumed by, at the backend that answered. */
+  /** Id to resume the conversation by, at the backend that answered. */
   readonly id: string | undefined;
   /** The backend that answered: the agent's own, or that of its fallback. */
   readonly backend: AgentName;
   /** Name of the agent that answered. */
   readonly agent: string;
-  /** Whether tools ran that may have changed something. */
+  /** Effects of tools that ran and may have changed something. */
   readonly effects: AgentEffects;
   readonly usage?: AgentUsage | undefined;
   /** Calls that the backend that answered made, as far as it told. */
@@ -74,17 +74,17 @@ export interface AgentResult {
  * kept together and the oldest given up (`missed`). The iterator ends when the outcome is there; nobody has to read.
  */
 export interface AgentTurn extends AsyncIterable<AgentEvent, undefined, void> {
-  /** How it ended. Never rejects. */
+  /** Outcome of the turn. Never rejects. */
   readonly outcome: Promise<Outcome<AgentResult>>;
   /** Events that were lost because nobody read them in time. */
   readonly missed: number;
 }
 
-/** How one turn differs from its agent. */
+/** Options of one turn that differ from its agent. */
 export interface AgentTurnOptions {
   /** Ends the turn when aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** What the turn may do to the world; says whether it may be repeated after its answer was lost. @defaultValue unspecified */
+  /** Effect that the turn may have on the world; says whether it may be repeated after its answer was lost. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Names the turn in events and records. */
   readonly label?: string | undefined;
@@ -94,7 +94,7 @@ export interface AgentTurnOptions {
   readonly overallMs?: Duration | undefined;
 }
 
-/** How a turn is read as it comes. */
+/** Options of a turn that is read as it comes. */
 export interface AgentStreamOptions extends AgentTurnOptions {
   /**
    * Gives the prompt of what goes on after a failure in the middle: a further attempt, or the fallback. It is asked with the last event that told something, the prompt, and
@@ -105,18 +105,18 @@ export interface AgentStreamOptions extends AgentTurnOptions {
 
 /** A turn that is read as it comes: its events are the chunks. It begins at once, and ends as any call does. */
 export interface AgentTurnStream extends ChunkStream<AgentEvent> {
-  /** How it ended, with the whole answer. Never rejects, and waits for no reader. */
+  /** Outcome of the turn, with the whole answer. Never rejects, and waits for no reader. */
   readonly outcome: Promise<Outcome<AgentResult>>;
   /** Events that were lost because nobody read them in time: what waits is bounded, and the agent works on. */
   readonly missed: number;
 }
 
-/** One conversation with an agent; its turns follow one another. */
+/** Conversation with an agent; its turns follow one another. */
 export interface Conversation {
   readonly agent: string;
-  /** What it can be resumed by, at the agent's own backend; undefined until known. */
+  /** Id to resume it by, at the agent's own backend; undefined until known. */
   readonly id: string | undefined;
-  /** Whether a turn is under way. */
+  /** True while a turn is under way. */
   readonly busy: boolean;
   /**
    * Begins a turn. While one is under way another is refused (`too_many_requests`, `scope_busy`).
@@ -140,7 +140,7 @@ export interface Conversation {
   stop(): Promise<void>;
 }
 
-/** How a conversation is begun or resumed. */
+/** Options of the start or resumption of a conversation. */
 export interface AgentStartOptions {
   /** Gives up the start when aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -161,20 +161,20 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** What the approver is told, as the payload of the question. */
+/** Payload of the question to the approver. */
 export interface AgentApproval {
   readonly tool: string;
-  /** What the tool is to be given, as the backend has it. */
+  /** Input that the tool is to be given, as the backend has it. */
   readonly input: unknown;
 }
 
-/** Which agent it is, and how it is run and supervised. */
+/** Kind of an agent, and the way it is run and supervised. */
 export interface AgentOptions {
-  /** Who answers: `claude` or `codex`. */
+  /** Backend that answers: `claude` or `codex`. */
   readonly backend: AgentName;
   /** The model, as the backend names it. @defaultValue what the backend is configured for */
   readonly model?: string | undefined;
-  /** Where the agent works. @defaultValue the working directory of the runtime */
+  /** Directory in which the agent works. @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
   /**
    * Variables set for the agent, beside what it inherits: by default the whole environment of the runtime, keys and tokens included. One that
@@ -182,7 +182,7 @@ export interface AgentOptions {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'extend' | 'safe' | undefined;
@@ -190,14 +190,14 @@ export interface AgentOptions {
   readonly policy?: PolicyInput | undefined;
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
   readonly approve?: ApprovalHandler | undefined;
-  /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
+  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
   readonly approvalMs?: Duration | undefined;
   /**
    * The agent that goes on when this one cannot answer, for a reason that another agent can cure (R-11). It does not go on when the request
    * itself is wrong or was cancelled. It is told what was said and done so far.
    */
   readonly fallback?: Agent | undefined;
-  /** Whether the fallback may go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
+  /** Lets the fallback go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
   readonly fallBackAfterEffects?: boolean | undefined;
   /** Only with the backend `claude`. */
   readonly claude?: ClaudeBackendOptions | undefined;

@@ -10,7 +10,7 @@ import type { Agent, AgentOptions } from './agentTypes.ts';
 export interface CreateAgentOptions
   extends AgentOptions,
     Pick<GatewayOptions, 'store' | 'clock' | 'random' | 'logger'> {
-  /** Of its integration, in records. @defaultValue that of the backend */
+  /** Name of its integration, in records. @defaultValue that of the backend */
   readonly name?: string | undefined;
 }
 

@@ -80,7 +80,7 @@ function chatText(news: AlertNews): string {
   return alertText({ ...news, message });
 }
 
-/** One at a time and each once, in their order: what a command has begun to do cannot be known. */
+/** Runs them one at a time and each once, in their order: the work a command has begun cannot be known. */
 function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
   const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
   const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };

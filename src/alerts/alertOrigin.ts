@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Where the alerts of a runtime come from. A store in memory is no database that a command could look into. */
+/** Returns the origin of the alerts of a runtime. A store in memory is no database that a command could look into. */
 export function alertOrigin({ name, store: storeOf }: Pick<Runtime, 'name' | 'store'>): AlertOrigin {
   const store = storeOf();
   return {

@@ -22,7 +22,7 @@ import { type LowRate, RateWindow } from './rateWindow.ts';
 import { type Outage, Outages } from './outages.ts';
 import type { Refusing } from './refusing.ts';
 
-/** What raises an alert. */
+/** Reason to raise an alert. */
 interface Reason extends Omit<Incident, 'cause'> {
   readonly cause: AlertCause;
 }
@@ -32,11 +32,11 @@ export interface AlertWatchOptions {
   /** Hears of failures and crashes, and is told of alerts. */
   readonly bus: Pick<Bus, 'on' | 'tell'>;
   readonly ruleOf: AlertRuleOf;
-  /** Where its alerts come from. */
+  /** Returns the origin of its alerts. */
   readonly origin: () => AlertOrigin;
   /** A name that no other alert has. */
   readonly newId: () => string;
-  /** How far an integration refuses calls. @defaultValue none does */
+  /** Tells how far an integration refuses calls. @defaultValue none does */
   readonly refusing?: ((integration: string) => Refusing | undefined) | undefined;
   /** Tells how calls end, for alerts by rate. @defaultValue there are none */
   readonly statistics?: { onKept(hear: (rows: readonly CallFiguresRow[]) => void): () => void } | undefined;
@@ -45,13 +45,13 @@ export interface AlertWatchOptions {
 /** An open alert as the runtime that watches it sees it. */
 interface OpenWatched {
   readonly integration: string;
-  /** How long it lasts once nothing fails any more, in ms. */
+  /** Time in ms that it lasts once nothing fails any more. */
   readonly quietMs: number;
-  /** What ends it, where calls are refused. */
+  /** Event that ends it, where calls are refused. */
   readonly once?: string | undefined;
-  /** Whether too few of its calls succeed, which has to end first. @defaultValue false */
+  /** True while too few of its calls succeed, which has to end first. @defaultValue false */
   readonly isLow?: boolean | undefined;
-  /** Whether it is ours alone, as the store did not take it. @defaultValue false */
+  /** True where it is ours alone, as the store did not take it. @defaultValue false */
   readonly unrecorded?: boolean | undefined;
 }
 
@@ -139,7 +139,7 @@ export class AlertWatch {
       });
   }
 
-  /** Whether it has still to tell of an alert, also after its stop. */
+  /** True while it has still to tell of an alert, also after its stop. */
   get busy(): boolean {
     return this.#raising > 0;
   }
@@ -177,10 +177,10 @@ export class AlertWatch {
     const found = this.#watch(integration);
     if (rule === undefined || !countsForAlerts(kind)) return;
     const { episode } = found;
-    // What nobody watched is no quiet either.
+    // Time that nobody watched is no quiet either.
     if (episode !== undefined) episode.lastAt = Math.max(episode.lastAt, ownTime(this.#clock, at));
     if (cause === 'failures' && episode !== undefined) return;
-    // What is on record raises nothing by itself: it takes one more.
+    // Incidents on record raise nothing by themselves: it takes one more.
     found[cause] = withOneMore(cause, found[cause], ownTime(this.#clock, at), rule);
   }
 
@@ -235,7 +235,7 @@ export class AlertWatch {
     this.#judge(incident, found, rule);
   }
 
-  /** One alert an outage: where failures have raised one, the open circuit is the same matter. */
+  /** Raises one alert an outage: where failures have raised one, the open circuit is the same matter. */
   #metOutage(outage: Outage): void {
     const rule = this.#ruleOf(outage.integration);
     if (rule === undefined) return;

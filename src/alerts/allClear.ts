@@ -12,15 +12,15 @@ interface AllClearParts {
   readonly clock: Clock;
   /** Is told of alerts that are cleared. */
   readonly bus: Pick<Bus, 'tell'>;
-  /** Where its alerts come from. */
+  /** Returns the origin of its alerts. */
   readonly origin: () => AlertOrigin;
-  /** How far an integration refuses calls. */
+  /** Tells how far an integration refuses calls. */
   readonly refusing: (integration: string) => Refusing | undefined;
   /** Without them this runtime decides alone. */
   readonly records: () => AlertRecords | undefined;
 }
 
-/** How often it is looked whether calls are still refused, in ms. */
+/** Time in ms between looks whether calls are still refused. */
 const lookMs = 10_000;
 
 /** Ends an alert: after a quiet time, when the circuit has closed, or when the success rate has recovered; none while an open circuit refuses calls. */
@@ -45,7 +45,7 @@ export class AllClear {
     for (const { timer } of watched) this.#clock.clearTimeout(timer);
   }
 
-  /** What an episode begins with: refusals count from now on. */
+  /** Returns the state an episode begins with: refusals count from now on. */
   noneRefused(integration: string): Pick<Episode, 'refused' | 'refusedAt'> {
     return { refused: this.#refusing(integration)?.refused ?? 0, refusedAt: Number.NEGATIVE_INFINITY };
   }
@@ -95,7 +95,7 @@ export class AllClear {
     return isByRate || now - episode.lastAt >= rule.quietMs;
   }
 
-  /** Whether calls are refused by an open circuit, or were until a short while ago: they cannot fail, which is no quiet. */
+  /** Tells whether calls are refused by an open circuit, or were until a short while ago: they cannot fail, which is no quiet. */
   #refusedLately({ integration }: Watched, episode: Episode, { quietMs }: AlertRule): boolean {
     const state = this.#refusing(integration);
     const wasRefused = state !== undefined && state.refused !== episode.refused;
@@ -133,7 +133,7 @@ export class AllClear {
       };
     };
     const cleared = await this.#records()?.clear(episode.id, by, wallNow, quietSince, factOf);
-    // One that is not on record was told by us, and nobody else clears it.
+    // An alert that is not on record was told by us, and nobody else clears it.
     if (this.#stopped || (cleared?.is === 'gone' && episode.recorded)) return;
     if (cleared?.is === 'failing') {
       if (found.episode !== undefined) return;

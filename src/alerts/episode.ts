@@ -13,22 +13,22 @@ export interface Episode {
   lastAt: number;
   /** Calls that the integration had refused when it was last looked. */
   refused: number;
-  /** When it was last seen that calls were refused, which cannot fail. */
+  /** Time at which it was last seen that calls were refused, which cannot fail. */
   refusedAt: number;
   /** Settled once it is known whose it is. */
   raised: Promise<void>;
-  /** Whether the alert is on record; one that the store did not take is ours alone. */
+  /** True where the alert is on record; one that the store did not take is ours alone. */
   recorded: boolean;
 }
 
 /** An integration whose failures and crashes are watched. */
 export interface Watched {
   readonly integration: string;
-  /** Of the failures that count, while no alert is open. */
+  /** Times of the failures that count, while no alert is open. */
   failures: readonly number[];
-  /** Of the crashes that count, always: a server that keeps crashing closes its circuit with every restart. */
+  /** Times of the crashes that count, always: a server that keeps crashing closes its circuit with every restart. */
   crashes: readonly number[];
-  /** How its calls ended, where its rule asks for a success rate. */
+  /** Window of how its calls ended, where its rule asks for a success rate. */
   rate: RateWindow | undefined;
   episode: Episode | undefined;
   timer: Timer | undefined;

@@ -3,7 +3,7 @@ import type { OpenAlert } from '../policy/alertRecord.ts';
 import { lastMet } from '../policy/lastMet.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
-/** What counts towards an alert. */
+/** Event that counts towards an alert. */
 export interface Incident extends Pick<OpenAlert, 'integration' | 'kind' | 'message'> {
   readonly cause: AlertCount;
 }
@@ -30,7 +30,7 @@ export function onIncident(
       // Its hook tells of it, and of what its call took for an answer. What our own stall may have caused is nobody's failure.
       const { kind, message, code, alerts } = lastMet(failure);
       if (alerts === false || integration.startsWith('hook:')) return;
-      // What a command printed last may say nothing.
+      // The last output of a command may say nothing.
       const isUntold = typeof code === 'number' && !message.includes(`exit code ${code}`);
       const exit = integrationType === 'subprocess' && isUntold ? ` (exit code ${code})` : '';
       met({ cause: 'failures', integration, kind, message: `${message}${exit}` });

@@ -12,7 +12,7 @@ export type Outage = Pick<OpenAlert, 'integration' | 'kind' | 'message'>;
 interface OutagesParts {
   readonly clock: Clock;
   readonly bus: Pick<Bus, 'on'>;
-  /** How far an integration refuses calls. */
+  /** Tells how far an integration refuses calls. */
   readonly refusing: (integration: string) => Refusing | undefined;
   /** Is told of an outage, and again whenever it has refused more calls: an alert that was cleared while nobody called is raised anew. Must not throw. */
   readonly met: (outage: Outage) => void;

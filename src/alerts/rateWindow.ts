@@ -9,7 +9,7 @@ import type { FailureKind } from '../policy/failure.ts';
 const parts = 60;
 
 interface Part {
-  /** When its last figures came, in monotonic ms. */
+  /** Time of its last figures, in monotonic ms. */
   at: number;
   readonly beganAt: number;
   succeeded: number;
@@ -19,12 +19,12 @@ interface Part {
 /** A success rate that is below what its rule asks for. */
 export interface LowRate {
   readonly failures: number;
-  /** Of most of the failures. */
+  /** Kind of most of the failures. */
   readonly kind: FailureKind;
   readonly message: string;
 }
 
-/** How the calls of an integration ended within the window of its alerts. Failures are those that count for alerts. */
+/** Ends of the calls of an integration within the window of its alerts. Failures are those that count for alerts. */
 export class RateWindow {
   #parts: Part[] = [];
 
@@ -66,7 +66,7 @@ export class RateWindow {
     return { failures, kind, message };
   }
 
-  /** When the last failure leaves the window, in monotonic ms; -Infinity without any. */
+  /** Returns the time the last failure leaves the window, in monotonic ms; -Infinity without any. */
   failureFreeAt({ windowMs }: AlertRule): number {
     const last = this.#parts.findLast(({ failed }) => Object.keys(failed).length > 0);
     return last === undefined ? Number.NEGATIVE_INFINITY : last.at + windowMs;

@@ -1,7 +1,7 @@
 import { circuitOf } from '../calls/integration.ts';
 import type { RegisteredPath } from '../runtime/runtime.ts';
 
-/** How far an integration refuses calls, which then cannot fail. */
+/** Extent to which an integration refuses calls, which then cannot fail. */
 export interface Refusing {
   /** Calls that were refused since its start. */
   readonly refused: number;
@@ -10,15 +10,15 @@ export interface Refusing {
 }
 
 interface Because {
-  /** What is so, such as `its circuit is open`. */
+  /** State of now, such as `its circuit is open`. */
   readonly now: string;
-  /** What ends it, such as `its circuit has closed`. */
+  /** Event that ends it, such as `its circuit has closed`. */
   readonly until: string;
-  /** Whether an operator holds the circuit open. @defaultValue false */
+  /** True while an operator holds the circuit open. @defaultValue false */
   readonly isHeld?: boolean | undefined;
 }
 
-/** How far it refuses calls now; its own circuit is told before those of its tools. */
+/** Tells how far it refuses calls now; its own circuit is told before those of its tools. */
 export function refusing({ link, openTools, stats }: Pick<RegisteredPath, 'link' | 'openTools' | 'stats'>): Refusing {
   const { refused } = stats;
   const circuit = circuitOf(link);

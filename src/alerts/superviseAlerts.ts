@@ -23,9 +23,9 @@ export interface SupervisedAlerts {
   readonly open: AlertWatch['open'];
 }
 
-/** How far back failures and crashes are looked for at the start: among so many of the last events, whatever the size of the file. */
+/** Number of the last events among which failures and crashes are looked for at the start, whatever the size of the file. */
 const mostEarlier = 5_000;
-/** How old they may be, in ms, as the widest window that is usual. */
+/** Age in ms that they may have, as the widest window that is usual. */
 const earlierMs = 60 * 60_000;
 
 /** Watches the final failures of a runtime and delivers the alerts they raise. */
@@ -80,7 +80,7 @@ export function superviseAlerts(
   };
 }
 
-/** What was told of an alert, by who watches it now. */
+/** Makes the news of an alert, for the one that watches it now. */
 function newsOfAlert(
   { id: alert, raisedAt: at, integration, because, kind, message, failures, crashes }: OpenAlert,
   { windowMs, quietMs }: AlertRule,
@@ -91,7 +91,7 @@ function newsOfAlert(
   return { type: 'alert.raised', at, alert, ...about, windowMs, quietMs, ...origin, next };
 }
 
-/** What an earlier run, or another process, has recorded since the last all-clear of each integration. */
+/** Reads all that an earlier run, or another process, has recorded since the last all-clear of each integration. */
 async function earlierIncidents(store: Store, wallNow: number): Promise<readonly EarlierIncident[]> {
   const read = (category: string) =>
     store.read({ category, since: wallNow - earlierMs, among: mostEarlier, limit: mostEarlier });

@@ -1,7 +1,7 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where alerts go beside subscribers. */
+/** Targets of alerts beside subscribers. */
 export type AlertTarget = 'command' | 'webhook';
 
 /** An open alert that did not arrive, and where. */

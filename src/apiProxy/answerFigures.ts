@@ -1,17 +1,17 @@
 import { read, readInteger, readString } from '../policy/errorChain.ts';
 import { ServerSentEventParser } from '../streams/serverSentEvents.ts';
 
-/** What the answer of a model says of itself, as far as it does. */
+/** Figures that the answer of a model gives of itself, as far as it does. */
 export interface AnswerFigures {
   /** The model that has answered. */
   readonly model?: string | undefined;
   /** All of them, those that were read from a cache or written to one included. */
   readonly inputTokens?: number | undefined;
-  /** Those of them that were read from a cache, and written to one. */
+  /** Tokens of them that were read from a cache, and written to one. */
   readonly cacheReadTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** Those of them that the model reasoned with. */
+  /** Tokens of them that the model reasoned with. */
   readonly reasoningTokens?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export class AnswerReader {
     }
   }
 
-  /** What was said by now; of an answer that is no stream once all of it is there. */
+  /** Figures by now; those of an answer that is no stream once all of it is there. */
   get figures(): AnswerFigures {
     if (this.#parser === undefined && this.#chunks.length > 0) {
       this.#take(Buffer.concat(this.#chunks).toString('utf8'));

@@ -34,7 +34,7 @@ export class ApiProxy {
   constructor(runtime: Runtime, options: ApiProxyOptions) {
     const settings = checkApiProxy(options);
     const { upstream, fallback, fallbackKey, headersMs, contentMs, wholeMs } = settings;
-    // One whose model thinks for longer is waited for by nobody else.
+    // A request whose model thinks for longer is waited for by nobody else.
     const probeMs = Math.max(headersMs + contentMs, wholeMs);
     this.#settings = settings;
     this.#runtime = runtime;

@@ -8,7 +8,7 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;
-  /** What `/metrics` answers with. @defaultValue none: it is passed on as any other path */
+  /** Gives the answer to `/metrics`. @defaultValue none: it is passed on as any other path */
   readonly metrics?: (() => readonly MetricFamily[]) | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What may happen to an answer on its way, as far as clients go on from it in ways of their own. */
+/** Faults of an answer on its way, as far as clients go on from it in ways of their own. */
 export const faults = {
   refused: '529, a few times',
   'refused for an hour': '429 with a `retry-after` of an hour',
@@ -20,10 +20,9 @@ export const faults = {
 export type ClientFault = keyof typeof faults;
 
 /**
- * What the proxy does. `again`: sends the request again, and the client sees nothing. `passes`: hands the answer on as it came. `drops hint`: the same without
- * its `retry-after`. `cut`: closes the connection. `reset`: resets it, once what was sent
- * has been read. `error`: tells the failure by an event of the protocol. `good end`: ends the
- * answer as if nothing had happened.
+ * Deeds of the proxy. `again`: sends the request again, and the client sees nothing. `passes`: hands the answer on as it came. `drops hint`: the same without
+ * its `retry-after`. `cut`: closes the connection. `reset`: resets it, once what was sent has been read. `error`: tells the failure by an event of the
+ * protocol. `good end`: ends the answer as if nothing had happened.
  */
 export type ProxyAct = 'again' | 'passes' | 'drops hint' | 'cut' | 'reset' | 'error' | 'good end';
 
@@ -38,7 +37,7 @@ export interface ClientFacts {
   readonly name: string;
   /** The version that it was tried with. */
   readonly version: string;
-  /** How its requests name it. */
+  /** Pattern of its name in its requests. */
   readonly agent: RegExp;
   /** The header by which the requests of one conversation know each other. */
   readonly conversations: readonly string[];
@@ -49,7 +48,7 @@ const unseen: ClientCell = { does: 'again', then: 'goes on' };
 const passed: ClientCell = { does: 'passes', then: 'fails' };
 const whole: ClientCell = { does: 'good end', then: 'goes on' };
 
-/** What goes on for all: before the first of an answer, and after the reason of its end. */
+/** Cells that hold for all: before the first of an answer, and after the reason of its end. */
 const everywhere = {
   refused: unseen,
   'refused for an hour': passed,
@@ -60,7 +59,7 @@ const everywhere = {
   'silent after its finish': whole,
 } as const;
 
-/** What goes on with a call that came whole, where a client makes it whatever follows. */
+/** Cells of a call that came whole, where a client makes it whatever follows. */
 const called = { 'cut after a call': whole, 'silent after a call': whole } as const;
 
 /** An answer that breaks in between is ended in one way, wherever it breaks. */

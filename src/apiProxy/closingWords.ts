@@ -5,13 +5,13 @@ import { codexErrorOf } from './failedAnswer.ts';
 import type { Dialect } from './route.ts';
 import { failedResponse, lastEvents } from './streamEnd.ts';
 
-/** What is known of the end of an answer that is over. */
+/** Facts about the end of an answer that is over. */
 interface Closing {
   readonly client: ClientKind;
   readonly dialect: Dialect;
-  /** Whether its connection broke, or fell silent, in place of an end. */
+  /** True where its connection broke, or fell silent, in place of an end. */
   readonly isBroken: boolean;
-  /** What its error event says. */
+  /** Gives the facts of its error event. */
   readonly failed: () => FailureFacts;
 }
 
@@ -23,7 +23,7 @@ export function closingWords(scanner: EventScanner, { client, dialect, isBroken,
     const { code, message } = codexErrorOf(scanner.errorData, failed());
     return `\n\n${failedResponse(code, message)}`;
   }
-  // Of a clean end it is for the API to say what belongs to it, but clients of messages read it as half an answer.
+  // The API says what belongs to a clean end, but clients of messages read it as half an answer.
   const isMissing = scanner.isFinished && !scanner.isOver && (isBroken || dialect === 'messages');
   return isMissing ? `\n\n${lastEvents[dialect]}` : '';
 }

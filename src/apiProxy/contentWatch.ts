@@ -2,13 +2,13 @@ import type { Clock } from '../policy/clock.ts';
 import type { EventScanner } from './eventScanner.ts';
 import type { ApiProxySettings } from './settings.ts';
 
-/** What is held back of a stream until its first event of content, in bytes; one that says nothing in more is passed. */
+/** Bytes that are held back of a stream until its first event of content; one that says nothing in more is passed. */
 const mostHeld = 64 * 1024;
 
-/** How long the beginning of an answer that says nothing yet is held back, in ms: a client may give up a connection that is silent for a minute. */
+/** Time in ms that the beginning of an answer that says nothing yet is held back: a client may give up a connection that is silent for a minute. */
 const longestHoldMs = 20_000;
 
-/** How long a stream may be without content, in ms. */
+/** Limits on the time that a stream may be without content, in ms. */
 export type ContentLimits = Pick<ApiProxySettings, 'firstContentMs' | 'contentMs'>;
 
 /** Watches whether a stream says anything beside that it lives. Until it does, its beginning is held back: another attempt may follow. */

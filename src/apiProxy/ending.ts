@@ -116,7 +116,7 @@ function aged(headers: readonly string[], ageMs: number): string[] {
 /** Headers that say how long to wait, and ms in a unit of theirs. */
 const waitUnits: Readonly<Record<string, number | undefined>> = { 'retry-after': 1000, 'retry-after-ms': 1 };
 
-/** Whether another upstream may be asked: this one could not answer, and it is not the request that is wrong. */
+/** Tells whether another upstream may be asked: this one could not answer, and it is not the request that is wrong. */
 export function mayFallBack(failure: Failure, { body, route }: Asked): boolean {
   const { kind } = failure;
   if (body.kind !== 'whole' || failure.reason === 'stopped') return false;
@@ -129,7 +129,7 @@ export function mayFallBack(failure: Failure, { body, route }: Asked): boolean {
   return mayHelp && (failure.attempts === 0 || mayRepeat(failure, route.effect, 'broken'));
 }
 
-/** What a request meets while the proxy ends. */
+/** Makes the failure of a request while the proxy ends. */
 export function stopping(integration: string): Failure {
   const message = 'The proxy is stopping';
   return {

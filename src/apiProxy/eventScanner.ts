@@ -3,8 +3,8 @@ import { isModelContent } from '../streams/modelContent.ts';
 import type { Dialect } from './route.ts';
 
 /**
- * What an event means. `sign`: the other side lives. `content`: something came of the answer. `last`: it is complete. `error`: it says that it
- * failed. The reason of the end (`finish_reason`) is content, after which only figures follow.
+ * Meaning of an event. `sign`: the other side lives. `content`: something came of the answer. `last`: it is complete. `error`: it says that it failed. The
+ * reason of the end (`finish_reason`) is content, after which only figures follow.
  */
 export type EventMeaning = 'sign' | 'content' | 'last' | 'error';
 
@@ -59,7 +59,7 @@ const fewKept = 256;
 export class EventScanner {
   /** Events so far that are more than a sign of life. */
   content = 0;
-  /** Those of them in which something is said: no frame of an answer, no empty delta. */
+  /** Number of them in which something is said: no frame of an answer, no empty delta. */
   said = 0;
   /** The event after which the answer is complete has come. */
   isComplete = false;
@@ -67,22 +67,22 @@ export class EventScanner {
   hasFailed = false;
   readonly #dialect: Dialect;
   readonly #calls: CallScan;
-  /** What the event says that failed the answer: its data, as far as it is kept. */
+  /** Data of the event that failed the answer, as far as it is kept. */
   errorData = '';
   /** The name of that event. */
   errorName = '';
   #name: string | undefined = undefined;
   #dataHead: string | undefined = undefined;
   #hasData = false;
-  /** Of a line that is not complete yet. */
+  /** Beginning of a line that is not complete yet. */
   #begun = Buffer.alloc(fewKept);
   #begunBytes = 0;
   #isFirst = true;
   /** The last byte was a CR: an LF after it belongs to the same end of a line. */
   #wasReturn = false;
-  /** Where events have no names: this one is an error. */
+  /** True where events have no names and this one is an error. */
   #isError = false;
-  /** Whether this event says something. */
+  /** True where this event says something. */
   #says = false;
   /** Choices that have not been given the reason of their end. */
   #unfinished: number;
@@ -96,12 +96,12 @@ export class EventScanner {
     this.#unfinished = choices;
   }
 
-  /** Whether the reason of its end has come: all of the answer is there, also where a last event is to follow. */
+  /** True once the reason of its end has come: all of the answer is there, also where a last event is to follow. */
   get isFinished(): boolean {
     return this.#unfinished <= 0;
   }
 
-  /** Whether the last event has come, well or not. */
+  /** True once the last event has come, well or not. */
   get isOver(): boolean {
     return this.isComplete || this.hasFailed;
   }
@@ -126,7 +126,7 @@ export class EventScanner {
     return this.isOver || (this.isFinished && !this.#wentOn);
   }
 
-  /** Whether an event of ours can follow: no data of an event has begun that would be taken for whole. */
+  /** True where an event of ours can follow: no data of an event has begun that would be taken for whole. */
   get isBetweenEvents(): boolean {
     return this.#begunBytes === 0 || this.#begun[0] !== letterD;
   }
@@ -206,7 +206,7 @@ export class EventScanner {
     }
   }
 
-  /** Of events without names. */
+  /** Takes the data of events without names. */
   #plainData(bytes: Buffer, start: number, end: number): void {
     this.#dataHead ??= bytes.toString('latin1', start, Math.min(end, start + lineHead)).trimStart();
     const data = bytes.subarray(start, end);

@@ -33,8 +33,8 @@ export interface Asked extends AskedModel {
 }
 
 /**
- * One request on its way through one upstream: a call of its bucket, whose answer is a stream. The call path decides on attempts, waits and
- * limits; the exchange says when there may be another, and what of an answer has reached the client.
+ * Request on its way through one upstream: a call of its bucket, whose answer is a stream. The call path decides on attempts, waits and limits; the exchange
+ * says when there may be another, and what of an answer has reached the client.
  */
 export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   readonly request: IncomingMessage;
@@ -49,9 +49,9 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   readonly settings: ExchangeSettings;
   readonly maxPauseMs: number;
   readonly body: RequestBody;
-  /** Whether something of the answer has been given to the client: then there is no other attempt. */
+  /** True once something of the answer has been given to the client: then there is no other attempt. */
   isCommitted = false;
-  /** Whether all of the answer has been given to it. */
+  /** True once all of the answer has been given to it. */
   isDone = false;
   /** The way through the circuit of the upstream that the attempt under way has. */
   passage: Passage | undefined = undefined;
@@ -125,7 +125,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.#bucket.path.end(call, streamCancelled('the client went away', true, call.attempt !== undefined));
   }
 
-  /** Whether an event of ours may follow what the client got of a stream. */
+  /** True where an event of ours may follow the part of a stream that the client got. */
   get isBetweenEvents(): boolean {
     return this.#forwarding?.isBetweenEvents ?? false;
   }
@@ -140,17 +140,17 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.#forwarding?.bareCalls ?? [];
   }
 
-  /** Whether all of a stream has reached the client: what becomes of its body says nothing of the answer. */
+  /** True once all of a stream has reached the client: the fate of its body says nothing of the answer. */
   get isOver(): boolean {
     return this.#forwarding?.isOver ?? false;
   }
 
-  /** What the client is still to read of a stream that is over. */
+  /** Rest that the client is still to read of a stream that is over. */
   get last(): string {
     return this.#forwarding?.lastOf(true) ?? '';
   }
 
-  // What the call path asks for.
+  // Members that the call path asks for.
 
   inputOf(input: unknown): unknown {
     return input;
@@ -205,7 +205,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     passage?.ended(facts);
   }
 
-  // What an attempt asks for.
+  // Members that an attempt asks for.
 
   get bytesMs(): number {
     return this.limits.bytesMs;
@@ -215,19 +215,19 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.limits;
   }
 
-  /** Whether it is time to show the client a sign of life, though there is no content yet. */
+  /** True once it is time to show the client a sign of life, though there is no content yet. */
   get hasWaitedLong(): boolean {
     return this.#elapsedMs >= this.limits.budgetMs;
   }
 
-  /** What an answer means for the bucket: what is wrong with the upstream is counted there. */
+  /** Judges an answer for the bucket: faults of the upstream are counted there. */
   judged(facts: FailureFacts): FailureFacts {
     const isCounted = failureKinds[facts.kind].breaker === 'failure' && facts.kind !== 'quota';
     const breaker = isCounted ? ('ignored' as const) : undefined;
     return { ...facts, breaker };
   }
 
-  /** What a broken connection means; of its words none is told. */
+  /** Gives the meaning of a broken connection; of its words none is told. */
   judgedError(error: unknown): FailureFacts {
     const facts = classify(error, { wallNow: this.clock.wallNow(), maxPauseMs: this.maxPauseMs });
     const { upstream } = this;
@@ -241,7 +241,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return { ...this.judged(facts), message, cause: undefined };
   }
 
-  /** Whether another attempt may follow a failure of this kind. */
+  /** Tells whether another attempt may follow a failure of this kind. */
   mayFollow(facts: FailureFacts): boolean {
     if (this.continuation === 'none' || !failureKinds[facts.kind].retried || facts.shouldRetry === false) return false;
     return mayRepeat(facts, this.route.effect, 'lost');
@@ -255,7 +255,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.passage?.answered();
   }
 
-  /** Whether there is time for an attempt after a wait. */
+  /** Tells whether there is time for an attempt after a wait. */
   #mayWait(waitMs: number): boolean {
     return this.#elapsedMs + waitMs < this.#budgetMs;
   }

@@ -5,7 +5,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, RetryPolicy } from '../policy/policy.ts';
 import type { ApiProxySettings } from './settings.ts';
 
-/** How far a request is: the next attempt waits, or is held back by the circuit, or the headers of an answer are awaited, or its body is read. */
+/** Stage of a request: the next attempt waits, or is held back by the circuit, or the headers of an answer are awaited, or its body is read. */
 export type Stage = 'waiting' | 'held' | 'headers' | 'events' | 'body';
 
 /**

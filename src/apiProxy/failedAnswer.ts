@@ -10,11 +10,11 @@ export interface FailedAnswer {
   readonly statusMessage: string;
   readonly headers: readonly string[];
   readonly body: Buffer;
-  /** When it came, in monotonic ms. */
+  /** Time at which it came, in monotonic ms. */
   readonly at: number;
 }
 
-/** What an answer said: of its words nothing is kept but what they mean. */
+/** Content of an answer: of its words only their meaning is kept. */
 interface Said {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -25,7 +25,7 @@ interface Said {
 const quotaMs = 60_000;
 
 /**
- * What an answer of 400 and above means. Its body is read for that, and not told.
+ * Gives the meaning of an answer of 400 and above. Its body is read for that, and not told.
  * @param maxPauseMs - a hint above it is a quota.
  */
 export function failureOfAnswer({ status, headers, body }: Said, wallNow: number, maxPauseMs: number): FailureFacts {
@@ -35,7 +35,7 @@ export function failureOfAnswer({ status, headers, body }: Said, wallNow: number
 }
 
 /**
- * What an event of a stream says failed: `error` of the messages and chat protocols, `response.failed` of responses.
+ * Gives the failure that an event of a stream tells: `error` of the messages and chat protocols, `response.failed` of responses.
  * @param message - what is told of it, before the name of its type.
  */
 export function failureOfEvent(data: string, message: string, wallNow: number, maxPauseMs: number): FailureFacts {
@@ -92,7 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a failure speaks of the upstream as a whole, and not of this request or of the one who sent it. */
+/** Tells whether a failure speaks of the upstream as a whole, and not of this request or of its sender. */
 export function isOfUpstream({ kind, status }: FailureFacts): boolean {
   if (status !== undefined && status < 500) return false;
   return (

@@ -10,7 +10,7 @@ import type { RequestBody } from './requestBody.ts';
 import type { Route } from './route.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What an attempt asks of the request that it is for. */
+/** Request as an attempt made for it sees it. */
 export interface ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -27,19 +27,19 @@ export interface ForwardedRequest {
   readonly maxPauseMs: number;
   /** The way through the circuit of the upstream that the attempt has. */
   readonly passage: Pick<Passage, 'ended'> | undefined;
-  /** Whether something of an answer has been given to the client. */
+  /** True once something of an answer has been given to the client. */
   readonly isCommitted: boolean;
-  /** Whether it is time to show the client a sign of life, though there is no content yet. */
+  /** True once it is time to show the client a sign of life, though there is no content yet. */
   readonly hasWaitedLong: boolean;
-  /** Whether all of the answer has been given to the client. */
+  /** True once all of the answer has been given to the client. */
   isDone: boolean;
   /** The last answer that said no. */
   lastAnswer: FailedAnswer | undefined;
-  /** What a failure means for the bucket. */
+  /** Judges a failure for the bucket. */
   judged(facts: FailureFacts): FailureFacts;
   /** The same for a connection that broke. */
   judgedError(error: unknown): FailureFacts;
-  /** Whether another attempt may follow a failure. */
+  /** Tells whether another attempt may follow a failure. */
   mayFollow(facts: FailureFacts): boolean;
   /** The first of the answer goes to the client. */
   commit(answer: IncomingMessage, headers: readonly string[]): void;

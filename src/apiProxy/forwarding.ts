@@ -23,12 +23,12 @@ const openAfterLastMs = 2000;
 /** The same after the reason of its end: figures and the last event may follow. */
 const openAfterFinishMs = 10_000;
 
-/** What is known of an answer once it has passed; its figures where the host asks for telemetry. */
+/** Facts about an answer once it has passed; its figures where the host asks for telemetry. */
 export interface ForwardedAnswer extends AnswerFigures {
   readonly status: number | undefined;
 }
 
-/** One attempt of a request: what goes to the upstream, and what comes back. */
+/** Attempt of a request: its way to the upstream, and the way back. */
 export class Forwarding {
   /** Settles with what the answer says of itself when all of it has been handed to the client, or the attempt has failed. */
   readonly ended: Promise<ForwardedAnswer>;
@@ -40,19 +40,19 @@ export class Forwarding {
   #request: ClientRequest | undefined = undefined;
   #answer: IncomingMessage | undefined = undefined;
   #scanner: EventScanner | undefined = undefined;
-  /** Of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
+  /** Body of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
   #encoded: EncodedBody | undefined = undefined;
   /** Of JSON that ends with its connection. */
   #openJson: OpenJson | undefined = undefined;
   readonly #watch: ContentWatch;
   readonly #writer: ClientWriter;
   #lastTimer: Timer | undefined = undefined;
-  /** What the upstream says that its answer failed of, which passes to the client as it came. */
+  /** Failure of the answer in the words of the upstream, which pass to the client as they came. */
   #failure: FailureFacts | undefined = undefined;
   #isOver = false;
   /** Whether the connection that the body ended with was reset, where Node tells that as an end. */
   #wasReset = false;
-  /** Where the host asks for telemetry. */
+  /** Reader, where the host asks for telemetry. */
   #reader: AnswerReader | undefined = undefined;
   #resolve!: (answer: ForwardedAnswer) => void;
   #reject!: (error: unknown) => void;
@@ -75,7 +75,7 @@ export class Forwarding {
     });
   }
 
-  /** Whether an event of ours may follow what the client got. */
+  /** True where an event of ours may follow all that the client got. */
   get isBetweenEvents(): boolean {
     return this.#scanner?.isBetweenEvents ?? false;
   }
@@ -95,7 +95,7 @@ export class Forwarding {
     return this.#scanner?.mayBreak ?? false;
   }
 
-  /** What the client is still to read of an answer that is over; `isBroken`: its connection broke, or fell silent. */
+  /** Returns the rest that the client is to read of an answer that is over; `isBroken`: its connection broke, or fell silent. */
   lastOf(isBroken: boolean): string {
     const scanner = this.#scanner;
     const { client, route } = this.#exchange;
@@ -104,7 +104,7 @@ export class Forwarding {
     return closingWords(scanner, { client, dialect: route.dialect, isBroken, failed });
   }
 
-  /** Whether its end is decided here. */
+  /** True where its end is decided here. */
   get #isRead(): boolean {
     return this.#scanner !== undefined || this.#encoded !== undefined;
   }
@@ -178,7 +178,7 @@ export class Forwarding {
     const encoded = this.#encoded;
     answer.once('end', () => {
       if (encoded === undefined) this.#complete(false);
-      // Of a body that cannot be read nobody knows whether it is whole.
+      // Nobody knows whether a body that cannot be read is whole.
       else
         void encoded
           .end()
@@ -212,7 +212,7 @@ export class Forwarding {
     if (exchange.isCommitted || this.#commit()) this.#writer.pass(chunk);
   };
 
-  /** Whether the first of an answer may go to the client, after which there is no other attempt. */
+  /** Tells whether the first of an answer may go to the client, after which there is no other attempt. */
   #mayPass(scanner: EventScanner, chunk: Buffer): boolean {
     if (scanner.hasFailed && scanner.content === 0 && this.#failedAtOnce(scanner)) return false;
     return this.#watch.isEnough(scanner, chunk, this.#exchange.hasWaitedLong);
@@ -226,7 +226,7 @@ export class Forwarding {
     return this.#isOver;
   }
 
-  /** What the error event of a stream says. */
+  /** Gives the facts of the error event of a stream. */
   #saidBy({ errorData }: EventScanner, message: string): FailureFacts {
     const { clock, maxPauseMs } = this.#exchange;
     return this.#exchange.judged(failureOfEvent(errorData, message, clock.wallNow(), maxPauseMs));
@@ -390,7 +390,7 @@ function lost(message: string): FailureFacts {
   return { kind: 'transient', reason: 'connection_lost', message, outcome: 'unknown', breaker: 'ignored' };
 }
 
-/** Whether nothing but the end of the connection tells where a body ends: half of one looks like a whole one. */
+/** Tells whether nothing but the end of the connection tells where a body ends: half of one looks like a whole one. */
 function endsWithConnection({ headers }: IncomingMessage): boolean {
   return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }

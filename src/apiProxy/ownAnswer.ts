@@ -13,8 +13,8 @@ export interface OwnAnswer {
 const longestWaitS = 60;
 
 /**
- * What a client is told whose request could not be passed on, in the form of its provider. 503 and `api_error`: of `overloaded_error` Claude
- * Code would have enough after three.
+ * Makes the answer to a client whose request could not be passed on, in the form of its provider. 503 and `api_error`: of `overloaded_error` Claude Code
+ * would have enough after three.
  * @param isLimit - because of a limit of the upstream.
  */
 export function ownAnswer(

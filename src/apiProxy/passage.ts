@@ -5,22 +5,22 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts, type Outcome } from '../policy/failure.ts';
 import { isOfUpstream } from './failedAnswer.ts';
 
-/** One that is held back looks again after so long, at the latest, in ms: another request may have closed the circuit, or an operator. */
+/** Time in ms after which, at the latest, one that is held back looks again: another request may have closed the circuit, or an operator. */
 const lookAgainMs = 1000;
 
-/** Whether a request may be held back for so many ms. */
+/** Decides whether a request may be held back for so many ms. */
 export type Patience = (waitMs: number) => boolean;
 
 /**
- * One attempt's way through the circuit of its upstream, which all keys and models share. It is a call of its own there, told by the request
- * that it is part of.
+ * Way of one attempt through the circuit of its upstream, which all keys and models share. It is a call of its own there, told by the request that it is part
+ * of.
  */
 export class Passage {
   readonly #path: CallPath<Passage, void>;
   readonly #settings: CallSettings<Passage, void>;
   readonly #clock: Clock;
   #call: Call<Passage, void> | undefined = undefined;
-  /** Of a request that is held back. */
+  /** Timer of a request that is held back. */
   #timer: Timer | undefined = undefined;
   #admitted: () => void = () => undefined;
   #resolve: () => void = () => undefined;
@@ -115,5 +115,5 @@ export class Passage {
   }
 }
 
-/** What an attempt ends with that was given up. */
+/** End of an attempt that was given up. */
 export const gone: FailureFacts = { kind: 'cancelled', message: 'The attempt was given up', outcome: 'cancelled' };

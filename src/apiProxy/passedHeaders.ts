@@ -17,12 +17,12 @@ const ofOneConnection: ReadonlySet<string> = new Set([
 /** Headers as Node writes them: names and values in turn. */
 type RawHeaders = readonly string[];
 
-/** How the headers of a request are changed on their way. */
+/** Changes to the headers of a request on their way. */
 export interface RequestChanges {
   readonly host: string;
   /** Bytes of a body that is known as a whole; undefined when its length is as the client says, or unknown. */
   readonly bodyBytes: number | undefined;
-  /** Whether the answer is read, so that it must not be compressed. */
+  /** True where the answer is read, so that it must not be compressed. */
   readonly isRead: boolean;
   /** The credential that takes the place of the client's. */
   readonly key: string | undefined;
@@ -103,7 +103,7 @@ export function requestUrl(url: string, key: string | undefined): string {
     : url.replace(credentialParameter, (_, name: string) => name + encodeURIComponent(key));
 }
 
-/** What a client shows of itself to the upstream; empty when it shows nothing. */
+/** Returns the credentials that a client shows to the upstream; empty when it shows nothing. */
 export function credentialOf(headers: IncomingHttpHeaders): string {
   return [...credentialNames].map((name) => String(headers[name] ?? '')).join('\n');
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 /** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
 const mostRefused = 256 * 1024;
 
-/** What becomes of the body of an answer that says no. */
+/** Handler of the body of an answer that says no. */
 export interface RefusalReader {
   /** Tells whether it is still collected: nothing of it went to the client, and the attempt goes on. */
   goesOn(): boolean;

@@ -30,7 +30,7 @@ export class Repeats {
     this.#clock = clock;
   }
 
-  /** How long a request waits before it is sent, in ms. */
+  /** Returns the time that a request waits before it is sent, in ms. */
   delayOf(keys: readonly string[]): number {
     const now = this.#clock.now();
     const delays = keys.map((key) => {
@@ -69,8 +69,8 @@ function delayAfter(count: number): number {
 const conversations: readonly string[] = Object.values(clients).flatMap((client) => client.conversations);
 
 /**
- * What a request has in common with the next try of it: its body, or its conversation, as one that goes on from half an answer has another
- * body. They are hashes.
+ * Returns the keys that a request shares with the next try of it: its body, or its conversation, as one that goes on from half an answer has another body.
+ * They are hashes.
  */
 export function repeatKeys(
   url: string,

@@ -6,7 +6,7 @@ export type RequestBody =
   | { readonly kind: 'whole'; bytes: Buffer }
   | { readonly kind: 'passing'; readonly head: readonly Buffer[]; readonly rest: IncomingMessage };
 
-/** How much of bodies is kept, over all requests that are under way. */
+/** Bound on the bodies that are kept, over all requests that are under way. */
 export class KeptBodies {
   readonly #maxEach: number;
   readonly #maxAll: number;
@@ -74,11 +74,11 @@ export class KeptBodies {
 
 const empty = Buffer.alloc(0);
 
-/** What the body of a model call says of it. */
+/** Facts that the body of a model call gives of it. */
 export interface AskedModel {
   /** The model, where it can be named in records. */
   readonly model: string | undefined;
-  /** Whether its answer is to be a stream. */
+  /** True where its answer is to be a stream. */
   readonly streams: boolean;
   /** Answers that it asks for at once, which come in one stream. */
   readonly choices: number;

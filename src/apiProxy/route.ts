@@ -3,7 +3,7 @@ import type { Effect } from '../policy/effects.ts';
 /** The protocol that a stream of a model is in: that of Anthropic's messages, of OpenAI's responses, of chat completions, or of Google's Gemini. */
 export type Dialect = 'messages' | 'responses' | 'chat' | 'gemini';
 
-/** What a request asks for, as far as the proxy has to know. */
+/** Target of a request, as far as the proxy has to know. */
 export interface Route {
   /** Undefined where no event of an answer means anything to us: it passes blind. */
   readonly dialect: Dialect | undefined;

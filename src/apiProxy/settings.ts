@@ -8,19 +8,19 @@ import { show } from '../policy/showValue.ts';
 
 /** A reverse proxy in front of the HTTP API of a model. */
 export interface ApiProxyOptions {
-  /** Where requests go: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
+  /** Address that requests go to: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
   readonly upstream: string;
   /** Another upstream of the same protocol, asked when the first one cannot answer. @defaultValue none */
   readonly fallback?: string | undefined;
   /** The key for `fallback`, in place of that of the client. A `fallback` of another origin needs it, or `fallbackClientKey`. @defaultValue none */
   readonly fallbackKey?: string | undefined;
-  /** Whether the client's own key may go to a `fallback` of another origin, which would learn a secret of the first. @defaultValue false */
+  /** Lets the client's own key go to a `fallback` of another origin, which would learn a secret of the first. @defaultValue false */
   readonly fallbackClientKey?: boolean | undefined;
-  /** What it is recorded and restarted under. @defaultValue the host of `upstream` */
+  /** Name that it is recorded and restarted under. @defaultValue the host of `upstream` */
   readonly name?: string | undefined;
   /**
-   * How long a request may be tried again before its client gets an answer, in ms above 0, from when it is there with its body. Clients wait 300 s
-   * and more for the first byte. With a `fallback` half of it is for the first upstream. @defaultValue 240000
+   * Time in ms above 0 that a request may be tried again before its client gets an answer, from when it is there with its body. Clients wait 300 s and more
+   * for the first byte. With a `fallback` half of it is for the first upstream. @defaultValue 240000
    */
   readonly budgetMs?: Duration | undefined;
   /** Limit on the headers of an answer that is to be a stream, in ms above 0; then the request is sent again. @defaultValue 120000 */
@@ -42,12 +42,12 @@ export interface ApiProxyOptions {
 /** Longest answer of all, in ms: what limits a stream is its silence. */
 const longestMs = 24 * 3_600_000;
 
-/** What holds for an upstream where nothing is configured for it. */
+/** Policy of an upstream that has none configured for it. */
 export const apiPolicy: IntegrationPolicy = Object.freeze({
   ...defaultPolicy,
   retry: {
     ...defaultPolicy.retry,
-    // What ends the tries is their budget.
+    // Their budget is what ends the tries.
     maxAttempts: 100,
     backoff: { kind: 'exponential', initialMs: 500, factor: 2, maxMs: 8000, jitter: { kind: 'factor', factor: 0.2 } },
     repeatAfter: 'lost',
@@ -59,7 +59,7 @@ export const apiPolicy: IntegrationPolicy = Object.freeze({
   maxInFlight: 1000,
   maxAbandoned: 1000,
   maxPauseMs: 240_000,
-  // What answers tell of the limits of a key holds for the next requests.
+  // Limits of a key that answers tell of hold for the next requests.
   rate: usualRate,
 } satisfies IntegrationPolicy);
 
@@ -107,7 +107,7 @@ export function checkApiProxy(options: ApiProxyOptions): ApiProxySettings {
   return settings;
 }
 
-/** What can be nothing but an address without a scheme, or with another one. */
+/** Pattern of an address without a scheme, or with another one, that can be nothing else. */
 const plainAddress =
   /^(?:[a-z]+:\/\/)?(?:localhost|[a-z\d-]+(?:\.[a-z\d-]+)*\.[a-z\d]{1,20})(?::\d+)?(?:\/[\w.-]{0,20})*$/;
 
@@ -129,7 +129,7 @@ function isSame(upstream: string, fallback: string | undefined): boolean {
   return one === other;
 }
 
-/** Whether a fallback is somebody else, whom the key of the client is not meant for. */
+/** Tells whether a fallback is somebody else, whom the key of the client is not meant for. */
 export function isElsewhere(upstream: string, fallback: string | undefined): boolean {
   if (fallback === undefined || !URL.canParse(upstream) || !URL.canParse(fallback)) return false;
   return new URL(fallback).origin !== new URL(upstream).origin;

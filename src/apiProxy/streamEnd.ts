@@ -42,7 +42,7 @@ export const lastEvents: Readonly<Record<Dialect, string>> = {
   gemini: '',
 };
 
-/** What Codex reads of an answer that failed: of no other event. */
+/** Makes the only event that Codex reads of an answer that failed. */
 export function failedResponse(code: string, message: string): string {
   const response = { id: 'resp_unwedge', object: 'response', status: 'failed', output: [] };
   return event('response.failed', { type: 'response.failed', response: { ...response, error: { code, message } } });

@@ -26,7 +26,7 @@ import { apiPolicy } from './settings.ts';
 /** Keys and models that have a bucket of their own; further ones share one. */
 const mostBuckets = 200;
 
-/** What one key may use of one model: its requests, its limits, its pauses. */
+/** Bucket of one key and one model: its requests, its limits, its pauses. */
 export interface Bucket {
   readonly path: CallPath<unknown, unknown>;
   /** The last answer that closed it to requests, for those that come while it is closed. */
@@ -34,8 +34,8 @@ export interface Bucket {
 }
 
 /**
- * Where requests go: an integration whose circuit counts what is wrong with the upstream as a whole, and one for each key and model, which
- * pauses when that is over its limit.
+ * Target of requests: an integration whose circuit counts the faults of the upstream as a whole, and one for each key and model, which pauses when that is
+ * over its limit.
  */
 export class Upstream {
   readonly name: string;
@@ -153,7 +153,7 @@ export class Upstream {
       name,
       about: {
         ...{ type: 'http', provider: this.#provider, server: serverOf(this.#url) },
-        // One bucket may be that of several models.
+        // A bucket may be that of several models.
         modelOf: (request) => (request as AskedOf).model,
         namesOf: (request) => namesOf(request as AskedOf),
       },
@@ -172,7 +172,7 @@ export class Upstream {
   }
 }
 
-/** What of a request its records and its spans tell. */
+/** Parts of a request that its records and its spans tell. */
 interface AskedOf {
   readonly model: string | undefined;
   readonly route: Pick<Route, 'dialect'>;

@@ -4,8 +4,8 @@ import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 
 /**
- * What a call without an attempt does next: it gets an attempt (`pass`), tries the open circuit (`probe`), waits (`await_…`), or ends
- * (`refuse_…`, `fail_…`). `over`: it has ended already.
+ * Next step of a call without an attempt: it gets an attempt (`pass`), tries the open circuit (`probe`), waits (`await_…`), or ends (`refuse_…`, `fail_…`).
+ * `over`: it has ended already.
  */
 export type Admission =
   | 'pass'

@@ -9,7 +9,7 @@ import type { Fence } from './fence.ts';
 import type { PathState } from './pathState.ts';
 import type { Settlement } from './settlement.ts';
 
-/** What an admitted call goes on with. */
+/** Steps that an admitted call goes on with. */
 export interface AdmittedCalls<I, O> {
   readonly lifecycle: AttemptLifecycle<I, O>;
   readonly settlement: Settlement<I, O>;
@@ -43,7 +43,7 @@ export class AdmissionSteps<I, O> {
     else this.#holdBack(call, admission, now);
   }
 
-  /** What a call waited for has come. Does nothing when it does not wait for that any more. */
+  /** Resumes a call: its wait is over. Does nothing when it does not wait for that any more. */
   resume(call: Call<I, O>, waiting: Waiting): void {
     if (call.waiting !== waiting) return;
     this.#state.waiting.delete(call);

@@ -24,7 +24,7 @@ export interface AttemptedCall {
   firstChunkCame(): number;
 }
 
-/** One attempt of a call. It outlives the call when its work does. */
+/** Attempt of a call. It outlives the call when its work does. */
 export class Attempt<C extends AttemptedCall> implements AttemptContext {
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
@@ -137,7 +137,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     return Math.max(this.silentSince, this.#particulars?.vouchedAt ?? this.startedAt);
   }
 
-  /** When it showed a sign of life of its own, or began. */
+  /** Time at which it showed a sign of life of its own, or began. */
   get silentSince(): number {
     return this.isResting ? this.call.now() : (this.#particulars?.touchedAt ?? this.startedAt);
   }
@@ -156,7 +156,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     this.ownParticulars().givenUp = work;
   }
 
-  /** Whether its work outlived its grace. */
+  /** True where its work outlived its grace. */
   get abandoned(): boolean {
     return this.givenUp?.abandoned === true;
   }
@@ -204,7 +204,7 @@ function reasonOf(facts: FailureFacts): unknown {
   return facts.cause ?? new AttemptError(facts);
 }
 
-/** What few attempts have: a number above 1, a start or a limit that is not their call's, a signal, signs of life, work that outlives them. */
+/** State that few attempts have: a number above 1, a start or a limit that is not their call's, a signal, signs of life, work that outlives them. */
 class Particulars {
   readonly number: number;
   readonly startedAt: number;

@@ -2,8 +2,8 @@ import { classify, type ErrorPattern } from '../policy/classify.ts';
 import { type FailureFacts, failureKinds } from '../policy/failure.ts';
 
 /**
- * What was thrown by an attempt, as facts the call path can count on: an operation that names its own facts may be wrong about
- * them. A kind that does not exist is `unknown`, a hint that is no time is none, and one above the cap of pauses is a `quota`.
+ * Turns a throw of an attempt into facts the call path can count on: an operation that names its own facts may be wrong about them. A kind that does not
+ * exist is `unknown`, a hint that is no time is none, and one above the cap of pauses is a `quota`.
  */
 export function attemptFacts(
   error: unknown,

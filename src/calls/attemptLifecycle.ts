@@ -61,7 +61,7 @@ export class AttemptLifecycle<I, O> {
     return attempt;
   }
 
-  /** What a reconcile rule will be told, should the answer be lost. */
+  /** Notes all that a reconcile rule will be told, should the answer be lost. */
   #noteSending(call: Call<I, O>): void {
     const { clock, incarnation } = this.#state.options;
     const progress = call.ownProgress();
@@ -205,29 +205,28 @@ export class AttemptLifecycle<I, O> {
         ? facts
         : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
-    // Of a stream that waits for its reader the upstream is not to blame.
+    // The upstream is not to blame for a stream that waits for its reader.
     return isShortened || attempt.isResting ? { ...amended, breaker: 'ignored' } : amended;
   }
 
-  /** Whether it is the end of nothing: the server is asked for a sign of life. */
+  /** Tells whether it is the end of nothing: the server is asked for a sign of life. */
   #mayGoOn(attempt: Attempt<Call<I, O>>, { reason }: ExpiredLimit): boolean {
     return reason === 'idle_timeout' && goesOnWhenSilent(this.#state, attempt);
   }
 
   /**
-   * Whether a caller gave up an attempt that had been silent. Where its own limit is shorter than ours, ours would never find that the server
-   * hangs.
+   * Tells whether a caller gave up an attempt that had been silent. With its own limit shorter than ours, ours would never find that the server hangs.
    */
   #isGivenUpInSilence(attempt: Attempt<Call<I, O>>, { kind, reason }: FailureFacts): boolean {
     const { options } = this.#state;
-    // What has a reason was ended here: by a stop, a restart, a newer call of its scope.
+    // An attempt with a reason was ended here: by a stop, a restart, a newer call of its scope.
     if (options.onSilence === undefined || kind !== 'cancelled' || reason !== undefined || attempt.isResting)
       return false;
     this.#unansweredSince = Math.min(this.#unansweredSince, attempt.silentSince);
     return options.clock.now() - this.#unansweredSince >= leastSilenceMs;
   }
 
-  /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
+  /** Tells whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
   #makesSuspect(
     { call, startedAt, isResting }: Attempt<Call<I, O>>,
     { reason, isShortened }: ExpiredLimit,

@@ -147,7 +147,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       this.#decide(call, facts);
   }
 
-  /** What follows a failure is decided by what it leaves open. */
+  /** Decides, by the open matters of a failure, on the step that follows it. */
   #decide(call: Call<I, O>, facts: FailureFacts): void {
     const state = this.#state;
     const { options, circuit, budget, draining, tools } = state;

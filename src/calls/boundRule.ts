@@ -4,35 +4,35 @@ import { type Finding, judgeAnswer, questionOf } from '../policy/reconcileMatch.
 import type { LostAnswer, ProbeContext, ProbeRule, ReconcileRule, ToolRule } from '../policy/reconcileRule.ts';
 import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../policy/reconciler.ts';
 
-/** What ends the calls of a probe. */
+/** Limits that end the calls of a probe. */
 export interface ProbeLimits {
   readonly signal: AbortSignal;
   /** All the time that it has, in ms: what it would have to wait for longer is refused, with the time to come back. */
   readonly timeoutMs: number;
 }
 
-/** How a rule reaches other tools. */
+/** Port by which a rule reaches other tools. */
 export interface ProbePort {
   /** Calls a tool the usual way, as a call that changes nothing. Never rejects. */
   readonly call: (integration: string, tool: string, input: unknown, limits: ProbeLimits) => Promise<Outcome<unknown>>;
-  /** What an answer of an integration says, as data. Must not throw. */
+  /** Reads the data in an answer of an integration. Must not throw. */
   readonly read: (integration: string, answer: unknown) => unknown;
-  /** What else an answer says, beside its data. Must not throw. */
+  /** Reads the rest of an answer, beside its data. Must not throw. */
   readonly beside: (integration: string, answer: unknown) => unknown;
-  /** What a call of a tool does, where that is known. */
+  /** Tells the effect of a call of a tool, where that is known. */
   readonly effect: (integration: string, tool: string, input: unknown) => Effect | undefined;
 }
 
-/** Where a key may go, and what it is called there. */
+/** Place that a key may go to, and its name there. */
 export type KeyPlace = Pick<Extract<ReconcileRule, { kind: 'key' }>, 'in' | 'name'>;
 
-/** What the requests and answers of a kind of integration look like. None of it may throw. */
+/** Forms of the requests and answers of a kind of integration. None of it may throw. */
 export interface RequestForms {
-  /** What a request asks for, as rules see it. */
+  /** Reads the aim of a request, as rules see it. */
   readonly about: (request: unknown) => Pick<LostAnswer, 'tool' | 'input'>;
   /** The answer that holds a result. */
   readonly answer: (result: unknown) => unknown;
-  /** Where a key can go. */
+  /** Places that a key can go to. */
   readonly keysIn: readonly KeyPlace['in'][];
   /** A request with a key in that place. */
   readonly keyed: (request: unknown, place: KeyPlace, key: string) => unknown;
@@ -87,7 +87,7 @@ async function askTool(rule: ToolRule, lost: LostAnswer, { signal }: Asking, por
   return asFinding({ ...unclear(`failed: ${message.slice(0, 200)}`), againInMs: retryAfterMs });
 }
 
-/** What a function cannot tell as one of its calls was told to come back later counts as that. */
+/** Asks a function. No answer, as one of its calls was told to come back later, counts as that. */
 async function askFunction(
   { probe, timeoutMs }: ProbeRule,
   lost: LostAnswer,

@@ -2,13 +2,13 @@ import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
 import { OutcomeWindow } from '../policy/outcomeWindow.ts';
 import { createStreak, type FailureStreak } from './failureStreak.ts';
 
-/** What a breaker goes by: the failures in a row, and how the last attempts ended. */
+/** Counts that a breaker goes by: the failures in a row, and the ends of the last attempts. */
 export class BreakerCounts {
   readonly #window: OutcomeWindow;
   readonly #streak: FailureStreak;
   /** Answers that came since the time was last known. */
   #untimed = 0;
-  /** When the last answer was counted, in monotonic ms: at most a moment after it came. */
+  /** Time at which the last answer was counted, in monotonic ms: at most a moment after it came. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
 
   /** @param streak - counts the failures in a row. */
@@ -41,7 +41,7 @@ export class BreakerCounts {
     this.#untimed++;
   }
 
-  /** What was counted without a time is counted as of now. */
+  /** Counts as of now all that was counted without a time. */
   timeIs(now: number): void {
     if (this.#untimed > 0) this.#lastAnswerAt = now;
     for (; this.#untimed > 0; this.#untimed--) this.#window.record(false, now);
@@ -57,13 +57,13 @@ export class BreakerCounts {
     };
   }
 
-  /** Whether an answer was counted after `since`, in monotonic ms. @param now - the time. */
+  /** Tells whether an answer was counted after `since`, in monotonic ms. @param now - the time. */
   hasAnsweredSince(since: number, now: number): boolean {
     this.timeIs(now);
     return this.#lastAnswerAt > since;
   }
 
-  /** Whether no failure is left in what is counted. */
+  /** Tells whether no failure is left in the counts. */
   isClean(now: number): boolean {
     return this.#window.failures(now) === 0;
   }

@@ -4,7 +4,7 @@ import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { PathState } from './pathState.ts';
 
-/** What the end of an attempt says of the circuit of its integration and of that of its tool. */
+/** Recorder of the end of an attempt for the circuit of its integration and for that of its tool. */
 export class BreakerRecorder<I, O> {
   readonly #state: PathState<I, O>;
 
@@ -96,20 +96,20 @@ export class BreakerRecorder<I, O> {
     tools.failed(attempt.call, records.countedFailure(attempt, facts));
   }
 
-  /** Whether a silence waits for what the server says. An open circuit waits for its probe's end, whatever that is; a tool alone says nothing of it. */
+  /** Tells whether a silence waits for the server's answer. An open circuit waits for its probe's end, whatever that is; a tool alone says nothing of it. */
   #isSuspect({ call }: Attempt<Call<I, O>>): boolean {
     const { suspicion, circuit, tools } = this.#state;
     return suspicion.raised && (circuit.link.closed || tools.toolOf(call) !== undefined);
   }
 
-  /** Whether only the tool of an attempt passed its limit: others were answered meanwhile. A server that can be asked is asked instead. */
+  /** Tells whether only the tool of an attempt passed its limit: others were answered meanwhile. A server that can be asked is asked instead. */
   #isOfToolAlone({ call, startedAt }: Attempt<Call<I, O>>): boolean {
     const { options, circuit, tools } = this.#state;
     if (options.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
     return circuit.counts.hasAnsweredSince(startedAt, options.clock.now());
   }
 
-  /** What a failure that is not of the tool alone says of the tool: an error within its limit is an answer of it. */
+  /** Tells the tool of a failure that is not of the tool alone: an error within its limit is an answer of it. */
   #tellTool(call: Call<I, O>, facts: FailureFacts): void {
     const { tools } = this.#state;
     const isEnded = facts.kind === 'crash' || facts.kind === 'cancelled' || breakerOutcome(facts) === 'ignored';

@@ -18,14 +18,14 @@ export interface CallWatcher<I, O> {
 }
 
 /**
- * One accepted call: a row of the table, and its own place in the queue of deadlines. Its fields are those of a call that succeeds at
- * once, and no more: there may be tens of thousands of them.
+ * Accepted call: a row of the table, and its own place in the queue of deadlines. Its fields are those of a call that succeeds at once, and no more: there
+ * may be tens of thousands of them.
  */
 export class Call<I, O> implements Deadline, AbortWatcher {
   // Always a whole number of ms: V8 keeps a small integer in the field itself, and would allocate an object for any other number.
   due = 0;
   heapIndex = -1;
-  /** How it will be settled, once that is decided. A call that failed or was refused may still be answered by its fallback. */
+  /** End that it will be settled with, once that is decided. A call that failed or was refused may still be answered by its fallback. */
   ending: 'answered' | 'failed' | 'refused' | undefined = undefined;
   attempt: Attempt<Call<I, O>> | undefined = undefined;
   attempts = 0;
@@ -71,12 +71,12 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return this.#progress.waiting;
   }
 
-  /** What it takes of the rate limits of its integration, where that has any. */
+  /** Place that it takes of the rate limits of its integration, where that has any. */
   get rate(): RatePlace | undefined {
     return this.#progress.rate;
   }
 
-  /** What its work hands on to the other side, where the host asks for telemetry. */
+  /** Context that its work hands on to the other side, where the host asks for telemetry. */
   get traceContext(): TraceContext | undefined {
     return this.#progress.trace?.context;
   }
@@ -85,7 +85,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return this.#resolve === undefined;
   }
 
-  /** Whether its failure is decided. */
+  /** True once its failure is decided. */
   get failed(): boolean {
     return this.ending === 'failed' || this.ending === 'refused';
   }
@@ -101,7 +101,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return this.startedAt + this.settings.overallMs;
   }
 
-  /** What it may do to the world, as far as is known by now. What was once said to change something stays that. */
+  /** Effect that it may have on the world, as far as is known by now. A call once said to change something stays that. */
   get expectedEffect(): Effect | undefined {
     const { effect, learnedEffect } = this.settings;
     if (effect !== undefined || learnedEffect === undefined) return effect;
@@ -128,10 +128,10 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     progress.trail.ended(state, this.now(), facts);
   }
 
-  /** What is known of its effect when it ends for this reason. */
+  /** Returns the known effect of it when it ends for this reason. */
   effectAtEnd(facts: FailureFacts): EffectOutcome {
     const { effect, openEffect } = this.#progress;
-    // What a reconcile rule found out is the last word; of a call that was held back, it is about the one that it equals.
+    // The finding of a reconcile rule is the last word; for a call that was held back, it is about the one that it equals.
     if (facts.how !== undefined) return facts.outcome;
     if (this.attempts === 0) return openEffect === undefined ? effect : facts.outcome;
     return facts.outcome === 'not_started' || effect === 'unknown' ? effect : facts.outcome;

@@ -38,7 +38,7 @@ export function knownAtEnd<I, O>({ attempt, progress }: Call<I, O>, facts: Failu
     : { ...facts, outcome: 'not_started' };
 }
 
-/** What ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
+/** Ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
 function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: FailureFacts, integration: string): Failure {
   return {
     kind,
@@ -53,7 +53,7 @@ function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: Failur
   };
 }
 
-/** Whether an attempt that failed like this had no effect. */
+/** Tells whether an attempt that failed like this had no effect. */
 function isKnown({ outcome }: FailureFacts): boolean {
   return outcome === 'failed' || outcome === 'not_started';
 }

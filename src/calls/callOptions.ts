@@ -26,14 +26,14 @@ import type { Reconciler } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
 
-/** How one call differs from its integration's policy. */
+/** Options of one call that differ from its integration's policy. */
 export interface CallOptions<I, O> {
   /**
    * Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. With the signal of an
    * item of a workflow the call makes one attempt unless `maxAttempts` is given: the item is what is tried again.
    */
   readonly signal?: AbortSignal | undefined;
-  /** What the call may do to the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
+  /** Effect that the call may have on the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
   readonly effect?: Effect | undefined;
   /** Names the call in events and records. */
   readonly label?: string | undefined;
@@ -60,7 +60,7 @@ export interface CallOptions<I, O> {
   readonly fallback?: FallbackOption<I, O> | undefined;
 }
 
-/** How one stream differs from its integration's policy. Its limit on silence counts while the reader waits for a chunk. */
+/** Options of one stream that differ from its integration's policy. Its limit on silence counts while the reader waits for a chunk. */
 export interface CallStreamOptions<I, C> extends Omit<CallOptions<I, never>, 'fallback'> {
   /**
    * Gives the input of an attempt that goes on after `lastChunk`, the last one that was taken, of `chunks` in all. With it a stream that
@@ -70,7 +70,7 @@ export interface CallStreamOptions<I, C> extends Omit<CallOptions<I, never>, 'fa
   readonly resume?: Resume<I, C> | undefined;
 }
 
-/** Who a call gives way to. */
+/** Keys for the one a call gives way to. */
 export const scopeKeys = { scope: text(), replace: boolean() };
 
 const sharedKeys = {
@@ -119,7 +119,7 @@ export function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTo
   return { ...defaults, ...toolLimits(defaults, tool), effect, learnedEffect, reconcile };
 }
 
-/** What a call does, by what is said of it and its rule: with a key of its own it may be repeated, whatever it does. */
+/** Decides on the effect of a call, by the word on it and its rule: with a key of its own it may be repeated, whatever it does. */
 export function effectUnder(reconcile: Reconciler | undefined, effect: Effect | undefined): Effect | undefined {
   return reconcile?.kind === 'key' && effect !== 'readOnly' ? 'idempotent' : effect;
 }

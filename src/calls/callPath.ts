@@ -63,12 +63,12 @@ export class CallPath<I, O> implements Drainable {
     };
   }
 
-  /** Whether its server was asked for a sign of life and has not answered yet. */
+  /** True while its server was asked for a sign of life and has not answered yet. */
   get isSuspect(): boolean {
     return this.#conductor.state.suspicion.raised;
   }
 
-  /** How its server, which is gone, comes back; undefined while it is there. */
+  /** Comeback of its server, which is gone; undefined while it is there. */
   get comeback(): Comeback | undefined {
     const { outage, options } = this.#conductor.state;
     if (outage.last === undefined) return undefined;
@@ -86,7 +86,7 @@ export class CallPath<I, O> implements Drainable {
   }
 
   /**
-   * What its recorder holds that was not taken before, and the calls under way.
+   * Takes all that its recorder holds and that was not taken before, and the calls under way.
    * @param wallOffset - what makes wall time of monotonic time, in whole ms.
    */
   takeFlight(wallOffset: number): Flight | undefined {
@@ -325,8 +325,8 @@ export class CallPath<I, O> implements Drainable {
   }
 
   /**
-   * What an operator does about an integration without a process of its own to restart: calls in flight end with reason `restarted`,
-   * their work is aborted, and the rest is as after {@link reset}. Calls that wait go on.
+   * Does an operator's restart of an integration without a process of its own: calls in flight end with reason `restarted`, their work is aborted, and the
+   * rest is as after {@link reset}. Calls that wait go on.
    */
   restart(): void {
     const { state, steps } = this.#conductor;
@@ -393,7 +393,7 @@ export class CallPath<I, O> implements Drainable {
     });
   }
 
-  /** Whether a call has not ended. */
+  /** True while a call has not ended. */
   get busy(): boolean {
     const { inFlight, waiting, fallingBack, openEffects } = this.#conductor.state;
     return inFlight.size + waiting.size + fallingBack.size + openEffects.asked > 0;

@@ -17,16 +17,16 @@ import type { SignalFanout } from './signalFanout.ts';
 import type { SuspicionCause } from './suspicion.ts';
 import type { Tracing } from './tracing.ts';
 
-/** What a call path is made of. */
+/** Parts of a call path. */
 export interface CallPathOptions<I, O> {
   readonly name: string;
   readonly policy: IntegrationPolicy;
   readonly operation: Operation<I, O>;
-  /** What it does in place of that for a call whose answer is read as a stream. @defaultValue `operation` */
+  /** Operation in place of that for a call whose answer is read as a stream. @defaultValue `operation` */
   readonly streamed?: Operation<I, unknown> | undefined;
   /** The tool an input calls, where it calls one: each has a circuit of its own beside that of the integration. @defaultValue none does */
   readonly toolOf?: ((input: I) => string | undefined) | undefined;
-  /** What the record of a failure says of the integration. */
+  /** Facts on the integration in the record of a failure. */
   readonly about?: IntegrationAbout<I> | undefined;
   /** Told of each final failure of a call that was dispatched, after its record. Must not throw. */
   readonly failed?: ((input: I, failure: Failure) => void) | undefined;
@@ -37,7 +37,7 @@ export interface CallPathOptions<I, O> {
   readonly facts: Facts;
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
-  /** When the thing behind a crashed integration will be tried again, in ms from now; undefined when nobody knows. */
+  /** Returns the time in ms from now to the next try of the thing behind a crashed integration; undefined when nobody knows. */
   readonly restartInMs?: (() => number | undefined) | undefined;
   /** Whether its supervisor has given up restarting it, for `restartInMs` or until somebody restarts it by hand. @defaultValue never */
   readonly isQuarantined?: (() => boolean) | undefined;
@@ -51,11 +51,11 @@ export interface CallPathOptions<I, O> {
   readonly statistics?: CallCounter | undefined;
   /** Holds its last attempts. @defaultValue nobody does */
   readonly recorder?: FlightRecorder | undefined;
-  /** Who follows its calls. @defaultValue nobody does */
+  /** Follower of its calls. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
   /** Its rate limits. @defaultValue none */
   readonly rate?: IntegrationRates<I> | undefined;
-  /** How many retries all its calls together may make. @defaultValue that of R-4 */
+  /** Budget of the retries that all its calls together may make. @defaultValue that of R-4 */
   readonly retryBudget?: RetryBudget | undefined;
   /** Told when the path has stopped: what it shares with others is given back. Must not throw. */
   readonly onStop?: (() => void) | undefined;
@@ -70,16 +70,16 @@ export interface CallPathOptions<I, O> {
   readonly incarnation?: Incarnations | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
-  /** What is known of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
+  /** Adds the known facts of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
   readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
-  /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
+  /** Sends the machine also the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
   /**
    * Asked when a call ended by its idle or attempt limit, or its caller gave it up in silence: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
    * then nothing is dispatched. Must not throw, and not take for ever.
    */
   readonly onSilence?: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
-  /** What becomes of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
+  /** Fate of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
   readonly whenAlive?: WhenAlive | undefined;
 }
 
@@ -96,14 +96,14 @@ export interface OpenCircuit {
   readonly cause?: BreakerCause | undefined;
 }
 
-/** What another process has learnt of the server that this one calls as well. */
+/** Facts that another process has learnt of the server that this one calls as well. */
 export interface Learnt {
   readonly circuit?: OpenCircuit | 'closed' | undefined;
   /** Until when the server asked not to be called, in monotonic ms. */
   readonly pausedUntil?: number | undefined;
 }
 
-/** What is known of an integration when its machine begins. */
+/** Facts about an integration when its machine begins. */
 export interface Beginning {
   /** Its circuit was left open by an earlier run. */
   readonly open?: OpenCircuit | undefined;
@@ -128,12 +128,12 @@ export interface CallStats {
   readonly failed: number;
   /** Calls that were refused before their first attempt: by an open circuit, a limit, a stop. */
   readonly refused: number;
-  /** Of those that failed or were refused: calls whose caller was answered by a fallback. */
+  /** Number of those that failed or were refused whose caller was answered by a fallback. */
   readonly fellBack: number;
   /** Attempts whose answer or error came after they were given up. */
   readonly late: number;
   /** Attempts that were given up and whose work goes on after its grace. */
   readonly abandoned: number;
-  /** What is left of the retry budget. */
+  /** Rest of the retry budget. */
   readonly retryTokens: number;
 }

@@ -5,13 +5,13 @@ import type { CallTrail, Waiting } from './callTrail.ts';
 import type { CallTrace } from './tracing.ts';
 
 /**
- * What a call went through besides one attempt that succeeds. A call has one of its own only when something of this is to be kept: these
- * fields would make every other call a third larger.
+ * Progress of a call beyond one attempt that succeeds. A call has one of its own only when something of this is to be kept: these fields would make every
+ * other call a third larger.
  */
 export class CallProgress {
   waiting: Waiting | undefined = undefined;
   waitedMs = 0;
-  /** When its wait is over, in monotonic ms. It may be looked at before that. */
+  /** End of its wait, in monotonic ms. It may be looked at before that. */
   waitUntil = 0;
   /** It was told that half of its limit has passed. */
   isPendingTold = false;
@@ -21,31 +21,31 @@ export class CallProgress {
   passesRate = false;
   /** It is not tried again, whatever its attempt ends with. */
   triesLast = false;
-  /** How often it was tried again on the budget of retries. */
+  /** Number of its new tries on the budget of retries. */
   retries = 0;
-  /** How much longer it may wait for restarts so as to be repeated, in ms; undefined before the first. */
+  /** Time in ms that it may still wait for restarts so as to be repeated; undefined before the first. */
   repeatLeftMs: number | undefined = undefined;
   /** The last attempt's failure, kept as the cause of what ends the call later. */
   lastFailure: FailureFacts | undefined = undefined;
-  /** What is known of the effect of all attempts together. */
+  /** Known effect of all attempts together. */
   effect: EffectOutcome = 'not_started';
   /** An attempt may have acted, and only what goes on in its session may follow it. */
   goesOn = false;
-  /** What the server said of its effect. */
+  /** Effect of it as the server said. */
   learned: Effect | undefined = undefined;
-  /** What it takes of the rate limits of its integration, where that has any. */
+  /** Place that it takes of the rate limits of its integration, where that has any. */
   rate: RatePlace | undefined = undefined;
-  /** Of a call with a reconcile rule: when its first attempt began (wall time), and what it went to at its last one. */
+  /** Time of the first attempt of a call with a reconcile rule (wall time), and the incarnation that its last one went to. */
   sentAt: number | undefined = undefined;
   incarnation: number | undefined = undefined;
   /** The key that it was given, and its input without that. */
   keyless: unknown = undefined;
   idempotencyKey: string | undefined = undefined;
-  /** What it waits to be known of: whether it took place itself, or a call that equals it. */
+  /** Effect that it waits to be known of: whether it took place itself, or a call that equals it. */
   openEffect: unknown = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
-  /** Of a session's call that waited, or failed an attempt: what it went through. */
+  /** Trail of a session's call that waited, or failed an attempt. */
   trail: CallTrail | undefined = undefined;
   /** Follows it, where the host asks for telemetry. */
   trace: CallTrace | undefined = undefined;

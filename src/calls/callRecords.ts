@@ -18,20 +18,19 @@ import type { OpenEffect } from './openEffect.ts';
 import type { RatePlace } from './ratePlace.ts';
 import { toolName } from './toolName.ts';
 
-/** How often it is told that calls wait for a rate limit, in ms. */
+/** Time in ms between notes that calls wait for a rate limit. */
 const rateToldEveryMs = 10_000;
 
 /** Refusals of one cause, which come in floods: the first is told, the others are counted. */
 export class RefusalEpisode {
-  /** Of the refusals that were told; undefined when the next one is told. */
+  /** Kind of the refusals that were told; undefined when the next one is told. */
   kind: FailureKind | undefined = undefined;
   /** Refusals that were not told. */
   untold = 0;
 }
 
 /**
- * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
- * counts of all of them.
+ * Records of calls for the outside: each retry and each final failure once, refusals once per episode, late ends always; and the counts of all of them.
  */
 export class CallRecords<I, O> {
   succeeded = 0;
@@ -276,12 +275,12 @@ export class CallRecords<I, O> {
     recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
-  /** What counts the calls of the integration; the question of a reconcile rule is none of them. */
+  /** Returns the counter of the integration's calls; the question of a reconcile rule is none of them. */
   #ofAll({ settings }: Call<I, O>): CallCounter | undefined {
     return settings.isQuestion === true ? undefined : this.#options.statistics;
   }
 
-  /** What counts the calls of its tool, beside those of the integration. */
+  /** Returns the counter of its tool's calls, beside those of the integration. */
   #ofTool({ input, settings }: Call<I, O>): CallCounter | undefined {
     const { statistics, toolOf } = this.#options;
     const tool = toolOf === undefined ? undefined : toolName(this.#options, input);

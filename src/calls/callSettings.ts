@@ -12,7 +12,7 @@ export interface StreamReader<I> {
   inputOf(input: I): I;
   /** Settles when the stream has ended. Answers must have become streams by then. */
   read(answer: unknown, attempt: StreamedAttempt): Promise<unknown>;
-  /** Whether another attempt may follow: any, only one that goes on where this one ended, or none. */
+  /** Attempts that may follow: any, only one that goes on where this one ended, or none. */
   readonly continuation: 'any' | 'resumes' | 'none';
 }
 
@@ -22,24 +22,24 @@ export interface CallSettings<I, O> extends Limits {
   readonly ownLimits?: Limits | undefined;
   readonly retry: RetryPolicy;
   readonly effect: Effect | undefined;
-  /** What the other side says of its effect, as of now; asked where `effect` is undefined. Must not throw. */
+  /** Returns its effect as the other side says, as of now; asked where `effect` is undefined. Must not throw. */
   readonly learnedEffect?: (() => Effect | undefined) | undefined;
   readonly label: string | undefined;
   readonly session: string | undefined;
-  /** Of calls that share one, one at a time. */
+  /** Scope whose calls come one at a time. */
   readonly scope?: string | undefined;
-  /** Whether it ends the call that holds its scope, rather than being refused. */
+  /** Lets it end the call that holds its scope, rather than be refused. */
   readonly replace?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
-  /** What settles lost answers. @defaultValue nothing does */
+  /** Rule that settles lost answers. @defaultValue nothing does */
   readonly reconcile?: Reconciler | undefined;
-  /** What follows that for the ledger. @defaultValue nobody does */
+  /** Log that follows that for the ledger. @defaultValue nobody does */
   readonly reconcileLog?: ReconcileLog | undefined;
   /** Its id in the ledger of its session. @defaultValue it is in none */
   readonly ledgerCall?: string | undefined;
   /** By which the other side knows it again, where its rule gives it a key. @defaultValue a new one */
   readonly idempotencyKey?: string | undefined;
-  /** Whether an earlier process had sent it, and lost its answer: it may have taken effect before its first attempt here. @defaultValue false */
+  /** True where an earlier process had sent it, and lost its answer: it may have taken effect before its first attempt here. @defaultValue false */
   readonly isSentBefore?: boolean | undefined;
   readonly fallback: Fallback<I, O> | undefined;
   /** Texts of errors and the kinds they stand for, besides those that are known. */
@@ -50,18 +50,18 @@ export interface CallSettings<I, O> extends Limits {
   readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
-  /** What reads the answer of each attempt as a stream; the call ends when that has. */
+  /** Reader of the answer of each attempt as a stream; the call ends when that has. */
   readonly stream?: StreamReader<I> | undefined;
-  /** What answers with that stream. @defaultValue what the integration does for a stream */
+  /** Operation that answers with that stream. @defaultValue what the integration does for a stream */
   readonly streamed?: Operation<I, unknown> | undefined;
-  /** Whether it is part of a turn, which may end while new calls are refused. */
+  /** True where it is part of a turn, which may end while new calls are refused. */
   readonly underWay?: boolean | undefined;
-  /** Whether its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */
+  /** True where its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */
   readonly isPromised?: boolean | undefined;
-  /** Whether it belongs to a call of another integration, which alone is told and counted. @defaultValue false */
+  /** True where it belongs to a call of another integration, which alone is told and counted. @defaultValue false */
   readonly isPart?: boolean | undefined;
-  /** Whether a reconcile rule makes it, to find out what became of another: it is counted as a tool of its own. @defaultValue false */
+  /** True where a reconcile rule makes it, to find out the fate of another: it is counted as a tool of its own. @defaultValue false */
   readonly isQuestion?: boolean | undefined;
-  /** Of the integration's own harmless probe, which no caller made. */
+  /** True for the integration's own harmless probe, which no caller made. */
   readonly isProbe?: boolean | undefined;
 }

@@ -2,8 +2,8 @@ import type { FactMap } from '../policy/facts.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 
 /**
- * What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives, `reconciling` the answer what became of a
- * lost call, its own or one that equals it.
+ * Event that a call without an attempt in flight waits for: `suspect` is the answer whether the server lives, `reconciling` the answer what became of a lost
+ * call, its own or one that equals it.
  */
 export type Waiting = Exclude<FactMap['call.pending']['waitsFor'], 'in_flight'>;
 
@@ -12,7 +12,7 @@ export interface CallStep {
   readonly state: 'attempt' | Waiting;
   readonly from: number;
   readonly to: number;
-  /** Of an attempt that failed. */
+  /** Failure of an attempt that failed. */
   readonly failure?: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface CallStepWhy extends Pick<CallStep, 'state' | 'failure'> {
 
 const mostSteps = 40;
 
-/** What a call went through, oldest first: each step begins where the one before ended. The last 40 are kept. */
+/** Steps that a call went through, oldest first: each begins where the one before ended. The last 40 are kept. */
 export class CallTrail {
   readonly #steps: CallStep[] = [];
-  /** When what it does now began. */
+  /** Time at which its present step began. */
   since: number;
 
   constructor(startedAt: number) {

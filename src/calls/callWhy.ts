@@ -15,53 +15,53 @@ export interface CallRule {
   /** `ping`: the other side is asked whether it lives; the call goes on where it does. */
   readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile' | 'ping';
   readonly inMs: number;
-  /** Whose limit it is, where it is of another call that this one waits for. @defaultValue its own */
+  /** Name of another call that the limit is of and that this one waits for. @defaultValue its own */
   readonly of?: string | undefined;
 }
 
-/** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
+/** State of a pending call: its wait, and the end of that. Times are in ms from now. */
 export interface CallWhy {
   /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a permit, a probe, a sign of life, or its rate limit. */
   readonly phase: 'in_flight' | Waiting;
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** How long it has been in this phase. */
+  /** Time that it has been in this phase. */
   readonly phaseMs?: number | undefined;
-  /** Of a session's call: attempts that failed and waits that are over, oldest first, the last 40. @defaultValue none */
+  /** Trail of a session's call: attempts that failed and waits that are over, oldest first, the last 40. @defaultValue none */
   readonly trail?: readonly CallStepWhy[] | undefined;
-  /** How long the attempt in flight has shown no sign of life. */
+  /** Time for which the attempt in flight has shown no sign of life. */
   readonly silentMs?: number | undefined;
-  /** What happens next if nothing else does. */
+  /** Next thing to happen if nothing else does. */
   readonly next: CallRule;
   /** The other rules that hold as long as it waits, soonest first. @defaultValue none */
   readonly also?: readonly CallRule[] | undefined;
   /** After which kind of failure another attempt follows at the most. */
   readonly repeatAfter?: RepeatAfter | undefined;
-  /** What it may do to the world, where somebody said. */
+  /** Effect that it may have on the world, where somebody said. */
   readonly effect?: Effect | undefined;
-  /** Whether a rule finds out what became of a lost answer. @defaultValue false */
+  /** True where a rule finds out the fate of a lost answer. @defaultValue false */
   readonly reconciles?: true | undefined;
   /** The rate limit that it waits for. */
   readonly rate?: RateWait | undefined;
-  /** What is asked about the lost answer that it waits for. */
+  /** Question about the lost answer that it waits for. */
   readonly reconciling?: ReconcileWhy | undefined;
   readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
-/** What becomes of a lost answer. Times are in ms from now. */
+/** Fate of a lost answer. Times are in ms from now. */
 export interface ReconcileWhy {
-  /** What is asked: a tool, or a function. */
+  /** Target that is asked: a tool, or a function. */
   readonly asks: string;
   /** The tool of the call whose answer was lost. */
   readonly about: string;
   /** It is the answer of a call that this one equals; its own was not made. */
   readonly held: boolean;
-  /** Whether it waits for its turn to be asked, is asked as of now, will be asked again, or that call is made again. */
+  /** State of it: it waits for its turn to be asked, is asked as of now, will be asked again, or that call is made again. */
   readonly state: 'queued' | 'asking' | 'waiting' | 'repeating';
-  /** How often it was asked. */
+  /** Number of times it was asked. */
   readonly probes: number;
-  /** When the probe has had its time, or the next one begins. */
+  /** Time until the probe has had its time, or the next one begins. */
   readonly inMs?: number | undefined;
 }
 
@@ -126,7 +126,7 @@ function reconcileWhyOf<I, O>(effect: OpenEffect<I, O>, call: Call<I, O>, now: n
   return state === 'repeating' || state === 'queued' ? about : { ...about, inMs: Math.max(0, due - now) };
 }
 
-/** What the end of a wait leads to, where that is not the end of the call's time. */
+/** Returns the rule at the end of a wait, where that is not the end of the call's time. */
 function ruleOf(waiting: Waiting): 'next_attempt' | 'restart_wait' | undefined {
   if (waiting === 'backoff' || waiting === 'pause') return 'next_attempt';
   return waiting === 'restart' ? 'restart_wait' : undefined;
@@ -139,7 +139,7 @@ function inOrder(rules: readonly CallRule[]): Pick<CallWhy, 'next' | 'also'> {
   return { next, ...(also.length > 0 && { also }) };
 }
 
-/** Whether another attempt may follow, as far as the effect of the call decides that. */
+/** Tells whether another attempt may follow, as far as the effect of the call decides that. */
 function repetitionOf<I, O>(call: Call<I, O>): Pick<CallWhy, 'repeatAfter' | 'effect' | 'reconciles'> {
   const { settings, expectedEffect: effect } = call;
   const declared = effect === 'mutating' ? 'refused' : 'lost';

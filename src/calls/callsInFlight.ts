@@ -9,7 +9,7 @@ import type { CallSettings } from './callSettings.ts';
  */
 export class CallsInFlight<I, O> {
   size = 0;
-  /** Where the ring begins and ends: no call. */
+  /** Beginning and end of the ring: no call. */
   readonly #ends: Call<I, O>;
 
   /** @param now - monotonic time in ms. */

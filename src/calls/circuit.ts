@@ -20,9 +20,9 @@ export class Circuit<I, O> {
   readonly failures = new RecentFailures();
   /** For how long a probe keeps others from probing: other processes, and what asks when to come back. In ms, finite. */
   readonly leaseMs: number;
-  /** When a call that probes is ended, in ms after its start. Infinite where calls have no limit: one that is slow would never close the circuit. */
+  /** Time in ms after its start at which a call that probes is ended. Infinite where calls have no limit: one that is slow would never close the circuit. */
   readonly attemptLeaseMs: number;
-  /** When the last probe will have answered or lost its lease, in monotonic ms. */
+  /** Time at which the last probe will have answered or lost its lease, in monotonic ms. */
   probeDueAt = 0;
   /** The integration's own harmless probe, while it may close the circuit. */
   probe: Call<I, O> | undefined = undefined;
@@ -96,7 +96,7 @@ export class Circuit<I, O> {
     return true;
   }
 
-  /** Whether a probe would be admitted now. */
+  /** Tells whether a probe would be admitted now. */
   isProbeDue(now: number): boolean {
     const { openUntil, pausedUntil, hasFreeProbe } = this.link;
     return hasFreeProbe && now >= openUntil && now >= pausedUntil;
@@ -111,7 +111,7 @@ export class Circuit<I, O> {
     return link.requestProbe(now);
   }
 
-  /** What ends a call while the circuit is open, with the time of the next probe. */
+  /** Gives the facts that end a call while the circuit is open, with the time of the next probe. */
   refusal(cause: FailureFacts | undefined, now: number): FailureFacts {
     const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.link;
     const isTried = lastState === 'half-open' && !hasFreeProbe;

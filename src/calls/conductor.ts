@@ -215,7 +215,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     if (this.state.suspicion.raised) this.inquiryEnded(false);
   }
 
-  /** What these calls waited for has come. */
+  /** Resumes the calls whose wait for this is over. */
   resume(waiting: Exclude<Waiting, 'restart'>): void {
     const { queue } = this.state;
     queue.step(() => {
@@ -223,7 +223,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     }, undefined);
   }
 
-  /** What the change of the machine means for the calls that wait, as far as no listener has changed it again. */
+  /** Applies the change of the machine to the calls that wait, as far as no listener has changed it again. */
   #moved(from: IntegrationState, to: IntegrationState): void {
     const { circuit, records, queue, waiting } = this.state;
     const { isOpen, closed } = circuit.link;
@@ -271,7 +271,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
       if (!link.isOpen) return false;
       const now = this.now();
       const isProbed = call.waiting === 'probe' && link.lastState === 'half-open';
-      // What has restarted with an open circuit may be due for a probe.
+      // A server that has restarted with an open circuit may be due for a probe.
       const mayProbe = call.waiting === 'restart' && circuit.isProbeDue(now);
       if (call.waiting !== undefined && call.waiting !== 'reconciling' && !isProbed && !mayProbe) {
         this.steps.settlement.refuse(call, circuit.refusal(call.progress.lastFailure, now));
@@ -281,7 +281,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     queue.each(waiting.list(), refuse, () => this.#resumeAfterRestart());
   }
 
-  /** Whether a waiting call was only to be told of. One that waits for a rate limit is looked at all the same: it may have come first in line. */
+  /** Tells whether a waiting call was only to be told of. A call that waits for a rate limit is looked at all the same: it may have come first in line. */
   #waitsOn(call: Call<I, O>, now: number): boolean {
     const { options, records } = this.state;
     const { isPendingTold, waitUntil } = call.progress;

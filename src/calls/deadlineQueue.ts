@@ -6,7 +6,7 @@ export interface Deadline {
   due: number;
   /** Place in the queue; negative when it is in none. */
   heapIndex: number;
-  /** Those that are due in the same ms are judged in the order of their numbers, where they have one: of calls, the oldest first. */
+  /** Rank among those due in the same ms, which are judged in the order of their numbers, where they have one: of calls, the oldest first. */
   readonly number?: number;
   /** Called once after `due` has passed, with the time of judging; the deadline has left the queue. Must not throw. */
   expire(now: number): void;
@@ -25,18 +25,18 @@ const judged = -2;
 export class DeadlineQueue {
   readonly #clock: Clock;
   readonly #stalled: ((stalledMs: number) => void) | undefined;
-  /** Of the watch over stalls of the event loop, which goes on as long as something is due. */
+  /** Releases the watch over stalls of the event loop, which goes on as long as something is due. */
   #release: (() => void) | undefined = undefined;
   readonly #heap: Deadline[] = [];
   #timer: Timer | undefined = undefined;
   #armedFor = Number.POSITIVE_INFINITY;
-  /** Whether the timer keeps the process alive. */
+  /** True while the timer keeps the process alive. */
   #isHolding = false;
   /** Deadlines that keep nothing alive. */
   readonly #loose = new Set<Deadline>();
   #judging = false;
   #tidying = false;
-  /** Whether a deadline was set in this turn. */
+  /** True where a deadline was set in this turn. */
   #used = false;
 
   /** @param stalled - told of each stall of a second or more while something was due, once it is over. Must not throw. */
@@ -184,7 +184,7 @@ export class DeadlineQueue {
       parent.heapIndex = index;
       index = parentIndex;
     }
-    // Where it is, as the latest one: to write it there again would be a good part of what adding it costs.
+    // It is in place, as the latest one: to write it there again would be a good part of what adding it costs.
     if (index === deadline.heapIndex) return;
     this.#heap[index] = deadline;
     deadline.heapIndex = index;

@@ -3,21 +3,21 @@ import { isOfWork } from './workSignal.ts';
 
 /** Told to something that is to take nothing new, and to let what is under way end by itself. */
 export interface DrainOrder {
-  /** When the stop began, in monotonic ms. @defaultValue not known */
+  /** Time at which the stop began, in monotonic ms. @defaultValue not known */
   readonly since?: number | undefined;
-  /** What is left then is cut, in monotonic ms. */
+  /** Time at which the rest is cut, in monotonic ms. */
   readonly until: number;
   /** Told whenever something has ended that was under way. Must not throw. */
   readonly ended: () => void;
-  /** Whether new calls are let pass all the same: they serve what is under way. @defaultValue false */
+  /** True where new calls are let pass all the same: they serve those under way. @defaultValue false */
   readonly admits?: boolean | undefined;
 }
 
-/** How far a stop is, in ms from now. */
+/** State of a stop, in ms from now. */
 export interface Stopping {
-  /** What is under way then is cut. */
+  /** Time until all that is under way then is cut. */
   readonly inMs: number;
-  /** How long ago it began. @defaultValue not known */
+  /** Time since it began. @defaultValue not known */
   readonly sinceMs?: number | undefined;
 }
 
@@ -27,9 +27,9 @@ export function stoppingAt({ since, until }: Pick<DrainOrder, 'since' | 'until'>
   return since === undefined ? { inMs } : { inMs, sinceMs: Math.round(now - since) };
 }
 
-/** What can be drained. */
+/** Target that can be drained. */
 export interface Drainable {
-  /** Whether something is under way. */
+  /** True while something is under way. */
   readonly busy: boolean;
   /** A second order takes the place of the first. */
   drain(order: DrainOrder): void;
@@ -39,7 +39,7 @@ export interface Drainable {
 export class Draining {
   order: DrainOrder | undefined = undefined;
 
-  /** When its calls will be cut, in monotonic ms; `Infinity` while nothing is said of it. */
+  /** Time at which its calls will be cut, in monotonic ms; `Infinity` while nothing is said of it. */
   get cutAt(): number {
     return this.order?.until ?? Number.POSITIVE_INFINITY;
   }

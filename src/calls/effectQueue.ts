@@ -9,9 +9,9 @@ const nothing = (): void => undefined;
 type Run = (what: never) => void;
 
 /**
- * What a call path tells others, run to completion: facts, settlements, aborts and the start of work are queued while a step changes the
- * state, and run when the outermost step ends, in the same turn. So nobody hears anything in the middle of a step, and a listener that
- * calls back finds a state that is complete.
+ * Queue of all that a call path tells others, run to completion: facts, settlements, aborts and the start of work are queued while a step changes the state,
+ * and run when the outermost step ends, in the same turn. So nobody hears anything in the middle of a step, and a listener that calls back finds a state that
+ * is complete.
  *
  * Where new entries go: a listener that calls back adds its own at the end of the queue; a further step of the path adds its own in front
  * of the entries that are left, so that the facts of one decision stay together.
@@ -43,7 +43,7 @@ export class EffectQueue implements Facts {
     else this.#run();
   }
 
-  /** Whether the queue has no entry left to run. */
+  /** True while the queue has no entry left to run. */
   get isEmpty(): boolean {
     return this.#next === this.#end;
   }
@@ -139,7 +139,7 @@ export class EffectQueue implements Facts {
         if (isStep && this.#next < this.#end) this.#runInPlace(run, what);
         else run(what);
       } catch (error) {
-        // One entry that throws must not keep the others from being run.
+        // An entry that throws must not keep the others from being run.
         if (!failed) failure = error;
         failed = true;
       }

@@ -1,4 +1,4 @@
-/** What others throw can throw itself when it is looked at: a getter, a revoked proxy. */
+/** Looks at what others throw, which can itself throw when looked at: a getter, a revoked proxy. */
 function look<T>(question: () => T): T | undefined {
   try {
     return question();

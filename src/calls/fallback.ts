@@ -13,22 +13,22 @@ import { readGiven } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { Fallback } from './operation.ts';
 
-/** What an integration gives in place of an answer it cannot get. */
+/** Value that an integration gives in place of an answer it cannot get. */
 export interface FallbackValue<O> {
   readonly value: O;
 }
 
-/** Who is asked in place of an integration that cannot answer. */
+/** Integration that is asked in place of one that cannot answer. */
 export interface FallbackIntegration<I, O> {
   /** Its call has its own policy, within the deadline of the call it answers for. */
   readonly integration: {
     call(input: I, options: { readonly signal: AbortSignal; readonly effect: Effect | undefined }): Promise<Outcome<O>>;
   };
-  /** What it is asked. @defaultValue the same input */
+  /** Makes its input. @defaultValue the same input */
   readonly input?: ((input: I, failure: Failure) => I) | undefined;
 }
 
-/** What answers in place of an integration: a function, a value, or another integration. */
+/** Substitute that answers for an integration: a function, a value, or another integration. */
 export type FallbackOption<I, O> = Fallback<I, O> | FallbackValue<O> | FallbackIntegration<I, O>;
 
 const valueKeys = { value: anything } satisfies KeysOf<FallbackValue<unknown>>;
@@ -40,7 +40,7 @@ const integrationKeys = {
   input: callback<NonNullable<AnyFallback['input']>>(),
 } satisfies KeysOf<AnyFallback>;
 
-/** What is known of a call that falls back. */
+/** Facts about a call that falls back. */
 export interface FallbackCall {
   readonly effect: () => Effect | undefined;
   /** After what a call of unspecified effect may be repeated. */
@@ -76,7 +76,7 @@ export function bothFailed(failure: Failure, fallbackError: unknown): Failure {
   if (fallbackError === undefined || fallbackError === failure.cause) return failure;
   const known = factsIn(fallbackError);
   if (known === failure) return failure;
-  // What the fallback may have done counts as well.
+  // Effects that the fallback may have had count as well.
   return { ...failure, outcome: known?.outcome === 'unknown' ? 'unknown' : failure.outcome, fallbackError };
 }
 

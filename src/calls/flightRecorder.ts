@@ -19,7 +19,7 @@ import { briefOf, type SettingsBrief, SettingsTable, withoutCause, withoutMissin
 const mostFailures = 512;
 /** Refused calls that are held: they come in floods, and are not to push attempts out. */
 const mostRefusals = 128;
-/** What befell the integration from outside: most of it is rare, and what follows cannot be told without it. */
+/** Number of events from outside that befell the integration: most of it is rare, and the rest cannot be told without it. */
 const mostInputs = 128;
 /** Calls under way that one record tells of. */
 const mostPending = 200;
@@ -40,7 +40,7 @@ interface Started {
   readonly startedAt: number;
 }
 
-/** When and why an attempt or a call ended. */
+/** End of an attempt or a call: its time and reason. */
 export interface Ended<E> {
   readonly facts: FailureFacts;
   readonly end: E;
@@ -67,7 +67,7 @@ export class FlightRecorder {
     this.#policy = policy;
   }
 
-  /** Whether it holds something that was not taken. */
+  /** True where it holds something that was not taken. */
   get hasNews(): boolean {
     return this.#answered.news + this.#failures.news + this.#refusals.news + this.#inputs.news > 0;
   }
@@ -100,7 +100,7 @@ export class FlightRecorder {
   }
 
   /**
-   * What follows the attempt that failed last.
+   * Notes the step after the attempt that failed last.
    * @param delayMs - how long the call waits; `null`: for a restart; undefined: it ends.
    * @param draw - of chance, for the wait.
    */
@@ -210,7 +210,7 @@ export class FlightRecorder {
   }
 }
 
-/** Whether all calls without options of their own have these settings: nothing of a caller is in them. */
+/** Tells whether all calls without options of their own have these settings: nothing of a caller is in them. */
 function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
   const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
   return [signal, fallback, stream, late, retried, givenUp, reconcileLog].every((each) => each === undefined);

@@ -1,6 +1,6 @@
 /** A limit of a supervised call that an operation waits for. */
 export interface InnerLimit {
-  /** Whose it is, for people. */
+  /** Owner of it, for people. */
   readonly of: string;
   readonly rule: 'idle_timeout' | 'attempt_timeout' | 'overall_timeout';
   /** In monotonic ms; a limit without end is left out. */

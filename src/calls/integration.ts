@@ -59,10 +59,10 @@ export interface ToolBreakerHandle {
   reset(): void;
 }
 
-/** What settles the promise made last. */
+/** Function that settles the promise made last. */
 let resolveKept: (outcome: never) => void;
 
-// One for all promises: with one made for each, and what it keeps, a call would allocate a tenth more.
+// A single one does for all promises: with one made for each, and all it keeps, a call would allocate a tenth more.
 function keepResolve(resolve: (outcome: never) => void): void {
   resolveKept = resolve;
 }
@@ -73,7 +73,7 @@ export interface Integration<I, O, C = ChunkOf<O>> {
   readonly breaker: BreakerHandle;
   /** The state of its machine, as of now. Before its first start, and after its stop, `idle`. */
   readonly state: IntegrationState;
-  /** Whether its first start is over, well or not, and nobody has stopped it since. */
+  /** True once its first start is over, well or not, and nobody has stopped it since. */
   readonly started: boolean;
   readonly stats: CallStats;
   readonly policy: IntegrationPolicy;
@@ -170,7 +170,7 @@ function settingsFor<I, O>(
   return tool === undefined ? settings : settingsOfTool(settings, tool);
 }
 
-/** What the machine's state means for the circuit. */
+/** Reads the state of the circuit from the machine's. */
 export function circuitOf({ state, openUntil }: Pick<MachineLink, 'state' | 'openUntil'>): BreakerHandle['state'] {
   if (state === 'idle' || state === 'calling' || state === 'backoff') return 'closed';
   return state === 'open' && openUntil === Number.POSITIVE_INFINITY ? 'isolated' : state;

@@ -6,7 +6,7 @@ import type { RateBuckets } from './rateBuckets.ts';
 import { type RatedCall, RatePlace } from './ratePlace.ts';
 import { TypicalCosts } from './typicalCosts.ts';
 
-/** What calls cost, and whose bucket they draw from, as the code says it. */
+/** Functions for the costs of calls, and the bucket they draw from, as the code says it. */
 export interface RateFunctions<I> {
   readonly cost?: ((input: I) => number | Costs) | undefined;
   readonly keyOf?: ((input: I) => string) | undefined;
@@ -14,7 +14,7 @@ export interface RateFunctions<I> {
   readonly settles?: boolean | undefined;
 }
 
-/** What an integration needs of its runtime for its rate limits. */
+/** Parts of its runtime that an integration needs for its rate limits. */
 export interface RateParts {
   readonly rates: RateBuckets;
   readonly deadlines: DeadlineQueue;
@@ -29,7 +29,7 @@ const unknownShare = 1 / 10;
 /** So many calls may go before one of them has to have said what it cost. */
 const patientCalls = 10;
 
-/** How often the log is told what is wrong, in ms. */
+/** Time in ms between complaints to the log. */
 const complainEachMs = 60_000;
 
 /** The rate limits of one integration: from which bucket each of its calls draws, and how much. */
@@ -41,10 +41,10 @@ export class IntegrationRates<I> {
   readonly #functions: RateFunctions<I>;
   readonly #parts: RateParts;
   readonly #typical = new TypicalCosts();
-  /** What a call counts for while nothing is known. */
+  /** Costs of a call while nothing is known. */
   readonly #unknown: Costs;
   readonly #hasUnknown: boolean;
-  /** What `cost` last said that made sense. */
+  /** Costs that `cost` last gave that made sense. */
   #lastSaid: Costs | undefined = undefined;
   #calls = 0;
   #complainedAt = Number.NEGATIVE_INFINITY;
@@ -134,7 +134,7 @@ export class IntegrationRates<I> {
 
 const estimated = 'the call counts as much as calls have cost of late, or as a tenth of a limit';
 
-/** What a function of the caller's says of real costs; nothing where it does not know, or throws. */
+/** Reads the real costs from a function of the caller's; nothing where it does not know, or throws. */
 export function costsSaidBy(say: () => unknown): Costs {
   try {
     return costsIn(say()) ?? {};
@@ -143,7 +143,7 @@ export function costsSaidBy(say: () => unknown): Costs {
   }
 }
 
-/** What a function of the caller's says of costs: tokens as a number, or any by name; undefined where that is no number of at least 0. */
+/** Reads the costs that a function of the caller's gives: tokens as a number, or any by name; undefined where that is no number of at least 0. */
 function costsIn(said: unknown): Costs | undefined {
   if (isCost(said)) return { tokens: said };
   if (typeof said !== 'object' || said === null) return undefined;

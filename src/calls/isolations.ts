@@ -1,6 +1,6 @@
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 
-/** Who holds a circuit open. Kept apart from its machine, of which a new incarnation knows nothing of them. */
+/** Holders of an open circuit. Kept apart from its machine, of which a new incarnation knows nothing of them. */
 export class Isolations {
   readonly #holders = new Set<object>();
 

@@ -5,22 +5,22 @@ import type { Limits } from '../policy/policy.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { CallSettings } from './callSettings.ts';
 
-/** What is known of stalls of the event loop: limits on silence and on attempts leave them out. */
+/** Clock that knows of stalls of the event loop: limits on silence and on attempts leave them out. */
 type StallClock = Pick<Clock, 'stalls'>;
 
 const stalledSince = ({ stalls }: StallClock, at: number): number => stalls?.since(at) ?? 0;
 
-/** When an attempt will have been silent for too long, in monotonic ms. */
+/** Returns the time an attempt will have been silent for too long, in monotonic ms. */
 export function idleDueOf({ call, lastSignAt }: Attempt<AttemptedCall>, clock: StallClock): number {
   return lastSignAt + call.settings.idleMs + stalledSince(clock, lastSignAt);
 }
 
-/** When an attempt will have had its whole time, or its lease, in monotonic ms. */
+/** Returns the time an attempt will have had its whole time, or its lease, in monotonic ms. */
 export function attemptDueOf({ startedAt, limitMs, restedMs }: Attempt<AttemptedCall>, clock: StallClock): number {
   return startedAt + limitMs + restedMs + stalledSince(clock, startedAt);
 }
 
-/** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
+/** Returns the time the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
 export function dueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): number {
   return Math.ceil(Math.min(idleDueOf(attempt, clock), attemptDueOf(attempt, clock), attempt.call.overallDue));
 }
@@ -33,11 +33,11 @@ export function firstDueOf(call: AttemptedCall, limitMs: number, now: number): n
 /** Limits below this have passed before anybody could look: half of them is not told of. */
 const leastToldMs = 2000;
 
-/** How long before its end half of a limit has passed, in ms. */
+/** Returns the time before its end that half of a limit has passed, in ms. */
 const halfOf = (limitMs: number): number =>
   limitMs < leastToldMs || limitMs === Number.POSITIVE_INFINITY ? 0 : limitMs / 2;
 
-/** When half of the first limit of an attempt has passed, as {@link dueOf}. */
+/** Returns the time half of the first limit of an attempt has passed, as {@link dueOf}. */
 export function halfDueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): number {
   const { idleMs } = attempt.call.settings;
   const idleAt = idleDueOf(attempt, clock) - halfOf(idleMs);
@@ -52,7 +52,7 @@ export function firstHalfOf(call: AttemptedCall, limitMs: number, now: number): 
   return Math.ceil(Math.min(idleAt, now + limitMs - halfOf(limitMs), call.startedAt + overallMs - halfOf(overallMs)));
 }
 
-/** When half of the overall limit of a call has passed. */
+/** Returns the time half of the overall limit of a call has passed. */
 export function overallHalfOf({ overallDue, settings }: Pick<AttemptedCall, 'overallDue' | 'settings'>): number {
   return overallDue - halfOf(settings.overallMs);
 }
@@ -65,7 +65,7 @@ export interface ExpiredLimit {
   readonly isShortened: boolean;
 }
 
-/** Which limit of an attempt has run out; of two that tie the inner one. */
+/** Finds the limit of an attempt that has run out; of two that tie the inner one. */
 export function expiredLimit(attempt: Attempt<AttemptedCall>, now: number, clock: StallClock): ExpiredLimit {
   const { call, startedAt, restedMs } = attempt;
   const { attemptMs } = call.settings;
@@ -93,7 +93,7 @@ const limitOf: Readonly<Partial<Record<FailureReason, keyof Limits>>> = {
   overall_timeout: 'overallMs',
 };
 
-/** How long the limit that a rule is about is, in ms; undefined where the rule is no limit. */
+/** Returns the length of the limit that a rule is about, in ms; undefined where the rule is no limit. */
 export function limitMsOf(rule: string, { settings, attempt }: HasLimits): number | undefined {
   if (rule === 'attempt_timeout') return attempt?.limitMs ?? settings.attemptMs;
   const limit = rule in limitOf ? limitOf[rule as FailureReason] : undefined;

@@ -38,14 +38,13 @@ export class MachineLink implements Follower {
   #started = false;
   /** The server has yet to start for the first time: calls wait as for a restart, the machine is as it begins. */
   #awaitsStart = false;
-  // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
-  // the machine.
+  // State that every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with the machine.
   #closed = false;
   #fence: Fence = { generation: -1 };
   #openUntil = Number.POSITIVE_INFINITY;
   #pausedUntil = 0;
   readonly #untold: IntegrationEmitted[] = [];
-  /** What an incarnation begins with is no circuit that closed: the failures that were kept still count. */
+  /** True while an incarnation begins, which is no circuit that closed: the failures that were kept still count. */
   #beginning = false;
 
   constructor(
@@ -102,7 +101,7 @@ export class MachineLink implements Follower {
     return this.#shown(this.#state);
   }
 
-  /** Whether its first start is over, well or not, and nobody has stopped it since. */
+  /** True once its first start is over, well or not, and nobody has stopped it since. */
   get started(): boolean {
     return this.#started;
   }
@@ -147,7 +146,7 @@ export class MachineLink implements Follower {
     return this.#state === 'open' || this.#state === 'half-open';
   }
 
-  /** What fences attempts: another one in each generation and incarnation. */
+  /** Fence of attempts: another one in each generation and incarnation. */
   get fence(): Fence {
     return this.#fence;
   }
@@ -156,7 +155,7 @@ export class MachineLink implements Follower {
     return this.#openUntil;
   }
 
-  /** Whether a half-open circuit has a place for a further probe. */
+  /** True while a half-open circuit has a place for a further probe. */
   get hasFreeProbe(): boolean {
     const context = this.#ref?.getSnapshot().context;
     return context !== undefined && context.probing < context.policy.probes;
@@ -175,13 +174,13 @@ export class MachineLink implements Follower {
     return this.#pausedUntil;
   }
 
-  /** Whether an attempt admitted then may still change the state now. */
+  /** Tells whether an attempt admitted then may still change the state now. */
   isCurrent(fence: Fence): boolean {
     // While the circuit is closed, the machine of the current fence lives.
     return fence === this.#fence && (this.#closed || this.#isAlive);
   }
 
-  /** Whether what is counted without a time gets one within a moment. */
+  /** True where a count without a time gets one within a moment. */
   get isLingering(): boolean {
     return this.#sync.isLingering;
   }

@@ -2,7 +2,7 @@ import type { IntegrationState } from '../machines/integration.ts';
 import type { CallFigures } from '../machines/integrationEvents.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 
-/** How long an integration that nobody calls any more is left `calling`, in ms; twice that at most. */
+/** Time in ms that an integration that nobody calls any more is left `calling`; twice that at most. */
 const lingerMs = 10;
 
 /** The calls whose numbers decide between `idle`, `calling` and `backoff`. */
@@ -11,11 +11,11 @@ export interface FollowedCalls {
   readonly waiting: { readonly size: number };
 }
 
-/** What drives the machine. */
+/** Driver of the machine. */
 export interface Follower {
   /** Sends the machine the numbers of calls, when its state has to change for them. */
   flush(): void;
-  /** Whether the machine may stay `calling` for a moment after the last call: it is `calling`, and nobody listens to its changes. */
+  /** Tells whether the machine may stay `calling` for a moment after the last call: it is `calling`, and nobody listens to its changes. */
   mayLinger(): boolean;
   /** The moment is over. @param now - monotonic time in ms. */
   lingered(now: number): void;
@@ -49,7 +49,7 @@ export class MachineSync {
     return this.#calls.waiting.size > 0 ? 'backoff' : 'idle';
   }
 
-  /** Whether {@link Follower.lingered} will be called within {@link lingerMs}. */
+  /** True where {@link Follower.lingered} will be called within {@link lingerMs}. */
   get isLingering(): boolean {
     return this.#timer !== undefined;
   }
@@ -85,7 +85,7 @@ export class MachineSync {
     this.#follower.flush();
   };
 
-  /** One timer does for all calls of its time. */
+  /** Waits with one timer for all calls of its time. */
   #linger(): void {
     this.#usedMeanwhile = false;
     this.#timer = this.#clock.setTimeout(this.#waited, lingerMs);

@@ -11,7 +11,7 @@ export function observe<T>(
   try {
     answer = run();
     if (isThenable(answer)) {
-      // Of native promises it is the promise itself; what only looks like one may call back at once.
+      // A native promise comes back as itself; a value that only looks like one may call back at once.
       Promise.resolve(answer).then(answered, threw);
       return;
     }
@@ -22,7 +22,7 @@ export function observe<T>(
   answered(answer);
 }
 
-/** Whether it answers later. What is asked for its `then` may throw. */
+/** Tells whether it answers later. A value that is asked for its `then` may throw. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

@@ -27,7 +27,7 @@ export class OpenEffect<I, O> implements Deadline {
   call: Call<I, O>;
   loss: Loss;
   readonly rule: AskingRule;
-  /** What its input is known by; undefined where that is no JSON. */
+  /** Key that its input is known by; undefined where that is no JSON. */
   readonly inputKey: string | undefined;
   /** Calls that wait for its end, first come first. */
   readonly held = new Set<Call<I, O>>();
@@ -38,9 +38,9 @@ export class OpenEffect<I, O> implements Deadline {
   phase: 'writing' | 'queued' | 'asking' | 'waiting' | 'repeating' | 'over' = 'writing';
   /** Probes made for this loss. */
   probes = 0;
-  /** Of those, how many count against the rule's attempts. */
+  /** Number of those that count against the rule's attempts. */
   tries = 0;
-  /** Whether the other side can act no more, as of the start of the probe under way. */
+  /** True where the other side can act no more, as of the start of the probe under way. */
   isFinal = false;
   /** Ends the probe under way. */
   probe: AbortController | undefined = undefined;
@@ -60,7 +60,7 @@ export class OpenEffect<I, O> implements Deadline {
     this.inputKey = inputKey;
   }
 
-  /** Whether it is asked what became of the call. */
+  /** True while it is asked for the fate of the call. */
   get isAsked(): boolean {
     return this.phase !== 'repeating' && this.phase !== 'over';
   }
@@ -77,7 +77,7 @@ export class OpenEffect<I, O> implements Deadline {
       : Math.max(this.call.overallDue, this.finalAt);
   }
 
-  /** Whether a call waits for it. */
+  /** Tells whether a call waits for it. */
   concerns(call: Call<I, O>): boolean {
     return this.call === call || this.held.has(call);
   }

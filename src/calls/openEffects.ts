@@ -2,13 +2,13 @@ import { canonicalJson } from '../policy/canonicalJson.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { OpenEffect } from './openEffect.ts';
 
-/** What is remembered of a session, the latest, and for how long, in ms. */
+/** Bounds on the memory of a session: the latest, and for how long, in ms. */
 const mostRemembered = 100;
 const rememberedMs = 600_000;
 /** Sessions of which something is remembered. */
 const mostSessions = 1000;
 
-/** What an equal call of the session is to know: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
+/** Knowledge for an equal call of the session: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
 export interface Remembered {
   readonly at: number;
   readonly finding?: Finding | undefined;
@@ -24,7 +24,7 @@ export class OpenEffects<I, O> {
     return this.#effects.size;
   }
 
-  /** Whether a call has to look here at all. */
+  /** True where a call need not look here at all. */
   get isEmpty(): boolean {
     return this.#effects.size === 0 && this.#remembered.size === 0;
   }
@@ -74,7 +74,7 @@ export class OpenEffects<I, O> {
     }
   }
 
-  /** What was found out too late for its own call, for an equal one; once. */
+  /** Returns a finding that came too late for its own call, for an equal one; once. */
   recall(session: string, key: string, now: number): Finding | undefined {
     const ofSession = this.#remembered.get(session);
     const known = ofSession?.get(key);
@@ -104,7 +104,7 @@ export class OpenEffects<I, O> {
   }
 }
 
-/** What equal calls have in common: the tool, and the input as canonical JSON. Undefined where that is no JSON. */
+/** Returns the key that equal calls share: the tool, and the input as canonical JSON. Undefined where that is no JSON. */
 export function inputKeyOf(tool: string | undefined, input: unknown): string | undefined {
   const text = canonicalJson(input ?? null);
   return text === undefined

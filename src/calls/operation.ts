@@ -4,7 +4,7 @@ import type { HeaderSource } from '../policy/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import type { TraceContext } from './tracing.ts';
 
-/** What an operation is given with its input; a new one for each attempt. */
+/** Context that an operation is given with its input; a new one for each attempt. */
 export interface AttemptContext {
   /** Aborted when this attempt is given up; its `reason` says why. Made when first read. */
   readonly signal: AbortSignal;
@@ -13,11 +13,11 @@ export interface AttemptContext {
   /** Attempts in all that this call may have. */
   readonly maxAttempts: number;
   /**
-   * Whether the same may be asked again: by another attempt of this call, or by the work whose signal it was given and which is tried
-   * again as a whole, as an item of a workflow is. Retries inside of what is called belong bounded then: one owner.
+   * True where the same may be asked again: by another attempt of this call, or by the work whose signal it was given and which is tried again as a whole, as
+   * an item of a workflow is. Retries inside of the callee belong bounded then: one owner.
    */
   readonly mayRepeat: boolean;
-  /** What the call may do to the world, where somebody said. */
+  /** Effect that the call may have on the world, where somebody said. */
   readonly effect: Effect | undefined;
   /** The same for all attempts of a call, and for no other: a key for what one attempt leaves to the next. */
   readonly call: object;
@@ -37,10 +37,10 @@ export interface AttemptContext {
   readonly traceContext?: TraceContext | undefined;
 }
 
-/** What an integration does; it may be synchronous, return any thenable, throw or hang. */
+/** Work of an integration; it may be synchronous, return any thenable, throw or hang. */
 export type Operation<I, O> = (input: I, context: AttemptContext) => O | PromiseLike<O>;
 
-/** What answers in place of an integration that cannot; `signal` is aborted at the call's deadline. */
+/** Function that answers in place of an integration that cannot; `signal` is aborted at the call's deadline. */
 export type Fallback<I, O> = (
   input: I,
   failure: Failure,

@@ -8,15 +8,15 @@ export interface EndedOutage {
   readonly quiet: boolean;
 }
 
-/** How a server that is gone comes back. */
+/** Comeback of a server that is gone. */
 export interface Comeback {
-  /** When it is started again, in ms from now; absent while it starts, and where nothing starts it. */
+  /** Time in ms from now until it is started again; absent while it starts, and where nothing starts it. */
   readonly inMs?: number | undefined;
   /** An operator has ordered it. @defaultValue false */
   readonly ordered?: true | undefined;
 }
 
-/** When an integration is crashed: its server is gone, or more attempts were abandoned than may be replaced. */
+/** Crash of an integration: its server is gone, or more attempts were abandoned than may be replaced. */
 export class Outage {
   /** A restart takes it back into service, or the end of work that was abandoned. */
   overwhelmed = false;
@@ -26,7 +26,7 @@ export class Outage {
   #quiet = false;
   #last: FailureFacts | undefined = undefined;
 
-  /** What ended the server, while it is gone. */
+  /** Facts that ended the server, while it is gone. */
   get last(): FailureFacts | undefined {
     return this.#last;
   }

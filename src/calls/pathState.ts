@@ -18,7 +18,7 @@ import { Suspicion, type SuspicionWatcher } from './suspicion.ts';
 import { ToolCircuits, type ToolWatcher } from './toolCircuits.ts';
 import { WaitingCalls } from './waitingCalls.ts';
 
-/** What the parts of a path tell when something has happened; the conductor moves the calls that it concerns. */
+/** Watcher whom the parts of a path tell when something has happened; the conductor moves the calls that it concerns. */
 export interface PathWatcher<I, O>
   extends CallWatcher<I, O>,
     AbandonmentWatcher<Attempt<Call<I, O>>>,

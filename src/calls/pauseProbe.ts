@@ -14,7 +14,7 @@ export class PauseProbe<A> {
     this.#watcher = watcher;
   }
 
-  /** Whether the next call may be it. @param now - monotonic time in ms. */
+  /** Tells whether the next call may be it. @param now - monotonic time in ms. */
   isWanted(now: number): boolean {
     return now < this.#wantedUntil;
   }

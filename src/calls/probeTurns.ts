@@ -4,7 +4,7 @@
  */
 export const mostProbes = 4;
 
-/** Whose turn it is to ask: so many at once, the others wait in line, first come first. */
+/** Turns to ask: so many at once, the others wait in line, first come first. */
 export class ProbeTurns<T> {
   readonly #asking = new Set<T>();
   readonly #line = new Set<T>();

@@ -4,7 +4,7 @@ export interface WorkWatcher<A, O> {
   threw(attempt: A, error: unknown): void;
 }
 
-/** How many are kept for further attempts. */
+/** Listeners that are kept for further attempts. */
 const mostKept = 64;
 
 type Then = (this: object, answered: (value: never) => void, threw: (error: unknown) => void) => unknown;
@@ -24,7 +24,7 @@ export class PromiseListeners<A, O> {
   }
 
   listen(work: PromiseLike<O>, attempt: A): void {
-    // Of native promises it is the promise itself; what only looks like one may call back at once.
+    // A native promise comes back as itself; a value that only looks like one may call back at once.
     const promise = Promise.resolve(work);
     if (promise.then !== nativeThen) {
       // A `then` of somebody else's making may call back twice: by then the pair would be another attempt's.

@@ -12,11 +12,11 @@ import {
 } from '../policy/rateLimit.ts';
 import { rateLimitHints } from '../policy/rateLimitHints.ts';
 
-/** Where the levels of buckets are kept, for this process alone or for all that share a store. */
+/** Keeper of the levels of buckets, for this process alone or for all that share a store. */
 export interface RateKeeper {
   /** Wall time in ms. */
   now(): number;
-  /** Whether taking costs so much that more than one call's is taken at once, and what answers told is gathered. */
+  /** True where taking costs so much that more than one call's is taken at once, and hints of answers are gathered. */
   readonly shared: boolean;
   /** Takes from a bucket now. @param known - the levels as they were last seen, should the store not answer. Never throws. */
   draw(key: string, order: RateOrder, known: RateLevels): RateGrant;
@@ -29,7 +29,7 @@ export interface RateWaiter {
   readonly costs: Costs;
   /** The order of asking; 0 before it has waited. */
   readonly ticket: number;
-  /** Whether it is in the line. The bucket alone writes it. */
+  /** True while it is in the line. The bucket alone writes it. */
   inLine: boolean;
   /** It is the first in line now. */
   wake(): void;
@@ -37,14 +37,14 @@ export interface RateWaiter {
 
 /** The limit that holds a call back, for people. */
 export interface RateWait extends RateName {
-  /** How long it takes as of now, in ms. */
+  /** Time that it takes as of now, in ms. */
   readonly waitMs: number;
 }
 
 /** The share of a limit that is taken from a shared store at once: so much each process may be ahead of it. */
 export const leaseShare = 1 / 16;
 
-/** How long what answers tell may wait before others are told, in ms. */
+/** Time in ms that hints of answers may wait before others are told. */
 const gatherMs = 1000;
 
 /**
@@ -58,7 +58,7 @@ export class RateBucket {
   /** The levels as they were last seen. */
   #levels: RateLevels = {};
   #seen = false;
-  /** What was taken and not used. */
+  /** Amounts that were taken and not used. */
   readonly #lease = new Map<string, number>();
   /** From when on the lease may be used: what has yet to come back is promised to the first in line. */
   #leaseFrom = Number.NEGATIVE_INFINITY;
@@ -78,7 +78,7 @@ export class RateBucket {
     this.#keeper = keeper;
   }
 
-  /** How many calls wait for it. */
+  /** Number of calls that wait for it. */
   get waiting(): number {
     return this.#line.length;
   }
@@ -104,7 +104,7 @@ export class RateBucket {
   }
 
   /**
-   * How long a call has to wait, in ms; 0: it may be dispatched now. What the first in line waits for is promised to it.
+   * Returns the time that a call has to wait, in ms; 0: it may be dispatched now. The wait of the first in line is promised to it.
    * @param patienceMs - what takes as long or longer is promised to nobody.
    */
   waitOf(place: RateWaiter, patienceMs: number): number {
@@ -144,10 +144,10 @@ export class RateBucket {
     this.#line[0]?.wake();
   }
 
-  /** What was really spent of something, beyond what was taken; below 0: less. */
+  /** Settles the real costs, beyond what was taken; below 0: less. */
   settle(beyond: Costs): void {
     for (const [name, cost] of Object.entries(beyond)) {
-      // What is owed is felt at once; what is given back may go to others.
+      // Debts are felt at once; a surplus that is given back may go to others.
       if (cost > 0) this.#lease.set(name, (this.#lease.get(name) ?? 0) - cost);
       else this.#debts[name] = (this.#debts[name] ?? 0) + cost;
     }
@@ -180,7 +180,7 @@ export class RateBucket {
     else this.#tellSoon();
   }
 
-  /** What holds these costs back as of now; undefined where nothing does. */
+  /** Finds the wait that holds these costs back as of now; undefined where nothing does. */
   heldBack(place: RateWaiter): RateWait | undefined {
     const isFirst = this.#line[0] === place;
     const waitMs = isFirst ? this.#leaseFrom - this.#keeper.now() : this.#behind(place.costs, place);
@@ -210,7 +210,7 @@ export class RateBucket {
     return Math.max(promisedMs, grant.waitMs);
   }
 
-  /** What of the costs was not taken yet; undefined when that is nothing. Of what has no limit nothing is needed. */
+  /** Returns the costs that were not taken yet; undefined when there are none. Costs without a limit need nothing. */
   #missing(costs: Costs): Record<string, number> | undefined {
     let missing: Record<string, number> | undefined;
     for (const name in costs) {
@@ -228,7 +228,7 @@ export class RateBucket {
     }
   }
 
-  /** How long costs wait behind all that are in line, or behind those before one of them. */
+  /** Returns the time that costs wait behind all that are in line, or behind those before one of them. */
   #behind(costs: Costs, place?: RateWaiter): number {
     const all: Record<string, number> = {};
     const before = place?.inLine === true ? this.#line.slice(0, this.#line.indexOf(place)) : undefined;
@@ -271,7 +271,7 @@ export class RateBucket {
     return { capacities: this.#capacities, costs, spare, patienceMs, debts: this.#debts, learned };
   }
 
-  /** What was told, as it is to be told now: part of the time until a reset has passed. */
+  /** Returns the hints as they are to be told now: part of the time until a reset has passed. */
   #agedHints(): RateLimitHints | undefined {
     const ageMs = this.#keeper.now() - this.#heardAt;
     if (this.#learned === undefined || ageMs <= 0) return this.#learned;

@@ -7,9 +7,9 @@ import type { RateFunctions } from './integrationRates.ts';
 /** Rate limits of an integration, with what only code can say; `{}`: those that answers tell. The limits themselves may be configured too (`policy.rate`). */
 export interface RateOptions<I> extends RateInput {
   /**
-   * What an attempt costs, before it is made: tokens as a number, or any costs by name; numbers of at least 0. `context.spent` corrects it. A call
-   * of which nobody says it, also because this throws, counts as much as attempts have cost of late, and as a tenth of the limit before
-   * that is known; the log is told once a minute. @defaultValue one request, and that estimate of what else is limited
+   * Returns the cost of an attempt, before it is made: tokens as a number, or any costs by name; numbers of at least 0. `context.spent` corrects it. A call
+   * of which nobody says it, also because this throws, counts as much as attempts have cost of late, and as a tenth of the limit before that is known; the
+   * log is told once a minute. @defaultValue one request, and that estimate of what else is limited
    */
   readonly cost?: ((input: I) => number | Costs) | undefined;
   /** The key of a call, in place of `key`: calls with different credentials or models have limits of their own. Never the credential itself. Not beside `key`. @defaultValue `key` */
@@ -26,7 +26,7 @@ export function rateOptionKeys<I>() {
 }
 
 /**
- * What goes into the policy, and what only code can say. The option wins over the policy beside it; `{}` is what answers tell.
+ * Separates the part for the policy from what only code can say. The option wins over the policy beside it; `{}` is what answers tell.
  * @throws RangeError when two options say whose limits hold.
  */
 export function ratePartsOf<I>(

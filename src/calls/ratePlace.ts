@@ -9,26 +9,26 @@ export interface RatedCall extends Deadline {
   now(): number;
 }
 
-/** What a place is about. */
+/** Parts of a place. */
 export interface PlaceParts {
   readonly bucket: RateBucket;
-  /** What each attempt is thought to cost. */
+  /** Costs that each attempt is thought to have. */
   readonly costs: Costs;
   /** Is told what attempts really cost. */
   readonly typical: TypicalCosts;
-  /** Whether answers are believed. */
+  /** True where answers are believed. */
   readonly learns: boolean;
 }
 
 let lastTicket = 0;
 
-/** What a call takes of its bucket with each attempt, and its place in the line. */
+/** Share of its bucket that a call takes with each attempt, and its place in the line. */
 export class RatePlace implements RateWaiter {
-  /** Whether it is in the line. The bucket alone writes it. */
+  /** True while it is in the line. The bucket alone writes it. */
   inLine = false;
   /** The order of asking for the attempt at hand; 0 before it has waited. */
   ticket = 0;
-  /** How long it had to wait when it was last asked, in ms. */
+  /** Time that it had to wait when it was last asked, in ms. */
   waitMs = 0;
   readonly bucket: RateBucket;
   readonly costs: Costs;
@@ -79,7 +79,7 @@ export class RatePlace implements RateWaiter {
   }
 }
 
-/** What an attempt says of its real costs, as often as it likes: the last word counts. */
+/** Real costs that an attempt tells, as often as it likes: the last word counts. */
 export class RealCosts {
   readonly #place: RatePlace;
   readonly #said = new Map<string, { readonly cost: number; readonly weight: number }>();

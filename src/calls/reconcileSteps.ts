@@ -12,7 +12,7 @@ import { ProbeSteps } from './probeSteps.ts';
 import * as refusal from './refusal.ts';
 import type { Settlement } from './settlement.ts';
 
-/** What goes on with a call of which it is known that it did not happen. */
+/** Goes on with a call of which it is known that it did not happen. */
 export type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
 
 /**
@@ -287,7 +287,7 @@ export class ReconcileSteps<I, O> {
   }
 }
 
-// What a call goes through is kept without its types.
+// The progress of a call is kept without its types.
 function effectOf<I, O>({ progress }: Call<I, O>): OpenEffect<I, O> | undefined {
   return progress.openEffect as OpenEffect<I, O> | undefined;
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../policy/duration.ts';
 import type { ReconcileWhy } from './callWhy.ts';
 
-/** What is asked about a lost answer, and for how long. @param leftMs - until the next thing happens to the call that waits. */
+/** Describes the question about a lost answer, and its time. @param leftMs - until the next thing happens to the call that waits. */
 export function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {
   const what = held ? `an equal call of ${about}` : about;
   const left = formatDuration(leftMs);

@@ -34,7 +34,7 @@ export function circuitOpen(
   };
 }
 
-/** What opened the circuit is over: its server has answered since. */
+/** Text for an open circuit whose cause is over: its server has answered since. */
 export const pauseText = 'its server asked not to be called';
 const pause = Object.freeze({ message: `${pauseText} for now` });
 
@@ -176,7 +176,7 @@ export function notTriedAgain(lastFailure: FailureFacts): FailureFacts {
   return { ...lastFailure, reason: 'stopped' };
 }
 
-/** What an operator had ended: no failure of the integration, whatever was in flight. */
+/** Makes the facts of an end by an operator: no failure of the integration, whatever was in flight. */
 export function restarted(name: string): FailureFacts {
   return {
     kind: 'cancelled',

@@ -2,11 +2,11 @@ import type { ProcessExit } from '../machines/subprocessExit.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type RequestForms, withValueAt } from './boundRule.ts';
 
-/** What the requests and answers of one kind of integration look like to reconcile rules. */
+/** Forms of the requests and answers of one kind of integration for reconcile rules. */
 export interface ToolForms extends RequestForms {
-  /** What an answer says, as data. */
+  /** Reads the content of an answer, as data. */
   readonly read: (answer: unknown) => unknown;
-  /** What else it says, of which a list may be a part: a next page, a cursor. @defaultValue nothing */
+  /** Reads the rest of it, of which a list may be a part: a next page, a cursor. @defaultValue nothing */
   readonly beside?: ((answer: unknown) => unknown) | undefined;
 }
 
@@ -17,7 +17,7 @@ const fieldsOf = (value: unknown): Fields =>
 
 const asIs = (value: unknown): unknown => value;
 
-/** Of a function: `{ tool, input }` where a session calls it as a tool, else its input as it is. */
+/** Forms of a function: `{ tool, input }` where a session calls it as a tool, else its input as it is. */
 export const functionForms: ToolForms = {
   about(request) {
     const { tool } = fieldsOf(request);
@@ -33,7 +33,7 @@ export const functionForms: ToolForms = {
   read: asIs,
 };
 
-/** Of a command: the request of a run is the input, and what its stdout says as JSON its answer. A result becomes the stdout of a run. */
+/** Forms of a command: the request of a run is the input, and the JSON of its stdout its answer. A result becomes the stdout of a run. */
 export const commandForms = (clock: Pick<Clock, 'wallNow'>): ToolForms => ({
   about: (request) => ({ tool: undefined, input: request }),
   answer(result) {
@@ -50,7 +50,7 @@ export const commandForms = (clock: Pick<Clock, 'wallNow'>): ToolForms => ({
   read: (answer) => jsonIn(fieldsOf(fieldsOf(answer)['stdout'])['text']),
 });
 
-/** Of an HTTP API: the request is the input, and the body of an answer what it says. */
+/** Forms of an HTTP API: the request is the input, and the body of an answer what it says. */
 export const httpForms: ToolForms = {
   about: (request) => ({ tool: undefined, input: request }),
   answer(result) {
@@ -76,7 +76,7 @@ export const httpForms: ToolForms = {
 /** Longest text of an answer that is read as JSON, in characters. */
 const mostText = 5_000_000;
 
-/** Of an MCP server: the arguments of the tool are the input, and an answer says what is structured in it, or the JSON in its text. */
+/** Forms of an MCP server: the arguments of the tool are the input, and an answer says what is structured in it, or the JSON in its text. */
 export const mcpForms: ToolForms = {
   about(request) {
     const { name, arguments: given } = fieldsOf(request);

@@ -5,22 +5,22 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { Call } from './call.ts';
 import { notTriedAgain } from './refusal.ts';
 
-/** What follows a failed attempt: the call ends, waits and draws on the budget, or waits for the restart, which costs nothing. */
+/** Step after a failed attempt: the call ends, waits and draws on the budget, or waits for the restart, which costs nothing. */
 export type RetryDecision =
   | { readonly step: 'end'; readonly facts: FailureFacts }
   | { readonly step: 'wait'; readonly delayMs: number }
   | { readonly step: 'restart' };
 
-/** What the decision depends on besides the call. */
+/** Facts that the decision depends on besides the call. */
 export interface Moment {
   readonly now: number;
   readonly random: Random;
-  /** Whether the circuit is open as of this failure. */
+  /** True where the circuit is open as of this failure. */
   readonly open: boolean;
   readonly crashed: boolean;
-  /** When all calls will be cut, in monotonic ms; `Infinity` while nobody stops. */
+  /** Time at which all calls will be cut, in monotonic ms; `Infinity` while nobody stops. */
   readonly cutAt: number;
-  /** What ends a call while the circuit is open; asked only then. */
+  /** Gives the facts that end a call while the circuit is open; asked only then. */
   readonly circuitOpen: (cause: FailureFacts) => FailureFacts;
   /** Takes a retry from the integration's budget. */
   readonly takeRetry: () => boolean;
@@ -43,7 +43,7 @@ export function decideRetry<I, O>(call: Call<I, O>, facts: FailureFacts, moment:
   const fits = call.progress.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
   if (!fits) return { step: 'end', facts };
   if (moment.now + delayMs >= moment.cutAt) return { step: 'end', facts: notTriedAgain(facts) };
-  // What a crash took with it is no more load than there was before: the budget guards against retries that multiply.
+  // Calls that a crash took with it are no more load than there was before: the budget guards against retries that multiply.
   if (awaitsRestart) return { step: 'restart' };
   if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
   return { step: 'wait', delayMs };

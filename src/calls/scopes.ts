@@ -28,7 +28,7 @@ export class Scopes<I, O> {
     if (scope !== undefined && this.#holders.get(scope) === call) this.#holders.delete(scope);
   }
 
-  /** Whether work of an earlier attempt of its scope goes on. */
+  /** Tells whether work of an earlier attempt of its scope goes on. */
   mustWait({ settings: { scope } }: Call<I, O>): boolean {
     return scope !== undefined && this.#atWork.has(scope);
   }

@@ -4,7 +4,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
 import type { CallSettings } from './callSettings.ts';
 
-/** What a recorder holds of the settings of a call: data alone, so that it keeps nothing of its caller alive. */
+/** Settings of a call as a recorder holds them: data alone, so that it keeps nothing of its caller alive. */
 export interface SettingsBrief {
   readonly limits: Limits;
   readonly ownLimits: Limits | undefined;

@@ -9,7 +9,7 @@ import type { PathState } from './pathState.ts';
 import type { CallTrace } from './tracing.ts';
 import { markOfWork } from './workSignal.ts';
 
-/** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
+/** Settlement of calls, each once: with its value, with a failure, or with the answer of a fallback in place of it. */
 export class Settlement<I, O> {
   readonly #state: PathState<I, O>;
   /** Told of the end of each call with a reconcile rule. */
@@ -79,7 +79,7 @@ export class Settlement<I, O> {
     waiting.delete(call);
     const failure = callFailure(call, facts, options.name);
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
-    // Of a path that is stopped nobody would end the fallback any more.
+    // A path that is stopped has nobody to end the fallback any more.
     if (call.settings.fallback !== undefined && wanted && !stopped) this.#fallBack(call, failure);
     else this.#settleFailed(call, failure);
   }

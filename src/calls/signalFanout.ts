@@ -1,4 +1,4 @@
-/** Who wants to know that a signal was aborted. */
+/** Watcher that wants to know that a signal was aborted. */
 export interface AbortWatcher {
   /** Called once, with the signal's reason. Must not throw. */
   aborted(reason: unknown): void;
@@ -10,8 +10,8 @@ interface Fanout {
 }
 
 /**
- * One listener per signal, however many calls share it: adding a listener to an `AbortSignal` is linear in those it has,
- * so that 20,000 calls under one signal would block the event loop for seconds.
+ * Listener of a signal, one however many calls share it: adding a listener to an `AbortSignal` is linear in those it has, so that 20,000 calls under one
+ * signal would block the event loop for seconds.
  */
 export class SignalFanout {
   readonly #fanouts = new WeakMap<AbortSignal, Fanout>();

@@ -9,8 +9,8 @@ export interface SilenceScope {
 }
 
 /**
- * Whether a silent attempt goes on at its idle limit while the other side is asked for a sign of life: one that is found dead ends it by its
- * crash. What the caller shortened holds, and an open circuit is no time to wait.
+ * Tells whether a silent attempt goes on at its idle limit while the other side is asked for a sign of life: one that is found dead ends it by its crash. A
+ * limit that the caller shortened holds, and an open circuit is no time to wait.
  */
 export function goesOnWhenSilent({ options, circuit }: SilenceScope, attempt: Attempt<AttemptedCall>): boolean {
   if (options.whenAlive !== 'wait' || options.onSilence === undefined) return false;

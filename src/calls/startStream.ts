@@ -23,7 +23,7 @@ export function startStream<I, O, C>(
   let call: Call<I, O> | undefined;
   const relay = new ChunkRelay(resume);
   const outcome = new Promise<Outcome<StreamEnd>>((resolve) => {
-    // What the call ends with is not what its operation answered with, but what became of that.
+    // The call does not end with the answer of its operation, but with the end of that.
     const settled = (ended: Outcome<unknown>): void => {
       resolve(ended as Outcome<StreamEnd>);
       relay.settled(ended as Outcome<StreamEnd>);

@@ -17,9 +17,9 @@ export interface SuspicionWatcher {
 }
 
 /**
- * Whether the server of an integration is suspect: a call of it fell silent, and it is asked for a sign of life. Until it has answered nothing is
- * dispatched, which would be lost with it, and silence is not counted: calls that fall silent together are one incident when the server
- * hangs, and a failure each when it answers.
+ * Suspicion of the server of an integration: a call of it fell silent, and it is asked for a sign of life. Until it has answered nothing is dispatched, which
+ * would be lost with it, and silence is not counted: calls that fall silent together are one incident when the server hangs, and a failure each when it
+ * answers.
  */
 export class Suspicion<A> {
   readonly #inquire: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
@@ -45,7 +45,7 @@ export class Suspicion<A> {
     this.#watcher = watcher;
   }
 
-  /** Whether the server is suspect. */
+  /** True while the server is suspect. */
   get raised(): boolean {
     return this.#inquiry !== undefined;
   }

@@ -11,7 +11,7 @@ import { RefusalEpisode } from './callRecords.ts';
  * told; whoever tells it says the time, and tells others.
  */
 export class ToolCircuit<I, O> {
-  /** Who holds it open. */
+  /** Holders that keep it open. */
   readonly holders = new Set<object>();
   /** The calls it has refused since it let one pass. */
   readonly refusals = new RefusalEpisode();
@@ -19,7 +19,7 @@ export class ToolCircuit<I, O> {
   used = 0;
   /** The call that tries an open circuit. */
   probe: Call<I, O> | undefined = undefined;
-  /** What opened it. */
+  /** Failures that opened it. */
   readonly failures = new RecentFailures();
   /** In monotonic ms; 0 while it is closed. */
   openUntil = 0;
@@ -36,19 +36,19 @@ export class ToolCircuit<I, O> {
     return this.holders.size > 0;
   }
 
-  /** Whether it keeps calls from passing, or may let one pass to try. */
+  /** True while it keeps calls from passing, or may let one pass to try. */
   get isOpen(): boolean {
     return this.isIsolated || this.openUntil > 0;
   }
 
-  /** Whether a call would be refused now. */
+  /** Tells whether a call would be refused now. */
   refuses(call: Call<I, O>, now: number): boolean {
     if (this.isIsolated) return true;
     if (this.openUntil === 0 || this.probe === call) return false;
     return this.probe !== undefined || now < this.openUntil;
   }
 
-  /** When a call may try it, in monotonic ms. */
+  /** Time at which a call may try it, in monotonic ms. */
   get probeAt(): number {
     if (this.isIsolated) return Number.POSITIVE_INFINITY;
     const { probe } = this;

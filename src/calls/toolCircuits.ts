@@ -19,9 +19,9 @@ export type ToolCircuitState = 'closed' | 'open' | 'half-open' | 'isolated';
 export interface OpenToolCircuit {
   readonly tool: string;
   readonly circuit: Exclude<ToolCircuitState, 'closed'>;
-  /** Of an open one, when the next call of the tool tries it, in ms from now; 0 when that is due. */
+  /** Time in ms from now until the next call of the tool tries an open one; 0 when that is due. */
   readonly probeInMs?: number | undefined;
-  /** Of an open one, the rule that opened it. */
+  /** Rule that opened an open one. */
   readonly rule?: BreakerRule | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface ToolWatcher {
  * with it. There is one from the first such call of a tool until its calls have been well again; most integrations never have any.
  */
 export class ToolCircuits<I, O> {
-  /** How many there are; what every call asks for. */
+  /** Number of them; every call asks for it. */
   size = 0;
   readonly #options: CallPathOptions<I, O>;
   readonly #queue: EffectQueue;
@@ -60,7 +60,7 @@ export class ToolCircuits<I, O> {
     return circuit === undefined ? 'closed' : stateOf(circuit);
   }
 
-  /** Those that are not closed, by the name of the tool. */
+  /** Circuits that are not closed, by the name of the tool. */
   get open(): readonly OpenToolCircuit[] {
     if (this.size === 0) return [];
     const now = this.#options.clock.now();
@@ -80,7 +80,7 @@ export class ToolCircuits<I, O> {
     if (circuit !== undefined) circuit.openUntil = Math.min(circuit.openUntil, this.#options.clock.now());
   }
 
-  /** Whether the circuit of its tool does not let a call pass. */
+  /** Tells whether the circuit of its tool does not let a call pass. */
   refuses(call: Call<I, O>, now: number): boolean {
     return this.#find(this.toolOf(call))?.refuses(call, now) === true;
   }
@@ -90,7 +90,7 @@ export class ToolCircuits<I, O> {
     return this.#find(this.toolOf(call))?.refusals;
   }
 
-  /** What a call ends with that the circuit of its tool does not let pass; undefined when it does. */
+  /** Returns the facts for a call that the circuit of its tool does not let pass; undefined when it does. */
   refusalOf(call: Call<I, O>, now: number, cause = call.progress.lastFailure): FailureFacts | undefined {
     const tool = this.toolOf(call);
     const circuit = this.#find(tool);
@@ -208,7 +208,7 @@ export class ToolCircuits<I, O> {
     return circuit;
   }
 
-  /** What an operator isolated stays: it would otherwise be called again without a word. */
+  /** Drops the oldest; one that an operator isolated would otherwise be called again without a word. */
   #dropOldest(): void {
     let oldest: string | undefined;
     let least = Number.POSITIVE_INFINITY;

@@ -21,7 +21,7 @@ export interface TracedCall {
   readonly prompt?: string | undefined;
   /** The id that a request of JSON-RPC came with. */
   readonly requestId?: string | undefined;
-  /** Of a request to a model: whose protocol it speaks. */
+  /** Provider whose protocol a request to a model speaks. */
   readonly modelApi?: 'anthropic' | 'openai' | undefined;
   /** The server of an HTTP API. */
   readonly server: { readonly host: string; readonly port: number } | undefined;
@@ -38,7 +38,7 @@ export interface TracedRequest {
   readonly requestId?: string | undefined;
   /** The pattern of its path, where it is a known one. */
   readonly route?: string | undefined;
-  /** What it belongs to on the side that asks. */
+  /** Context that it belongs to on the side that asks. */
   readonly from: TraceContext | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface TracedTurn {
   readonly session: string;
   readonly turn: number;
   readonly kind: string;
-  /** What {@link Tracer.here} gave when its message was sent; undefined of one that was sent before there was a tracer. */
+  /** Value of {@link Tracer.here} when its message was sent; undefined of one that was sent before there was a tracer. */
   readonly origin: unknown;
 }
 
@@ -58,7 +58,7 @@ export interface Trace {
   ended(outcome: Outcome<unknown>): void;
 }
 
-/** How a call ended. */
+/** End of a call. */
 export interface CallEnd {
   readonly outcome: Outcome<unknown>;
   readonly attempts: number;
@@ -66,18 +66,18 @@ export interface CallEnd {
   readonly fellBackFor: FailureFacts | undefined;
 }
 
-/** What is asked about a lost answer. */
+/** Question about a lost answer. */
 export interface Reconciling {
   /** A tool, or a function. */
   readonly asks: string;
   readonly attempt: number;
-  /** How its answer was lost. */
+  /** Facts about the loss of its answer. */
   readonly facts: FailureFacts;
 }
 
 /** Follows one call. */
 export interface CallTrace extends Pick<Trace, 'run'> {
-  /** What its work hands on to the other side; undefined where there is nothing to hand on. */
+  /** Context that its work hands on to the other side; undefined where there is nothing to hand on. */
   readonly context: TraceContext | undefined;
   /** An attempt failed. @param delayMs - until the next one; `null`: when the integration has restarted; undefined: there is none. */
   attemptFailed(attempt: number, facts: FailureFacts, delayMs: number | null | undefined): void;
@@ -97,11 +97,11 @@ export interface Tracer {
   turnBegins(turn: TracedTurn): Trace;
   /** A request came; its end is that of its answer. */
   requestBegins(request: TracedRequest): Trace;
-  /** What is under way where it is asked. */
+  /** Returns the work under way where it is asked. */
   here(): unknown;
 }
 
-/** Where a runtime's tracer is, for as long as a host asks for telemetry. */
+/** Holder of a runtime's tracer, for as long as a host asks for telemetry. */
 export interface Tracing {
   tracer: Tracer | undefined;
 }

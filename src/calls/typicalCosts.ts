@@ -8,7 +8,7 @@ interface Mean {
   readonly samples: number;
 }
 
-/** What the attempts of an integration really cost of late, in the mean: for those of which nobody says it in advance. */
+/** Real costs of the attempts of an integration of late, in the mean: for those of which nobody says it in advance. */
 export class TypicalCosts {
   readonly #means = new Map<string, Mean>();
 

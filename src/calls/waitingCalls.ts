@@ -34,7 +34,7 @@ export class WaitingCalls<I, O> {
     return undefined;
   }
 
-  /** Those that wait as of now, first come first; of a kind, or all. */
+  /** Returns those that wait as of now, first come first; of a kind, or all. */
   list(waiting?: Waiting): readonly Call<I, O>[] {
     const all = [...this.#calls];
     return waiting === undefined ? all : all.filter((call) => call.waiting === waiting);

@@ -1,4 +1,4 @@
-/** Those of attempts in flight: to write a mark on the signal of each would cost a third of the signal itself. */
+/** Signals of attempts in flight: to write a mark on the signal of each would cost a third of the signal itself. */
 const ofAttempts = new Set<AbortSignal>();
 
 const ofWork = Symbol('of work under way');
@@ -22,12 +22,12 @@ export function markOfAttempt(signal: AbortSignal): void {
   ofAttempts.add(signal);
 }
 
-/** What is made with the signal from now on is part of nothing. */
+/** Ends the mark: work made with the signal from now on is part of nothing. */
 export function attemptIsOver(signal: AbortSignal): void {
   ofAttempts.delete(signal);
 }
 
-/** Whether a signal was marked, and what it is of goes on. */
+/** Tells whether a signal was marked, and its work goes on. */
 export function isOfWork(signal: AbortSignal | undefined): boolean {
   if (signal === undefined || signal.aborted) return false;
   return ofAttempts.has(signal) || (signal as WorkSignal)[ofWork] === true;
@@ -46,7 +46,7 @@ export function attemptsOfWork(signal: AbortSignal | undefined): number | undefi
   return (signal as WorkSignal | undefined)?.[retried];
 }
 
-/** Whether {@link markRetried} was told of it. */
+/** Tells whether {@link markRetried} was told of it. */
 export function isRetried(signal: AbortSignal | undefined): boolean {
   return attemptsOfWork(signal) !== undefined;
 }

@@ -22,17 +22,17 @@ import { lateModule } from '../actors/process/lateModule.ts';
 const promptFileModule = lateModule(() => import('./claudePromptFile.ts'));
 
 /**
- * What a failed call of Claude failed of: `rate_limit` for `rate_limit`, `quota` and `overloaded` (the same call may succeed later),
- * `auth` for `auth`, `timeout` for `timeout`, `unknown` for every other kind.
+ * Cause of a failed call of Claude: `rate_limit` for `rate_limit`, `quota` and `overloaded` (the same call may succeed later), `auth` for `auth`, `timeout`
+ * for `timeout`, `unknown` for every other kind.
  */
 export type ClaudeErrorType = 'rate_limit' | 'auth' | 'timeout' | 'unknown';
 
-/** How a call of Claude ended. */
+/** End of a call of Claude. */
 export interface ClaudeResult {
   readonly success: boolean;
   /** The answer; null when there is none. */
   readonly output: string | null;
-  /** One plain line; null after success. */
+  /** Error in one plain line; null after success. */
   readonly error: string | null;
   /** Attempts made; 0 when the call was refused before the first. */
   readonly attempts: number;
@@ -50,7 +50,7 @@ export interface Claude {
   stop(): Promise<void>;
 }
 
-/** What is kept of a call while it runs. */
+/** State of a call while it runs. */
 interface Invocation {
   readonly prompt: string;
   readonly call: ClaudeCall;
@@ -77,7 +77,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     command,
     args: [...(options.args ?? []), '-p', '--output-format', 'stream-json', '--verbose'],
     cwd,
-    // One owner of retries, also where there is but one attempt: those inside take minutes.
+    // Retries have one owner, also where there is but one attempt: those inside take minutes.
     env: { [claudeRetriesName]: process.env[claudeRetriesName] ?? boundedClaudeRetries, ...options.env },
     agent: 'claude',
     // The limit of this client, which one call may shorten further.
@@ -153,7 +153,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     const totalWaitTime = seconds(invocation.waitedMs);
     const response_time = since(invocation.attemptStartedAt);
     note(invocation, { attempt: attempts, status: 'error', error_type: errorType, wait_time: 0, response_time });
-    // What would have been tried again, had there been an attempt, a wait or a budget left.
+    // It would have been tried again, had there been an attempt, a wait or a budget left.
     if (failureKinds[kind].retried || (kind === 'unknown' && failure.shouldRetry !== false)) {
       const whole = { wait_time: totalWaitTime, response_time: since(invocation.startedAt) };
       note(invocation, { attempt: attempts, status: 'exhausted', error_type: errorType, ...whole });

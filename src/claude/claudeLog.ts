@@ -4,10 +4,10 @@ import { makeDirectory } from '../actors/process/makeDirectory.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
 
-/** One line of `claude_invocations.jsonl`; times in seconds. */
+/** Line of `claude_invocations.jsonl`; times in seconds. */
 export interface ClaudeLogLine {
   readonly attempt: number;
-  /** Of one attempt, or `exhausted` for the call as a whole when no attempt is left. */
+  /** Status of one attempt, or `exhausted` for the call as a whole when no attempt is left. */
   readonly status: 'success' | 'retry' | 'error' | 'exhausted';
   readonly error_type: string | null;
   /** The wait that follows; of an `exhausted` call, all its waits. */

@@ -21,7 +21,7 @@ import {
 import { readGiven, readOptions, readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 
-/** How a call of Claude is tried again; times in seconds. */
+/** Options of the new tries of a call of Claude; times in seconds. */
 export interface ClaudeRetry {
   /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else that of the preset `claudeCli`, 5 */
   readonly maxRetries?: number | undefined;
@@ -33,7 +33,7 @@ export interface ClaudeRetry {
   readonly jitterFactor?: number | undefined;
 }
 
-/** What may differ from call to call. */
+/** Options that may differ from call to call. */
 export interface ClaudeCallOptions {
   /** The model, as `claude --model` takes it. @defaultValue what Claude is configured for */
   readonly model?: string | undefined;
@@ -43,31 +43,31 @@ export interface ClaudeCallOptions {
   readonly maxTokens?: number | undefined;
   /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
   readonly timeout?: number | undefined;
-  /** How failed attempts are tried again. @defaultValue 5 attempts in all, after 2 s and twice as long each time, up to 120 s */
+  /** Options of the new tries of failed attempts. @defaultValue 5 attempts in all, after 2 s and twice as long each time, up to 120 s */
   readonly retry?: ClaudeRetry | undefined;
-  /** Where `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
+  /** Directory in which `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
   readonly logDir?: string | undefined;
   /** Ends the call when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How Claude is run, and the defaults of its calls. */
+/** Options of Claude, and the defaults of its calls. */
 export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   /** Path, or name to look up on the PATH. @defaultValue 'claude' */
   readonly command?: string | undefined;
   /** Come before those of each call. @defaultValue [] */
   readonly args?: readonly string[] | undefined;
-  /** Where `claude` is started. @defaultValue the working directory of the process */
+  /** Directory in which `claude` is started. @defaultValue the working directory of the process */
   readonly cwd?: string | undefined;
   /** Adds to the environment of this process. @defaultValue {} */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Whether calls are logged. @defaultValue true */
+  /** Logs calls. @defaultValue true */
   readonly log?: boolean | undefined;
   /** The gateway under which calls are supervised; the caller starts and stops it. @defaultValue one of its own */
   readonly gateway?: Gateway | undefined;
-  /** Of the integration in the gateway. @defaultValue 'claude' */
+  /** Name of the integration in the gateway. @defaultValue 'claude' */
   readonly name?: string | undefined;
-  /** Where time and timers come from. @defaultValue the system's */
+  /** Source of time and timers. @defaultValue the system's */
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
@@ -75,7 +75,7 @@ export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   readonly logger?: HostLogger | false | undefined;
 }
 
-/** What a call is made with, complete; times in ms. */
+/** Settings of a call, complete; times in ms. */
 export interface ClaudeCall {
   readonly model: string | undefined;
   readonly systemPrompt: string | undefined;
@@ -186,7 +186,7 @@ function backoffWith(usual: BackoffPolicy, { initialMs, maxMs, jitter: factor }:
   return { ...from, initialMs: initialMs ?? from.initialMs, maxMs: maxMs ?? from.maxMs, jitter };
 }
 
-/** One that is set to nothing counts as not set. */
+/** Reads one; one that is set to nothing counts as not set. */
 function given(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim();
   return value === '' ? undefined : value;

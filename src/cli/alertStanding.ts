@@ -13,7 +13,7 @@ import { createStyle } from './style.ts';
 import { ago } from './timeText.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
-/** Who raised an alert, as it is on record; of an older version nothing is. */
+/** Raiser of an alert, as it is on record; of an older version nothing is. */
 export interface RaisedRecord {
   readonly gateway?: string | undefined;
   readonly pid?: number | undefined;
@@ -21,19 +21,19 @@ export interface RaisedRecord {
   readonly quietMs?: number | undefined;
 }
 
-/** Who watches the alerts of a database now. */
+/** Watchers of the alerts of a database now. */
 export interface Watches {
   readonly areWatched: boolean;
-  /** What the gateways that answer say of the alerts that they watch, by integration. */
+  /** Alerts that the gateways that answer say they watch, by integration. */
   readonly alerts: ReadonlyMap<string, WatchedAlert>;
 }
 
-/** What is known of an alert beside its figures. */
+/** Facts about an alert beside its figures. */
 export interface Standing {
   readonly raisedBy?: Omit<RaisedRecord, 'quietMs'> | undefined;
-  /** What makes it go, for people. */
+  /** Condition that makes it go, for people. */
   readonly clears: string;
-  /** When it is cleared if nothing fails until then; wall time in ms since the epoch. */
+  /** Time at which it is cleared if nothing fails until then; wall time in ms since the epoch. */
   readonly clearsAt?: number | undefined;
   /** The command to type. */
   readonly next: string;
@@ -109,7 +109,7 @@ export function standingOfUnwatched({ integration, because }: UnwatchedAlert, db
   };
 }
 
-/** What stands below the table, of one alert. */
+/** Writes the text below the table, of one alert. */
 export function standingText(
   { integration, raisedAt, raisedBy, clears, next }: Standing & { integration: string; raisedAt?: number },
   now: number,

@@ -153,7 +153,7 @@ export function alertTable(view: ShownAlerts, now: number, io: Io): string {
   return `${table}${counts.join('\n')}\n${notesText(view, now, io)}`;
 }
 
-/** Who looks after which alert, a line each. */
+/** Writes the watcher of each alert, a line each. */
 function notesText({ open = [], unwatched = [] }: ShownAlerts, now: number, io: Io): string {
   return [...open, ...unwatched]
     .flatMap(({ integration, note }) =>
@@ -175,7 +175,7 @@ function countsText({ open = [], unwatched = [], cleared = [] }: ShownAlerts): s
   return `FAILURES and CRASHES: ${told.join('; ')}.`;
 }
 
-/** Of one that needs nobody now, why not. */
+/** Returns the reason why one needs nobody now. */
 function stateOf({ note }: Noted<object>, cell: Cell, now: number, dim: Style['dim']): Cell {
   return note !== undefined && isPutAway(note, now) ? { text: note.is, paint: dim } : cell;
 }

@@ -28,18 +28,18 @@ import type { Style } from './style.ts';
 import { ago } from './timeText.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
-/** What may need somebody to look. */
+/** Matters that may need somebody to look. */
 export interface Watched {
   readonly integrations: readonly IntegrationView[];
   readonly alerts: NotedAlerts;
   readonly sessions: readonly SessionStanding[];
-  /** Those that wait for something. */
+  /** Sessions that wait for something. */
   readonly stuck: readonly StuckSession[];
   readonly letters: readonly DeadLetterRecord[];
   readonly runtimes: readonly AskedRuntime<Pick<LiveStatus, 'store'>>[];
   /** The one list of what needs a person. @defaultValue not known */
   readonly needs?: readonly Need[] | undefined;
-  /** What waits on record of sessions that no live gateway has. @defaultValue nothing */
+  /** Waiting records of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
   readonly moreWaiting?: number | undefined;
@@ -59,7 +59,7 @@ export interface Matter {
 }
 
 /**
- * What needs attention and what to do next, the worst first; of more than are told, the worst of each sort first.
+ * Lists what needs attention and what to do next, the worst first; of more than are told, the worst of each sort first.
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
@@ -135,7 +135,7 @@ const waitingNext = 'start the gateway that has them: it takes up what is left';
 /** After so long without a failure an integration that is called is told as one that runs again, in ms. */
 const againMs = 30_000;
 
-/** Whether an alert of an integration is open for what is over: a live gateway calls it, and nothing has failed since. */
+/** Tells whether an alert of an integration is open for a matter that is over: a live gateway calls it, and nothing has failed since. */
 function isPast({ circuit, live }: IntegrationView, alert: Alert | undefined, now: number): boolean {
   return circuit === 'closed' && live.length > 0 && alert !== undefined && now - alert.lastFailureAt >= againMs;
 }
@@ -161,15 +161,15 @@ function oftenText({ failures10m, crashes10m }: IntegrationView): string {
   return `${often.join(' and ')} in 10 minutes`;
 }
 
-/** How matters are shown. */
+/** Options for the display of matters. */
 interface Shown {
   readonly width: number;
   readonly style: Style;
-  /** Of all of them but the first. @defaultValue any number */
+  /** Most lines of all of them but the first. @defaultValue any number */
   readonly mostLines?: number | undefined;
-  /** What are told at most. @defaultValue 8 */
+  /** Most matters that are told. @defaultValue 8 */
   readonly most?: number | undefined;
-  /** What shows the others. @defaultValue `--json has all` */
+  /** Hint at what shows the others. @defaultValue `--json has all` */
   readonly rest?: string | undefined;
 }
 
@@ -192,7 +192,7 @@ export function attentionText(
   return `${[...shown.flat(), ...(more > 0 ? [`  … and ${more} more: ${rest}`] : [])].join('\n')}\n`;
 }
 
-/** Those that let the least through first. */
+/** Puts those first that let the least through. */
 export function bySeverity(integrations: readonly IntegrationView[]): readonly IntegrationView[] {
   const order: readonly IntegrationView['circuit'][] = ['isolated', 'open', 'crashed', 'half-open', 'closed'];
   return integrations.toSorted((one, other) => order.indexOf(one.circuit) - order.indexOf(other.circuit));
@@ -240,10 +240,10 @@ export function matterOfDead(
   ];
 }
 
-/** What began less than so long before its last sign has given none since, in ms: it renews its row once a minute. */
+/** Age in ms at its last sign, below which a runtime has given none since: it renews its row once a minute. */
 const startMs = 1000;
 
-/** When it died is on record nowhere. */
+/** Tells the last sign; no death is on record. */
 function lastSignText(dead: Watched['runtimes'], now: number): string {
   const signAt = Math.max(...dead.map(({ runtime }) => runtime.lastSignAt ?? runtime.renewedAt));
   const startedAt = Math.max(...dead.map(({ runtime }) => runtime.startedAt));
@@ -316,7 +316,7 @@ function matterOfStore({ runtime, answer }: Watched['runtimes'][number]): readon
 function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, db: string): Matter {
   const { integration, circuit, lastError, live } = view;
   const name = sanitize(integration);
-  // What the alert is about: the last error may be of a kind that does not count.
+  // The alert leads: the last error may be of a kind that does not count.
   const last = circuit === 'closed' && alert !== undefined ? { ...alert, error: alert.message } : lastError;
   const { inMs, isAsked } = nextTryOf(view, now);
   const isPaused = isAsked && (circuit === 'open' || circuit === 'half-open');
@@ -328,11 +328,11 @@ function matterOf(view: IntegrationView, alert: Alert | undefined, now: number, 
   const comeback = comebackOf(view);
   if (comeback?.ordered === true)
     return { what: `${name} is being restarted (by an operator)`, next: `unwedge status --watch${db}` };
-  // One that has crashed again and again will do so once more: what it said last is worth more.
+  // A server that has crashed again and again will do so once more: its last words are worth more.
   const crashed = view.crashes10m > 1 ? undefined : 'restart';
-  // Who isolated it meant it: that is looked up before it is undone.
+  // The one who isolated it meant it: that is looked up before it is undone.
   const mends = { open: 'probe', isolated: undefined, crashed } as const;
-  // What comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
+  // An integration that comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
   const isComing =
     isPaused || (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && inMs === 0);
   const order = isComing
@@ -386,7 +386,7 @@ function stateText(view: IntegrationView, nextTryInMs: number): string {
     : crashedText(view);
 }
 
-/** How the servers of an integration come back, of several the one that takes longest; undefined where one of them does not by itself. */
+/** Returns the comeback of the servers of an integration, of several the one that takes longest; undefined where one of them does not by itself. */
 function comebackOf({ live, circuit }: IntegrationView): LiveIntegration['comeback'] {
   if (circuit !== 'crashed') return undefined;
   const crashed = live.filter((each) => each.circuit === 'crashed').map(({ comeback }) => comeback);

@@ -55,7 +55,7 @@ function clusterText(path: string, view: ClusterView, io: Io): string {
 
 const isLive = ({ leaseLeftMs }: ClusterNode): boolean => leaseLeftMs > 0;
 
-/** What somebody should look at. */
+/** Lists what somebody should look at. */
 function attention({ waiting }: ClusterView): readonly string[] {
   const left = waiting.filter(({ node, oldestMs }) => node === undefined && oldestMs >= worthSayingMs);
   const [oldest] = left;

@@ -1,6 +1,6 @@
 import type { Io } from './io.ts';
 
-/** What a word may be, for completion: these, or names that the database has. The command itself judges what it is given. */
+/** Choices for a word, for completion: these, or names that the database has. The command itself judges its words. */
 export type Choices = readonly string[] | 'integrations' | 'sessions' | 'integrations or sessions';
 
 /** An option of a command, and what its value becomes. */
@@ -42,30 +42,30 @@ export const commonOptions = {
   help: { kind: 'flag', short: 'h', help: 'print this and exit' },
 } as const satisfies OptionSpecs;
 
-/** What a command gets: its own options and the common ones, and its words that are no options. */
+/** Arguments of a command: its own options and the common ones, and its words that are no options. */
 export type Args<O extends OptionSpecs = Readonly<Record<never, OptionSpec>>> = ValuesOf<O> &
   Omit<ValuesOf<typeof commonOptions>, 'help'> & { readonly operands: readonly string[] };
 
 /** A command as data. */
 export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly name: string;
-  /** What it does, in half a line. */
+  /** Purpose of it, in half a line. */
   readonly summary: string;
-  /** How it is written, without `unwedge`. */
+  /** Form in which it is written, without `unwedge`. */
   readonly usage: string;
   /** More for `--help`, in whole lines. */
   readonly details?: string | undefined;
   readonly options: O;
   /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones. @defaultValue none */
   readonly operands?: readonly string[] | undefined;
-  /** What the first operand may be. @defaultValue a file where it is called FILE, else not known */
+  /** Choices for the first operand. @defaultValue a file where it is called FILE, else not known */
   readonly choices?: Choices | undefined;
   /**
-   * Whether the words after `--` are a command line of somebody else's; `bare`: without a `--` anywhere, also those from the first word on
-   * that is no option. @defaultValue false
+   * Takes the words after `--` as a command line of somebody else's; `bare`: without a `--` anywhere, also those from the first word on that is no option.
+   * @defaultValue false
    */
   readonly takesCommand?: boolean | 'bare' | undefined;
-  /** Whether its stdout is somebody else's, so that it prints no data for machines. @defaultValue false */
+  /** True where its stdout is somebody else's, so that it prints no data for machines. @defaultValue false */
   readonly ownsNoOutput?: boolean | undefined;
   /** Exit code of wrong usage and of what could not be done, where 1 and 2 mean something else. */
   readonly errorCode?: number | undefined;

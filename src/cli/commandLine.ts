@@ -73,7 +73,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const code = await runCommandLine(words, io);
   const cause = endsInOrder ? undefined : endedBy;
   process.exitCode = cause === undefined ? code || Number(isOutputLost) : exitCodeOf(cause.signal);
-  // What was written to a pipe is still on its way.
+  // Text that was written to a pipe is still on its way.
   if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
 

@@ -12,11 +12,11 @@ import type { Io } from './io.ts';
 import { StoreUnavailableError } from '../store/storeOption.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
-/** What `unwedge demo` is given. */
+/** Arguments of `unwedge demo`. */
 export interface DemoArgs {
   /** Names of the faults to inject, separated by commas; all without it. */
   readonly only: string | undefined;
-  /** Whether the database stays for inspection. */
+  /** Keeps the database for inspection. */
   readonly keep: boolean;
   readonly json: boolean;
   /** A database to record into, which stays in any case. */
@@ -80,7 +80,7 @@ function leftText(left: readonly number[]): string {
   return left.length === 0 ? 'no process is left' : `had to kill ${left.join(', ')}`;
 }
 
-/** What the runtime says of its store. What it says of the faults is on the screen, and meant. */
+/** Logs what the runtime says of its store. Its words on the faults are on the screen, and meant. */
 function stderrLogger({ stderr }: Io): Logger {
   const say = (message: string): void => {
     if (/^(?:Nothing is stored|The store)\b/.test(message)) stderr.write(`unwedge: ${sanitize(message)}\n`);

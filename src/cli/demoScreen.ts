@@ -38,7 +38,7 @@ export function createDemoScreen(io: Io): DemoScreen {
   };
   const startOf = (name: string): string => `  ${name.padEnd(nameWidth)}`;
   const detail = (name: string, text: string): void => hang(startOf(name), text);
-  /** What can be copied stays on one line. */
+  /** Prints a text that can be copied on one line. */
   const copied = (name: string, text: string): void => print(startOf(name) + sanitize(text));
 
   return {

@@ -12,7 +12,7 @@ export const demoColumns: readonly Column[] = [
   { title: 'RECORDED', rank: 3 },
 ];
 
-/** One row of the closing table. @param paint - of the name. */
+/** Draws one row of the closing table. @param paint - of the name. */
 export function demoRow(report: FaultReport, paint: (text: string) => string): readonly Cell[] {
   const { fault, got, elapsedMs, next, recorded } = report;
   return [
@@ -25,7 +25,7 @@ export function demoRow(report: FaultReport, paint: (text: string) => string): r
   ];
 }
 
-/** What the caller got, for the line that is printed when it got it, and the cause. */
+/** Describes the outcome that the caller got, for the line that is printed then, and the cause. */
 export function outcomeLine({ got }: FaultReport): { readonly text: string; readonly cause?: string } {
   const text = outcomeText(got);
   if (got.message === undefined) return { text };

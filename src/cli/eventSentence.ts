@@ -6,11 +6,11 @@ import { counted } from './counted.ts';
 
 type Metadata = EventRow['metadata'];
 
-/** What an event says in words. */
+/** Sentence of an event in words. */
 interface Said {
-  /** What happened. */
+  /** Event that happened. */
   readonly what: unknown;
-  /** What is known of it. */
+  /** Details that are known of it. */
   readonly about: readonly (string | undefined)[];
   /** The fields that are said with that, or by it. */
   readonly uses: readonly string[];
@@ -39,7 +39,7 @@ export function eventSentence({ category, type, metadata }: Pick<EventRow, 'cate
 
 /** A message beside what is known; longer ones leave no room for the ids that other commands take. In characters. */
 const longMessage = 240;
-/** What a narrow table has room for, in characters. */
+/** Characters that a narrow table has room for. */
 const longSentence = 400;
 
 function shortened(message: string, known: string): string {
@@ -115,7 +115,7 @@ function idsIn(metadata: Metadata): readonly string[] {
   });
 }
 
-/** Of what is harmless whatever became of it, that; as the caller was told. */
+/** Returns the risk of a harmless effect, as the caller was told, whatever became of it. */
 function outcomeText(outcome: unknown, effect: unknown): string | undefined {
   if (outcome === 'unknown' && (effect === 'readOnly' || effect === 'idempotent')) return risks[effect];
   return outcomes[String(outcome)];
@@ -155,7 +155,7 @@ function countsText(failures: unknown, crashes: unknown): string {
   return some.join(' and ');
 }
 
-/** How long something took. */
+/** Formats the time that something took. */
 function timeText(ms: unknown): string {
   return formatDuration(Number(ms));
 }

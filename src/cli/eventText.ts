@@ -95,7 +95,7 @@ function toCells(event: EventRow, style: Style, origins: Origins): Cell[] {
 export type Origins = (subject: string, event: EventRow) => string;
 
 /**
- * One run after the other, as `unwedge run` makes them, needs no pid to be told apart: only runtimes that are entered together, or take turns.
+ * Names origins. Runs one after the other, as `unwedge run` makes them, need no pid to be told apart: only runtimes that are entered together, or take turns.
  * @param rows - what is shown at once, oldest first; what comes after it is taken into account from then on.
  * @param running - pids of the runtimes that are entered.
  */

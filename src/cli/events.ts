@@ -15,7 +15,7 @@ import { silenceText, unwrittenStores } from './silentRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
 import { wrapLines } from './wrap.ts';
 
-/** What is looked at to find out which names there are. */
+/** Events that are looked at to find out which names there are. */
 const sampleSize = 10_000;
 /** Events that are counted where more match than are shown. */
 const mostCounted = 10_000;
@@ -86,7 +86,7 @@ export const events = defineCommand({
     if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
     else {
-      // What they have recorded since is in no database.
+      // Events that they have recorded since are in no database.
       io.stderr.write(silenceText(await unwrittenStores(runtimes, io), io));
       if (rows.length > 0) io.stdout.write(eventTable(rows, new Set(runtimes.map(({ pid }) => pid)), io));
     }

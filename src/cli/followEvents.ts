@@ -9,12 +9,12 @@ import { sanitize, toJsonLine } from './sanitize.ts';
 import { wrapLines } from './wrap.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-/** How often new events are looked for, in ms. */
+/** Time between two looks for new events, in ms. */
 const lookEveryMs = 500;
 /** Most events of one look; more are there at once. */
 const mostRows = 1_000;
 
-/** Where reading goes on: in a file that was replaced, at its beginning. */
+/** Place at which reading goes on: in a file that was replaced, at its beginning. */
 interface Place {
   readonly file: string;
   readonly after: number;
@@ -41,7 +41,7 @@ export async function followEvents(
   const begun = await readDatabase(db, io, async (reader) => {
     const last = await reader.lastEventId();
     for (const { pid } of await reader.runtimes()) running.add(pid);
-    // What came since, and what is not to be gone on from yet, comes with the next look.
+    // Events that came since, and those not to be gone on from yet, come with the next look.
     const rows = await reader.events({ ...query, before: last + 1 });
     print(rows);
     const hint = rows.length === 0 ? await guess(reader) : '';
@@ -82,7 +82,7 @@ async function printNew(
     const rows = await reader.events({ ...query, limit: mostRows, after });
     print(rows);
     after = rows.at(-1)?.id ?? after;
-    // What came between the look at the last id and here is read now, and not again.
+    // Events that came between the look at the last id and here are read now, and not again.
     if (rows.length < mostRows) return { file, after: Math.max(after, last) };
   }
 }

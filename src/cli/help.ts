@@ -4,14 +4,14 @@ import { toJson } from './sanitize.ts';
 import { helpWidth, wrapProse } from './wrap.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
-/** How what is asked for is printed. */
+/** Options for the print of an answer. */
 export interface HelpStyle {
   readonly json: boolean;
-  /** Of the output; `Infinity` when it is no terminal. */
+  /** Width of the output; `Infinity` when it is no terminal. */
   readonly columns: number;
 }
 
-/** What `unwedge --help` prints. */
+/** Returns the text of `unwedge --help`. */
 export function overview({ json, columns }: HelpStyle): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }));
   if (json) return toJson({ commands: rows });
@@ -37,7 +37,7 @@ export function overview({ json, columns }: HelpStyle): string {
   ].join('\n');
 }
 
-/** What `unwedge COMMAND --help` prints. */
+/** Returns the text of `unwedge COMMAND --help`. */
 export function commandHelp(command: Command, { json, columns }: HelpStyle): string {
   const { name, summary, usage, details } = command;
   const options = optionsOf(command);
@@ -90,7 +90,7 @@ function written(name: string, spec: OptionSpec): string {
 function described(spec: OptionSpec): string {
   if (spec.kind === 'list') return `${spec.help}; may be repeated`;
   if (spec.kind !== 'count') return spec.help;
-  // What holds without it is said, or is no number that could be given.
+  // The default is said already, or is no number that could be given.
   const usually = spec.defaultValue === 0 || spec.help.includes('; else ') ? '' : `, else ${spec.defaultValue}`;
   return `${spec.help} (1 to ${spec.max}${usually})`;
 }

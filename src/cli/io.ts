@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../store/paths.ts';
 
-/** Where text goes. */
+/** Sink for text. */
 export interface Output {
   write(text: string): unknown;
 }
 
-/** What a command may use of the process it runs in, so that it can be called without one. */
+/** Parts of its process that a command may use, so that it can be called without one. */
 export interface Io {
   /** For what was asked for: text for people, or JSON. */
   readonly stdout: Output;
   /** For diagnostics. */
   readonly stderr: Output;
   readonly env: Environment;
-  /** Whether stdout is a terminal. */
+  /** True where stdout is a terminal. */
   readonly isTTY: boolean;
   /** Width of stdout, in characters; `Infinity` when it is no terminal and the variable COLUMNS does not say. */
   readonly columns: number;

@@ -4,11 +4,11 @@ import type { StoreReader } from '../store/storeReader.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
 
-/** When a circuit of an integration opened last, and why. */
+/** Last opening of a circuit of an integration, and its reason. */
 export interface LastOpening {
   /** Wall time in ms since the epoch. */
   readonly at: number;
-  /** Of a circuit of one tool. */
+  /** Name of the tool whose circuit it is. */
   readonly tool?: string | undefined;
   readonly kind?: string | undefined;
   readonly rule?: BreakerRule | undefined;
@@ -24,7 +24,7 @@ export async function lastOpenings(reader: StoreReader, since: number): Promise<
   return new Map(rows.flatMap((row) => openingIn(row) ?? []));
 }
 
-/** One line about it. */
+/** Writes one line about it. */
 export function openingLine(integration: string, { at, tool, kind, rule, error }: LastOpening, now: number): string {
   const of = tool === undefined ? 'its circuit' : `the circuit of its tool ${sanitize(tool)}`;
   const why = [kind, error].filter((each) => each !== undefined).map(sanitize);

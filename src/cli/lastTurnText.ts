@@ -30,7 +30,7 @@ export async function lastTurnOf(
   return { turn, failures: hasFailed ? await reader.events(query) : [] };
 }
 
-/** What went wrong in the last turn of a session that does nothing now; empty where nothing did. */
+/** Describes the failures in the last turn of a session that does nothing now; empty where there are none. */
 export function lastTurnText({ turn, failures }: LastTurn, now: number, width: number): string {
   const failed = turn.calls.filter(({ ok }) => ok === false);
   const { endedAt, error } = turn;

@@ -16,7 +16,7 @@ export async function withLastWords(
   const told: IntegrationStatus[] = [];
   for (const each of integrations) {
     const { integration, lastError, crashes24h } = each;
-    // What a server said last is no reason for the signal that ended it.
+    // The last words of a server are no reason for the signal that ended it.
     const isByItself = lastError !== undefined && !lastError.error.includes(' was ended by ');
     if (!isByItself || crashes24h === 0 || looked++ >= mostLooked) {
       told.push(each);

@@ -136,7 +136,7 @@ function lettersText(
   return `${blocks.join('')}\n${wrapLines(why, width)}`;
 }
 
-/** What a reason means for who decides. */
+/** Meanings of reasons for those who decide. */
 const reasons: Readonly<Record<string, string>> = {
   poison:
     'poison: its process died each time it was begun, of it or of another message that was under way; send it again once that is mended, or drop it.',

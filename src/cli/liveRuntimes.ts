@@ -21,7 +21,7 @@ export function stoppingText(stopping: LiveStatus['stopping']): string {
     : ' is stopping now';
 }
 
-/** One line for each runtime that did not answer, and for each that can be asked on another machine alone. */
+/** Writes one line for each runtime that did not answer, and for each that can be asked on another machine alone. */
 export function problemLines(asked: readonly AskedRuntime<unknown>[], now: number): string {
   return asked
     .filter(({ problem }) => problem !== undefined)

@@ -20,7 +20,7 @@ import { recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './st
 
 const dayMs = 24 * 60 * 60_000;
 
-/** What a database and its gateways say now. */
+/** Present state of a database and its gateways. */
 export interface StatusView extends Omit<StoreStatus, 'integrations' | 'sessions' | 'alerts'> {
   readonly database: string;
   readonly integrations: readonly IntegrationView[];

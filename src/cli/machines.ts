@@ -70,7 +70,7 @@ function list(io: Io): string {
   );
 }
 
-/** One machine as itself; several with their names before them, or in a list. */
+/** Draws one machine as itself; several with their names before them, or in a list. */
 function draw(names: readonly string[], format: string): string {
   const machinesOf = names.flatMap((name) => machineCatalogue[name]?.machine ?? []);
   if (format === 'mermaid') {

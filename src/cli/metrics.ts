@@ -20,7 +20,7 @@ export const metrics = defineCommand({
   async run(args, io) {
     const { now } = io;
     const { path, families, asked } = await databaseMetrics((read) => readDatabase(args.db, io, read), now);
-    // What reads a pipe tells names apart by every character; a terminal would obey some of them.
+    // The reader of a pipe tells names apart by every character; a terminal would obey some of them.
     const text = io.isTTY ? plainText(metricsText(families)) : metricsText(families);
     io.stdout.write(args.json ? toJson({ database: path, metrics: families }) : text);
     io.stderr.write(problemLines(asked, now()));

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { sanitize, toJson } from './sanitize.ts';
 
-/** What becomes of the process when the module of a configuration ends it. */
+/** End of the process by the module of a configuration. */
 export interface ModuleExit {
   /** The file that is run, as it was given. */
   readonly file: string;
@@ -9,7 +9,7 @@ export interface ModuleExit {
   readonly exitCode: number;
   /** Aborted when the process was told to end: what it ends with is then not the module's doing. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether it is told as data on stdout. @defaultValue false: a line on stderr */
+  /** Tells it as data on stdout. @defaultValue false: a line on stderr */
   readonly json?: boolean | undefined;
 }
 

@@ -13,7 +13,7 @@ export const configOption = {
 } as const;
 
 /**
- * What of a configuration concerns a command that stands before another one; see {@link wholeConfig}.
+ * Returns the part of a configuration for a command that stands before another one; see {@link wholeConfig}.
  * @throws {@link CommandError} with everything that is wrong.
  */
 export async function namedConfig(

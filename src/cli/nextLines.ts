@@ -1,12 +1,12 @@
 import { wrapWords } from '../policy/wrapWords.ts';
 import type { Style } from './style.ts';
 
-/** Whether what to do next is pasted into a shell as it stands; other words are read. */
+/** Tells whether the next step is pasted into a shell as it stands; other words are read. */
 export function isCommand(next: string): boolean {
   return /^(?:unwedge|npx|kill|sqlite3) /.test(next);
 }
 
-/** What to do next, below what it is about: words are wrapped, a command is never broken, so that it can be copied. */
+/** Writes the next step, below its matter: words are wrapped, a command is never broken, so that it can be copied. */
 export function nextLines(next: string, width: number, { dim }: Style): readonly string[] {
   if (isCommand(next)) return [`  ${dim('next:')} ${next}`];
   const [first = '', ...others] = wrapWords(`next: ${next}`, width - 2, '  ');

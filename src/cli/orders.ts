@@ -17,11 +17,11 @@ export const reasonOption = {
 /** An order on the command line. */
 export interface GivenOrder extends Pick<Order, 'order' | 'name' | 'target'> {
   readonly reason: string | undefined;
-  /** Who orders. @defaultValue the user who runs the command */
+  /** Name of the orderer. @defaultValue the user who runs the command */
   readonly by?: string | undefined;
 }
 
-/** What of the command line an order needs. */
+/** Words of the command line that an order needs. */
 export interface OrderArgs {
   readonly db: string | undefined;
   readonly json: boolean;
@@ -49,7 +49,7 @@ export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io:
   return 0;
 }
 
-/** Who orders, and why. */
+/** Notes who orders, and why. */
 export function noteOf(reason: string | undefined): Pick<Order, 'by' | 'why'> {
   const why = reason?.trim();
   return { by: whoRuns(), ...(why && { why }) };

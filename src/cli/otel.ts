@@ -15,7 +15,7 @@ export const otelOption = {
 const sdkPackage: string = '@opentelemetry/sdk-node';
 const packages = ['@opentelemetry/api', sdkPackage];
 
-/** What a command does about its telemetry. */
+/** Telemetry of a command. */
 export interface Telemetry {
   /** Runs work as part of the trace that the process was started in (`TRACEPARENT`). */
   within<T>(work: () => T): T;
@@ -42,7 +42,7 @@ export async function startTelemetry(isAsked: boolean, observed: Observed, io: I
   return {
     within: (work) => exported.within(work),
     async end() {
-      // What is still on its way would hold the process.
+      // Data that is still on its way would hold the process.
       if (!(await exported.end())) io.endWithCommand?.();
     },
   };

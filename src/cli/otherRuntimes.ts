@@ -8,7 +8,7 @@ import { ago } from './timeText.ts';
 /** More of them are told by their number. */
 const mostOthers = 8;
 
-/** Who runs on other databases, and the command that looks there; a command is never broken, so that it can be copied. */
+/** Lists runtimes on other databases, and the command that looks there; a command is never broken, so that it can be copied. */
 export function othersText(others: readonly OtherRuntime[], now: number, io: Pick<Io, 'columns'>): string {
   const lines = others
     .slice(0, mostOthers)

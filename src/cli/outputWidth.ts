@@ -1,8 +1,8 @@
-/** Of a terminal that does not say how wide it is. */
+/** Width of a terminal that does not say how wide it is. */
 const usualColumns = 80;
 
 /**
- * How wide what is written to a stream may be, in characters: as its terminal says, or where it is none, as the environment variable COLUMNS says.
+ * Returns the most width of text written to a stream, in characters: as its terminal says, or where it is none, as the environment variable COLUMNS says.
  * @returns undefined for no limit: no terminal, and no COLUMNS that is a whole number above 0.
  */
 export function outputWidth(

@@ -1,8 +1,8 @@
 import type { Logger } from '../policy/logger.ts';
 
 /**
- * What a command says on stderr of what its runtime logs: warnings and errors, one line each. A store that is out of order is one line,
- * told when that is found; what it adds at its end, how many events it could not keep, is left out then.
+ * Creates a logger that says on stderr the warnings and errors of a command's runtime, one line each. A store that is out of order is one line, told when
+ * that is found; its last words, how many events it could not keep, are left out then.
  * @param options - `info`: of a service also what has become well again.
  */
 export function createOwnLogger(say: (line: string) => void, { info = false } = {}): Logger {

@@ -55,7 +55,7 @@ export function parseWords<O extends OptionSpecs>(
   return { help: false, args: values as Args<O> };
 }
 
-/** Where the first word is that is neither an option of these nor the value of one; -1 when there is none. */
+/** Finds the first word that is neither an option of these nor the value of one; -1 when there is none. */
 export function firstOperand(options: OptionSpecs, words: readonly string[]): number {
   const tokens = tokenize({ ...options, ...commonOptions }, words);
   return tokens.find(({ kind }) => kind === 'positional')?.index ?? -1;

@@ -5,7 +5,7 @@ import { Registry } from '../runtime/registry.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { sayUnstored } from './startRegistry.ts';
 
-/** What a proxy runs on: a runtime that is started without its store, which would delay the first answer. */
+/** Runtime of a proxy: it is started without its store, which would delay the first answer. */
 export interface ProxyRuntime {
   readonly registry: Registry;
   readonly checked: CheckedGatewayOptions;
@@ -43,7 +43,7 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
         return;
       }
       if (registry.stopped || checked.alerts === undefined) return;
-      // What was told before it was open is on record only once it is written.
+      // Events that were told before it was open are on record only once they are written.
       await runtime.store()?.flush();
       // Loaded now: it delivers by commands, which no first answer waits for.
       try {

@@ -72,7 +72,7 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
   };
   const left = rows.length - shown.length;
   const isFolded = rows.length < lines.length;
-  // What there is to say of it stands at the end.
+  // The text about it stands at the end.
   const isOneFold = isFolded && rows.length === 1;
   const columns = [
     { title: 'AT', align: 'right' as const },
@@ -101,7 +101,7 @@ function playedText(line: ReplayLine): string {
   return replayed === undefined ? 'not compared: after the record' : `${what}, after the record`;
 }
 
-/** Of what happened as it did, but at another time. */
+/** Tells how far apart in time the same event happened. */
 function apartText({ recorded, replayed }: ReplayLine): string {
   if (recorded === undefined || recorded.what !== replayed?.what) return '';
   const ms = Math.round(replayed.atMs - recorded.atMs);

@@ -84,7 +84,7 @@ export const report = defineCommand({
   },
 });
 
-/** What is reported of an integration, with the last opening of its circuit in that time. */
+/** Reported figures of an integration, with the last opening of its circuit in that time. */
 type Entry = ReportEntry & { readonly lastOpened?: LastOpening };
 
 function openingLines(entries: readonly Entry[], now: number, io: Io): string {

@@ -52,7 +52,7 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   return 0;
 }
 
-/** Of `unwedge` without a command. */
+/** Options of `unwedge` without a command. */
 export const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
 
 function runBare(words: readonly string[], io: Io): number {

@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 import { createStyle } from './style.ts';
 
 /**
- * Which of the runtimes of a database are gone or stand still: what is on record may be old. Takes up to 2 s; never rejects.
+ * Finds the runtimes of a database that are gone or stand still: their records may be old. Takes up to 2 s; never rejects.
  * @param db - what `--db` was given.
  */
 export async function silentRuntimes(
@@ -21,7 +21,7 @@ export async function silentRuntimes(
   return mattersOfRuntimes(asked, io.now(), undefined, dbWords(db));
 }
 
-/** Which of them keep in memory what belongs into the database, since they cannot write it: nothing else shows that. Takes up to 2 s; never rejects. */
+/** Finds those that keep in memory events for the database, since they cannot write it: nothing else shows that. Takes up to 2 s; never rejects. */
 export async function unwrittenStores(
   rows: readonly RuntimeRow[],
   clock: Parameters<typeof askRuntimes>[1],

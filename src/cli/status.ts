@@ -60,7 +60,7 @@ export const status = defineCommand({
 async function showStatus(args: Pick<Args, 'db' | 'json'> & { readonly all: boolean }, io: Io): Promise<number> {
   const { now, view, asked, watched } = await lookWithHint(args.db, io);
   const matters = mattersOf(watched, now, args.db);
-  // Who named a database asks for that one.
+  // A caller who named a database asks for that one.
   const others = args.db === undefined ? await runtimesElsewhere(view.database) : undefined;
   if (args.json) {
     const runtimes = asked.map(runtimeData);
@@ -71,7 +71,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'> & { readonly all: bool
     if (others !== undefined && others.length > 0) io.stdout.write(`\n${othersText(others, now, io)}`);
     io.stderr.write(
       problemLines(
-        // Those that stand still or are gone lead all that is shown.
+        // Runtimes that stand still or are gone lead all that is shown.
         asked.filter(
           ({ runtime, frozen, elsewhere }) =>
             frozen === undefined && elsewhere === undefined && runtime.liveness !== 'dead',
@@ -155,7 +155,7 @@ function describe(
   return parts.join('\n');
 }
 
-/** What is known without a word of a live runtime. */
+/** Writes all that is known without a word of a live runtime. */
 function unansweredText(asked: readonly AskedRuntime<unknown>[], isElsewhere: boolean): string {
   const silent = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
   const known = 'circuits are as they were last kept, calls in flight and waiting are not known.';
@@ -178,7 +178,7 @@ function integrationTable(
   const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
   const isNone = (...figures: readonly Figure[]): boolean =>
     integrations.every((each) => figures.every((figure) => each[figure] === 0));
-  // What is not zero stays longest: in a crash loop that survives every call, nothing else says so.
+  // Figures that are not zero stay longest: in a crash loop that survives every call, nothing else says so.
   const onlyCrashes = isNone('failures10m', 'failures24h') && !isNone('crashes10m', 'crashes24h');
   const ofFailures = onlyCrashes ? ([8, 9] as const) : ([2, 7] as const);
   const ofCrashes = isNone('crashes10m', 'crashes24h')
@@ -214,7 +214,7 @@ function integrationTable(
   );
 }
 
-/** What went well before says nothing of calls that are refused now. */
+/** Shows the success rate; past success says nothing of calls that are refused now. */
 function successCell(view: IntegrationView, style: Style): Cell {
   const { circuit, successRate24h } = view;
   return (circuit === 'open' || circuit === 'isolated') && (successRate24h ?? 1) === 1

@@ -21,7 +21,7 @@ const queuedTurnMs = 30_000;
 /** The same of a call that shows no sign of life. */
 const longSilenceMs = 10_000;
 
-/** What a live session is told as; undefined where it is not told. */
+/** Text that a live session is told as; undefined where it is not told. */
 export type TextOfWhy = (why: SessionWhy) => string | undefined;
 
 /** The sessions that are stuck, or ask a person, of those that were asked. */
@@ -32,7 +32,7 @@ export function stuckAmong(asked: readonly AskedSession[], textOf: TextOfWhy = s
   });
 }
 
-/** What a session is stuck on, for how long, and what ends that; undefined where it is at work. */
+/** Describes what a session is stuck on, for how long, and what ends that; undefined where it is at work. */
 export function stuckText({
   turn,
   questions,
@@ -112,7 +112,7 @@ export async function recordedSessions(
   return { records: records.filter((each) => each !== undefined), others: ids.slice(mostLooked) };
 }
 
-/** What waits of a session on record. */
+/** Describes the waiting records of a session. */
 export function recordedText({ calls, messages }: SessionRecords, now: number): string {
   const [call] = calls;
   const waiting = messages.filter(({ state }) => state === 'waiting').length;

@@ -2,29 +2,29 @@ import { fitName, fitText, textWidth } from '../policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
-/** How a column looks. */
+/** Form of a column. */
 export interface Column {
   readonly title: string;
   /** @defaultValue 'left' */
   readonly align?: 'left' | 'right' | undefined;
-  /** Whether it holds names: two that differ are never cut to the same, even where rows get longer than the terminal. @defaultValue false */
+  /** True where it holds names: two that differ are never cut to the same, even where rows get longer than the terminal. @defaultValue false */
   readonly hasNames?: boolean | undefined;
   /**
-   * Where there is no room, the column of the highest rank is left out first. In a table with ranks figures are whole or left out, text
-   * keeps 20 characters, and columns without a rank stay whole, names at least 24 characters. @defaultValue it stays
+   * Rank of the column: the highest is left out first where there is no room. In a table with ranks figures are whole or left out, text keeps 20 characters,
+   * and columns without a rank stay whole, names at least 24 characters. @defaultValue it stays
    */
   readonly rank?: number | undefined;
   /**
-   * Whether it holds ids, which are typed again: never cut, never left out. In the first column, one that is longer than half the terminal widens no
-   * other row: it stands above its own. @defaultValue false
+   * True where it holds ids, which are typed again: never cut, never left out. In the first column, one that is longer than half the terminal widens no other
+   * row: it stands above its own. @defaultValue false
    */
   readonly hasIds?: boolean | undefined;
   /**
-   * Whether a text that would be cut goes below its row, and all its texts where they would have less than 48 characters; `first`: already where another column would have to be
-   * left out for it. @defaultValue false
+   * Puts a text that would be cut below its row, and all its texts where they would have less than 48 characters; `first`: already where another column would
+   * have to be left out for it. @defaultValue false
    */
   readonly stacks?: boolean | 'first' | undefined;
-  /** What stands before its text below a row, where its heading is not seen. @defaultValue nothing */
+  /** Title before its text below a row, where its heading is not seen. @defaultValue nothing */
   readonly belowTitle?: string | undefined;
   /** On how many lines its text is folded below a row at most; what is more is cut. @defaultValue 2 */
   readonly mostLines?: number | undefined;
@@ -43,7 +43,7 @@ const usefulName = 24;
 const usefulBeside = 48;
 /** Before what stands below a row. */
 const indent = '  ';
-/** How many lines each text has there at most, unless its column says otherwise. */
+/** Lines that each text has there at most, unless its column says otherwise. */
 const usualLines = 2;
 
 /**
@@ -98,7 +98,7 @@ function longIds(
   const longer = (than: number): readonly number[] =>
     [...texts.keys()].filter((at) => textWidth(texts[at]?.[0] ?? '') > than);
   const long = longer(width / 2);
-  // Where all are long, nobody is spared by that unless there is room for nothing else.
+  // If all are long, nobody is spared by that unless there is room for nothing else.
   return new Set(long.length < texts.length ? long : longer(width));
 }
 
@@ -137,7 +137,7 @@ function pieces(line: string, room: number): readonly string[] {
   return all;
 }
 
-/** How wide each column is, 0 for one that is not there, and which stand below their row. */
+/** Layout of columns: how wide each is, 0 for one that is not there, and which stand below their row. */
 interface Layout {
   readonly widths: number[];
   readonly below: ReadonlySet<number>;

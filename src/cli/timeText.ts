@@ -10,7 +10,7 @@ export function localTime(at: number): string {
   return `${day} ${time}.${digits(date.getMilliseconds(), 3)}`;
 }
 
-/** How long ago, in words that stay short: `12s ago`. */
+/** Formats the time since then, in words that stay short: `12s ago`. */
 export function ago(at: number, now: number): string {
   return now - at < 1000 ? 'now' : `${formatDuration(Math.floor((now - at) / 1000) * 1000)} ago`;
 }

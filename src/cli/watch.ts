@@ -11,7 +11,7 @@ const usualMs = 2_000;
 /** Oftener than this nobody can read. */
 const leastMs = 100;
 
-/** What a command wrote in one go. */
+/** Output that a command wrote in one go. */
 interface Shown {
   readonly code: number;
   readonly stdout: string;
@@ -80,7 +80,7 @@ function inPlace({ stdout, stderr }: Shown, isFirst: boolean, io: Io): string {
   const heading = createStyle(io).dim(fitText(`${localTime(io.now())}  Ctrl-C ends`, Math.max(1, io.columns)));
   const lines = [heading, ...`${stdout}${stderr}`.trimEnd().split('\n')];
   const count = Math.max(1, countFitting(lines, io));
-  // What is cut off is told in the last line that there is room for.
+  // The last line that there is room for tells how much is cut off.
   const isCut = count < lines.length && count > 2;
   const fitting = isCut
     ? [...lines.slice(0, count - 1), fitText(`… and ${lines.length - count + 1} lines more`, Math.max(1, io.columns))]
@@ -88,7 +88,7 @@ function inPlace({ stdout, stderr }: Shown, isFirst: boolean, io: Io): string {
   return `${isFirst ? '\u001b[2J' : ''}\u001b[H${fitting.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`;
 }
 
-/** How many lines there is room for: one too many would scroll the first one off. What is wider than the terminal takes several. */
+/** Counts the lines there is room for: one too many would scroll the first one off. A line that is wider than the terminal takes several. */
 function countFitting(lines: readonly string[], { rows, columns }: Io): number {
   let left = (rows || Number.POSITIVE_INFINITY) - 1;
   const isBeyond = (line: string): boolean => {

@@ -166,7 +166,7 @@ function mattersText(matters: readonly Matter[], io: Io): string {
   return attentionText(matters, { width: io.columns, style: createStyle(io), most: matters.length });
 }
 
-/** What makes a session that is on record one of a live gateway again. */
+/** Returns the command that makes a session on record one of a live gateway again. */
 function startText(session: string): string {
   const [, id] = /^serve:(.+)$/s.exec(session) ?? [];
   return id === undefined

@@ -68,7 +68,7 @@ export async function integrationOf(
   return { found, matters, names: views.map(({ integration }) => integration) };
 }
 
-/** What needs attention of the integration of this name that a live runtime has; none where it has none. */
+/** Lists what needs attention of the integration of this name that a live runtime has; none where it has none. */
 export async function liveMatters(
   name: string,
   row: RuntimeRow,
@@ -87,7 +87,7 @@ function mattersOfView(view: IntegrationView | undefined, now: number, db: strin
   return mattersOf({ ...others, integrations: [view] }, now, db);
 }
 
-/** Of the runtimes that are gone those which had this integration, with the calls of it that they had under way; and all that are there. */
+/** Finds the runtimes that are gone and had this integration, with the calls of it that they had under way; and all that are there. */
 function lostOf(name: string, asked: readonly AskedRuntime<LiveStatus>[]): readonly AskedRuntime<LiveStatus>[] {
   return asked.flatMap((each) => {
     const { runtime } = each;
@@ -98,7 +98,7 @@ function lostOf(name: string, asked: readonly AskedRuntime<LiveStatus>[]): reado
   });
 }
 
-/** What is known of an integration, for who asked what a session waits for. @param db - what `--db` was given. */
+/** Describes an integration, for those who asked for the wait of a session. @param db - what `--db` was given. */
 export function integrationWhy(view: IntegrationWhy, db: string | undefined, io: Pick<Io, 'columns' | 'now'>): string {
   const { integration, live, lastError, alert, failures10m, failures24h, crashes24h, calls24h } = view;
   const now = io.now();

@@ -11,7 +11,7 @@ import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
 
-/** What a live session waits for, for people. @param width - of the terminal. @defaultValue no limit */
+/** Describes the wait of a live session, for people. @param width - of the terminal. @defaultValue no limit */
 export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): string {
   const { turn, waiting } = why;
   const mailbox = counted(waiting, 'message waits', 'messages wait');
@@ -61,7 +61,7 @@ function recoveringLines(why: SessionWhy): string[] {
   ];
 }
 
-/** What ends the wait first, and the end of the gateway where that is nearer. */
+/** Describes the first end of the wait, and the end of the gateway where that is nearer. */
 function endLines(why: SessionWhy): readonly string[] {
   const { next, stopping } = why;
   const rule = next && `${ruleText(next)} in ${time(next.inMs)}`;
@@ -78,7 +78,7 @@ function endLines(why: SessionWhy): readonly string[] {
     : [`Next: ${stop}.`, `Its own rule, ${ruleText(next as RuleWhy)}, would follow in ${time(next?.inMs ?? 0)}.`];
 }
 
-/** What ends the call whose server is asked next, where that answers. */
+/** Describes the end of a call whose server is asked next, where that answers. */
 function afterPing({ next, rules, calls }: SessionWhy): readonly string[] {
   if (next?.rule !== 'ping') return [];
   const also = calls.find(({ call }) => call === next.call)?.progress?.also ?? [];
@@ -89,7 +89,7 @@ function afterPing({ next, rules, calls }: SessionWhy): readonly string[] {
   return [`Where it answers, ${end}; where it does not, it is killed.`];
 }
 
-/** What a rule does when its time has come. */
+/** Describes the act of a rule when its time has come. */
 export function ruleText({ rule, what, of }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
   if (of !== undefined) return `${sanitize(rule)} of ${sanitize(of)} ends ${name}`;
@@ -112,7 +112,7 @@ function callLines({ call, integration, tool, sinceMs, progress, target }: ToolC
     ...(progress?.also ?? []),
     ...why.rules.filter((each) => each.call === call && each.rule === 'tool_call' && each !== why.next),
   ].toSorted((one, other) => one.inMs - other.inMs);
-  // What comes after the watchdog comes never.
+  // Rules that come after the watchdog come never.
   const last = also.findIndex(({ rule }) => rule === 'tool_call');
   const held = last < 0 ? also : also.slice(0, last + 1);
   if (held.length > 0)
@@ -145,12 +145,12 @@ const nameOf = ({ rule }: Pick<RuleWhy, 'rule'>): string => (rule === 'tool_call
 /** The rules of it are told apart by what they end. */
 const watchdog = 'watchdog';
 
-/** Whether a rule goes by this name, in the data or in what is shown. */
+/** Tells whether a rule goes by this name, in the data or in the text that is shown. */
 export function isNamed({ rule }: Pick<RuleWhy, 'rule'>, name: string): boolean {
   return rule === name || (name === watchdog && (rule === 'tool_call' || rule === 'turn'));
 }
 
-/** Whether the attempt in flight is the last one, should its answer be lost. */
+/** Tells whether the attempt in flight is the last one, should its answer be lost. */
 function isOnce({ repeatAfter = 'lost', reconciles, maxAttempts, attempt }: CallWhy): boolean {
   return repeatAfter !== 'lost' && reconciles !== true && attempt < maxAttempts;
 }
@@ -191,7 +191,7 @@ function phaseText(progress: CallWhy | undefined): string {
   return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
 }
 
-/** What a call waits for, in a few words. */
+/** Describes the wait of a call, in a few words. */
 export function waitText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'being written to the store';
   const { phase, silentMs, lastFailure } = progress;
@@ -211,7 +211,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
   reconciling: 'waits to know whether it happened',
 };
 
-/** What else is known without a word of its gateway. */
+/** Other facts that are known without a word of its gateway. */
 export interface Beside {
   readonly now: number;
   /** No gateway has it: nobody ends its calls before the next start. @defaultValue false */
@@ -222,7 +222,7 @@ export interface Beside {
   readonly width?: number | undefined;
 }
 
-/** What the records say of a session whose gateway does not answer. */
+/** Describes a session by its records, as its gateway does not answer. */
 export function recordsText(
   { session, messages, calls, deadLetters }: SessionRecords,
   { now, isGone = false, policies = [], width = Number.POSITIVE_INFINITY }: Beside,
@@ -251,14 +251,14 @@ export function recordsText(
   return wrapLines(lines, width);
 }
 
-/** What becomes of a message. How often its session lets one begin is not on record. */
+/** Tells the fate of a message. The number of starts that its session gives it is not on record. */
 function nextStartText(deliveries: number): string {
   if (deliveries === 0) return '; the next start delivers it';
   if (deliveries < defaultMaxDeliveries) return '; the next start delivers it again';
   return `; the next start makes it a dead letter, unless \`recovery.maxDeliveries\` is above ${deliveries} (${defaultMaxDeliveries} by default)`;
 }
 
-/** Where a session is, of a store of several machines. */
+/** Names the place of a session, of a store of several machines. */
 export function ownerText(
   session: string,
   { name, host, pid, fence, sinceMs, leaseLeftMs }: SessionOwner,

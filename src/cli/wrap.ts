@@ -1,13 +1,13 @@
 import { wrapWords } from '../policy/wrapWords.ts';
 
-/** Of help: longer lines are hard to read, however wide the terminal is. */
+/** Most width of help: longer lines are hard to read, however wide the terminal is. */
 const widestHelp = 100;
-/** Of help that goes to no terminal. */
+/** Width of help that goes to no terminal. */
 const usualHelp = 80;
 /** Narrower than this, lines are broken by the terminal. */
 const leastWidth = 20;
 
-/** How wide help is on an output of so many columns, `Infinity` for none. */
+/** Returns the width of help on an output of so many columns, `Infinity` for none. */
 export function helpWidth(columns: number): number {
   return columns === Number.POSITIVE_INFINITY ? usualHelp : Math.max(leastWidth, Math.min(columns, widestHelp));
 }

@@ -17,15 +17,15 @@ import type { CodexOptions } from './codexOptions.ts';
 import { codexScope } from './codexScope.ts';
 import type { Codex, CodexRequestOptions } from './codexTypes.ts';
 
-/** What a host makes of a Codex. */
+/** Part of the host in its Codex. */
 export interface CodexHost {
-  /** Where its diagnostics go. */
+  /** Logger of its diagnostics. */
   readonly logger: Logger | undefined;
   /** Ends what was made for this Codex alone. @defaultValue the app-server */
   readonly close?: (() => Promise<void>) | undefined;
 }
 
-/** What a thread is begun with, but for what an agent says of itself. */
+/** Keys that a thread is begun with, but for those an agent gives itself. */
 export const threadKeys = {
   modelProvider: anything,
   approvalPolicy: anything,

@@ -11,7 +11,7 @@ import type { CodexProcess } from './codexServer.ts';
 
 type Work = (context: AttemptContext) => Promise<unknown>;
 
-/** What a piece of work says of its call. */
+/** Options of a piece of work for its call. */
 export interface CallCodexOptions<T> extends Omit<CallOptions<unknown, T>, 'maxAttempts' | 'backoff' | 'fallback'> {
   readonly fallback?: Fallback<unknown, T> | undefined;
 }
@@ -31,7 +31,7 @@ export class CodexCalls {
       onRestart: () => void server.close(),
       operation: (work, context) => work(context),
       describeTimeout,
-      // Whether the app-server answers; a turn that probed would have all others refused until it ends.
+      // The probe asks whether the app-server answers; a turn that probed would have all others refused until it ends.
       probe: async ({ signal }) => {
         const live = await server.acquire();
         await live.request('thread/list', { limit: 1 }, { limitMs: healthMs, signal });
@@ -46,7 +46,7 @@ export class CodexCalls {
    * @throws TypeError or RangeError that names the first wrong option and its value.
    */
   call<T>(work: (context: AttemptContext) => Promise<T>, options: CallCodexOptions<T>): Promise<Outcome<T>> {
-    // One attempt whatever the policy says: an input that was sent twice would be there twice.
+    // A call is one attempt whatever the policy says: an input that was sent twice would be there twice.
     return this.integration.call(work, { ...options, maxAttempts: 1 }) as Promise<Outcome<T>>;
   }
 

@@ -17,7 +17,7 @@ interface AskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is asked of one app-server, on a connection that is started if need be. Options are checked by then. */
+/** Requests to one app-server, on a connection that is started if need be. Options are checked by then. */
 export class CodexClient {
   readonly #scope: CodexScope;
   readonly #server: LateCodex;
@@ -35,7 +35,7 @@ export class CodexClient {
     return this.#run('initialize', undefined, async () => (await this.#server.acquire()).server);
   }
 
-  /** One request, whose answer is read by `read`. */
+  /** Sends one request, whose answer is read by `read`. */
   ask<T>(
     method: string,
     params: Params,
@@ -98,7 +98,7 @@ export class CodexClient {
   }
 }
 
-/** What must not be asked, and would otherwise be understood in another way than it was meant. */
+/** Refuses what must not be asked, and would otherwise be understood in another way than it was meant. */
 function refusedHere(method: string, params: Params, live: LiveConnection | undefined): FailureFacts | undefined {
   if (method === 'initialize') {
     return { kind: 'protocol', message: 'Already initialized', outcome: 'not_started', breaker: 'ignored' };

@@ -12,7 +12,7 @@ import type { Codex } from './codexTypes.ts';
 export interface ConnectCodexOptions
   extends CodexOptions,
     Pick<GatewayOptions, 'store' | 'clock' | 'random' | 'logger'> {
-  /** Of the integration, in records. @defaultValue 'codex' */
+  /** Name of the integration, in records. @defaultValue 'codex' */
   readonly name?: string | undefined;
 }
 

@@ -6,12 +6,12 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { CodexSettings } from './codexOptions.ts';
 import type { CodexServer } from './codexTypes.ts';
 
-/** One connection to an app-server whose handshake is over, until it is lost. */
+/** Connection to an app-server whose handshake is over, until it is lost. */
 export interface CodexConnection {
   readonly server: CodexServer;
   /** Why it ended, once it has. */
   readonly lost: FailureFacts | undefined;
-  /** Whether what comes from it are messages. */
+  /** True while all that comes from it are messages. */
   readonly healthy: boolean;
   /** Rejects with an `AttemptError` whose facts say what is known. */
   request(method: string, params: unknown, options?: RequestOptions): Promise<unknown>;
@@ -19,7 +19,7 @@ export interface CodexConnection {
   kill(facts: FailureFacts): void;
 }
 
-/** How a connection was lost: its process ended as it was asked to, by itself, or by us. */
+/** Loss of a connection: its process ended as it was asked to, by itself, or by us. */
 export type HowLost = 'normal' | 'crashed' | 'killed';
 
 /** Listeners of a connection. None of these may throw. */
@@ -44,7 +44,7 @@ export interface CodexConnectionHost {
   drained(): Promise<void>;
 }
 
-/** What a connection has to know of its integration. */
+/** Settings of its integration that a connection has to know. */
 export interface ConnectionSettings extends CodexSettings {
   /** Requests that may wait for their answers at once. */
   readonly maxInFlight: number;

@@ -3,7 +3,7 @@ import { superviseCodex } from './codex.ts';
 import type { CodexOptions } from './codexOptions.ts';
 import type { Codex } from './codexTypes.ts';
 
-/** What a gateway has with {@link codexKind}. */
+/** Methods that a gateway has with {@link codexKind}. */
 export interface CodexMethods {
   /**
    * Codex's app-server, started by the first thread that needs it: each turn is a call.

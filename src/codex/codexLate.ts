@@ -89,7 +89,7 @@ export function createLateCodex(scope: CodexScope): LateCodex {
     get readers() {
       return acquired().readers;
     },
-    // What is asked for while it is loading is done in the order of asking, and what is asked for later at once.
+    // Requests that come while it is loading are done in the order of asking, and later ones at once.
     acquire: () => (loaded === undefined ? load().then((codex) => codex.acquire()) : loaded.process.acquire()),
     async close() {
       if (loaded !== undefined) await loaded.process.close();

@@ -2,7 +2,7 @@ import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 
-/** What a turn that ran into one of its limits says. */
+/** Describes the limit that a turn ran into. */
 export function describeTimeout(reason: FailureReason, limitMs: number): string {
   const limit = formatDuration(limitMs);
   return reason === 'idle_timeout' ? `Codex made no progress for ${limit}` : `Codex was not done within ${limit}`;

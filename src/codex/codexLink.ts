@@ -55,7 +55,7 @@ class CodexLink implements ProcessLink {
 
   close(): void {
     void this.#host.drained().then(() => {
-      // What is lost already is being buried, and says so itself.
+      // A connection lost already is being buried, and says so itself.
       if (!this.#lose(stopped, 'normal')) return;
       void this.#server.close().then(() => {
         this.#gone();

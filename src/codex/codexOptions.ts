@@ -27,13 +27,13 @@ export type CodexApprover = (
   context: { readonly signal: AbortSignal },
 ) => CodexReply | 'accept' | 'decline' | PromiseLike<CodexReply | 'accept' | 'decline'>;
 
-/** One line over the wire, for debugging; what was said and done is left out, secrets too. */
+/** Line over the wire, for debugging; all that was said and done is left out, secrets too. */
 export interface CodexWireLine {
   readonly direction: 'sent' | 'received';
   readonly line: string;
 }
 
-/** How Codex's app-server is run and spoken to. */
+/** Options to run Codex's app-server and speak to it. */
 export interface CodexOptions {
   /** Path, or name to look up on the PATH. Never goes through a shell. @defaultValue 'codex' */
   readonly command?: string | undefined;
@@ -50,29 +50,35 @@ export interface CodexOptions {
    */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'safe' | 'extend' | undefined;
-  /** Where the app-server is started. @defaultValue the working directory of the runtime */
+  /** Directory in which the app-server is started. @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
   /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   readonly handshakeMs?: Duration | undefined;
-  /** How long turns may take to end before the app-server is told to, and that once its stdin is closed, and again after SIGTERM; each in ms above 0. @defaultValue 2000 */
+  /**
+   * Time that turns may take to end before the app-server is told to, and that once its stdin is closed, and again after SIGTERM; each in ms above 0.
+   * @defaultValue 2000
+   */
   readonly closeMs?: Duration | undefined;
-  /** How long Codex may take to let go of a turn that was given up, in ms above 0; then the app-server is killed. @defaultValue 5000 */
+  /** Time in ms above 0 that Codex may take to let go of a turn that was given up; then the app-server is killed. @defaultValue 5000 */
   readonly interruptMs?: Duration | undefined;
   /** Longest message taken from the app-server, in bytes, at least 1024. @defaultValue 104857600 (100 MB) */
   readonly maxMessageBytes?: number | undefined;
   /** Answers what Codex asks. @defaultValue everything is declined */
   readonly approve?: CodexApprover | undefined;
-  /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
+  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
   readonly approvalMs?: Duration | undefined;
   /** The limits, retries and circuit breaker of its requests and turns. @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
   readonly policy?: PolicyInput | undefined;
-  /** What its turns may do to the world, where a turn does not say. @defaultValue unspecified */
+  /** Effect that its turns may have on the world, where a turn does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
-  /** Whether to ask for what the protocol calls experimental; where processes do not tell their environment (not Linux), the commands of a turn that is given up are ended by it. @defaultValue false */
+  /**
+   * Asks for all that the protocol calls experimental; where processes do not tell their environment (not Linux), the commands of a turn that is given up are
+   * ended by it. @defaultValue false
+   */
   readonly experimentalApi?: boolean | undefined;
   /** Hears every line that is sent and received. What it throws is ignored. */
   readonly tap?: ((line: CodexWireLine) => void) | undefined;

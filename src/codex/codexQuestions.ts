@@ -19,12 +19,12 @@ interface Open {
   readonly controller: AbortController;
 }
 
-/** What questions go by. */
+/** Scope that questions go by. */
 interface QuestionScope extends Pick<RunScope, 'approver' | 'telemetry' | 'threads'> {
   readonly codex: Pick<RunScope['codex'], 'logger'> & { readonly runtime: Pick<RunScope['codex']['runtime'], 'clock'> };
 }
 
-/** What one app-server asks. Each request is answered once; whatever goes wrong declines. */
+/** Questions of one app-server. Each request is answered once; whatever goes wrong declines. */
 export class Questions {
   readonly #scope: QuestionScope;
   readonly #open = new Set<Open>();
@@ -89,14 +89,14 @@ export class Questions {
     if (lacking) say(codex.logger, 'warn', `${reason}: ${kind}`, { thread });
     const interrupts = reply?.interrupt === true && answer.failure === undefined;
     const isSent = request.answer(result ?? refusal(question, reason, interrupts));
-    // What Codex never heard was not allowed.
+    // A word that Codex never heard allowed nothing.
     const decision = isSent && result !== undefined ? 'accept' : 'decline';
     telemetry.answered(id, question, decision, clock.now() - askedAt, answer.failure === 'timeout');
     turn?.tell({ type: 'approval.resolved', approval, kind, decision, reason });
   }
 }
 
-/** What the handler answered, with the details it may have given; undefined when it throws while it is looked at. */
+/** Reads the answer of the handler, with the details it may have given; undefined when it throws while it is looked at. */
 function replyOf(value: unknown, decision: 'accept' | 'decline'): CodexReply | undefined {
   try {
     return { ...(recordIn(value) as Partial<CodexReply> | undefined), decision };

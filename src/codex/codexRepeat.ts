@@ -44,7 +44,7 @@ export async function sendRequest<T>({ method, limitMs, clock, acquire, send }: 
   return before(deadline, clock, again(), late);
 }
 
-/** Whether asking the next app-server too changes nothing: a thread is resumed in the one that has died, too, and the rest reads. */
+/** Tells whether asking the next app-server too changes nothing: a thread is resumed in the one that has died, too, and the rest reads. */
 function isRepeatable(method: string): boolean {
   return method === 'thread/resume' || method.endsWith('/list') || method.endsWith('/read');
 }

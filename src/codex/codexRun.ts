@@ -20,7 +20,7 @@ import { notStarted } from './codexLoss.ts';
 import { Questions } from './codexQuestions.ts';
 import { codexTelemetry } from './codexTelemetry.ts';
 
-/** What the app-server does about one of its processes. None of these may throw. */
+/** Owner that decides for the app-server about one of its processes. None of these may throw. */
 export interface CodexRunOwner {
   readonly approver: Approver;
   /** Gets every line that passes, where it is to be kept. */
@@ -38,7 +38,7 @@ export interface CodexRunOwner {
   gone(): void;
 }
 
-/** One process of the app-server, from its start to its end. */
+/** Process of the app-server, from its start to its end. */
 export class CodexRun implements CodexConnectionHost {
   readonly id: string;
   readonly clock: Clock;
@@ -85,7 +85,7 @@ export class CodexRun implements CodexConnectionHost {
       onStart: (ref) => {
         ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: this.id }));
       },
-      // Of an end that nobody told, as when its actor is stopped in its start.
+      // An end that nobody told is noted here, as when its actor is stopped in its start.
       onExit: ({ error }) => {
         if (this.#loss === undefined) this.#end(notStarted(name, error), 'crashed');
       },
@@ -126,7 +126,7 @@ export class CodexRun implements CodexConnectionHost {
     if (notice.kind === 'requestResolved') this.#questions.resolved(notice.request);
     begun.take(notice);
     if (notice.thread !== undefined) threads.get(notice.thread)?.take(method, notice, params, bytes);
-    // Of a turn that is under way in it, the last word may still come.
+    // The last word of a turn that is under way in it may still come.
     if (method === 'thread/closed' && threads.get(notice.thread ?? '')?.turn === undefined) {
       threads.delete(notice.thread ?? '');
     }

@@ -4,13 +4,13 @@ import type { CodexScope } from './codexScope.ts';
 import type { CodexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
 
-/** What the parts of one process of the app-server share. */
+/** Scope that the parts of one process of the app-server share. */
 export interface RunScope {
   readonly codex: CodexScope;
   readonly approver: Approver;
   readonly telemetry: CodexTelemetry;
   readonly threads: Map<string, ThreadState>;
-  /** What the turns of all threads began. */
+  /** Commands that the turns of all threads began. */
   readonly begun: BegunCommands;
   /** Work that an end in good order waits for. */
   readonly busy: Set<Promise<unknown>>;

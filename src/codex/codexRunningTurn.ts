@@ -7,13 +7,13 @@ import { type CodexItem, isToolCall, mayAct } from '../protocol/codex/items.ts';
 import { type CodexNotice, type CodexTurnError, isProgress } from '../protocol/codex/notifications.ts';
 import type { CodexTokens, CodexTurnEvent } from './codexTypes.ts';
 
-/** How a turn ended for the connection: with Codex's word, without one though its thread is idle, or with the connection. */
+/** End of a turn for the connection: with Codex's word, without one though its thread is idle, or with the connection. */
 export type TurnEnd =
   | { readonly how: 'told'; readonly status: string; readonly error: CodexTurnError | undefined }
   | { readonly how: 'silent' }
   | { readonly how: 'lost'; readonly facts: FailureFacts };
 
-/** Where a turn is told, and how its signs of progress are. */
+/** Options for the telling of a turn, and for its signs of progress. */
 export interface RunningTurnOptions {
   readonly clock: Clock;
   readonly stream: BoundedStream<CodexTurnEvent>;
@@ -26,7 +26,7 @@ export interface RunningTurnOptions {
 /** An idle thread whose turn was not said to have ended: how long that may still come, in ms. */
 const lastWordMs = 5000;
 
-/** One turn on one connection, as its notifications tell it. What is kept of it is bounded. */
+/** Turn on one connection, as its notifications tell it. The memory of it is bounded. */
 export class RunningTurn {
   readonly ended: Promise<TurnEnd>;
   /** Resolves with Codex's name for the turn; never, if it gets none. */
@@ -96,7 +96,7 @@ export class RunningTurn {
     };
   }
 
-  /** One notification of its thread. */
+  /** Takes one notification of its thread. */
   take(method: string, notice: CodexNotice, params: Readonly<Record<string, unknown>>, bytes: number): void {
     if (this.#over) return;
     if (notice.kind === 'turnStarted' && notice.turn !== undefined) this.nameIt(notice.turn);

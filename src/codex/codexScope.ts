@@ -4,14 +4,14 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { ConnectionSettings } from './codexConnection.ts';
 import { checkCodexOptions, type CodexOptions } from './codexOptions.ts';
 
-/** What all parts of one Codex share: its processes, its calls, its threads. */
+/** Scope that all parts of one Codex share: its processes, its calls, its threads. */
 export interface CodexScope {
   readonly runtime: Runtime;
-  /** Of the integration. */
+  /** Name of the integration. */
   readonly name: string;
   readonly settings: ConnectionSettings;
   readonly policy: IntegrationPolicy;
-  /** Where its diagnostics go. */
+  /** Logger of its diagnostics. */
   readonly logger: Logger | undefined;
 }
 

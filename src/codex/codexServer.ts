@@ -73,11 +73,11 @@ export class CodexProcess {
 
   /** A connection that can be used, started if need be. Rejects with an `AttemptError`. */
   async acquire(): Promise<LiveConnection> {
-    // What is sent to a hung one is lost, and within 5 s it is known whether it hangs.
+    // A request to a hung one is lost, and within 5 s it is known whether it hangs.
     if (this.#current?.suspicion !== undefined) await this.#current.suspicion;
     if (this.#current?.healthy === true) return this.#current;
     if (this.#current !== undefined) {
-      // What it says cannot be read. Turns that are under way may still end; without any, another one is better.
+      // Its output cannot be read. Turns that are under way may still end; without any, another one is better.
       if (this.#busy.size > 0) throw new AttemptError(unhealthy);
       this.#current.kill(unreadable);
       this.#current = undefined;

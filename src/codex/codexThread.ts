@@ -3,7 +3,7 @@ import type { ThreadScope } from './codexThreadScope.ts';
 import { checkInput, checkTurn, ThreadTurn } from './codexTurn.ts';
 import type { CodexThread } from './codexTypes.ts';
 
-/** What was answered of a thread that was begun or resumed. */
+/** Answer for a thread that was begun or resumed. */
 export interface OpenedThread {
   readonly model: string | undefined;
   /** Its turns so far. */

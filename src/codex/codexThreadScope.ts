@@ -4,7 +4,7 @@ import type { RunRequest } from './codexRequests.ts';
 import type { CodexScope } from './codexScope.ts';
 import type { ThreadState } from './codexThreadState.ts';
 
-/** What all turns of one thread share. */
+/** Scope that all turns of one thread share. */
 export interface ThreadScope {
   readonly codex: CodexScope;
   readonly calls: CodexCalls;

@@ -2,7 +2,7 @@ import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { CodexNotice } from '../protocol/codex/notifications.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 
-/** What is known of one thread on one connection. */
+/** State of one thread on one connection. */
 export class ThreadState {
   readonly id: string;
   /** The turn Codex says is under way, ours or not. */
@@ -14,7 +14,7 @@ export class ThreadState {
   /** Codex has put the thread away. */
   closed = false;
   turn: RunningTurn | undefined = undefined;
-  /** Whether a request of somebody's own begins a turn. */
+  /** True while a request of somebody's own begins a turn. */
   #beginning = false;
   #lastEnded: string | undefined = undefined;
   readonly #interrupt: (turn: string) => void;
@@ -25,7 +25,7 @@ export class ThreadState {
     this.#interrupt = interrupt;
   }
 
-  /** One notification of this thread. */
+  /** Takes one notification of this thread. */
   take(method: string, notice: CodexNotice, params: Readonly<Record<string, unknown>>, bytes: number): void {
     if (notice.kind === 'turnStarted') this.#turnBegan(notice.turn);
     else if (notice.kind === 'turnCompleted' && (notice.turn === undefined || notice.turn === this.active)) {

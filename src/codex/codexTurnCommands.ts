@@ -10,27 +10,27 @@ import type { Clock } from '../policy/clock.ts';
 import type { BegunCommand, BegunWork } from '../protocol/codex/begunCommands.ts';
 import { readTerminals } from '../protocol/codex/terminals.ts';
 
-/** How what a turn began is ended. */
+/** Options to end the work that a turn began. */
 export interface EndCommandsOptions {
   readonly work: BegunWork;
   readonly clock: Clock;
-  /** Of the app-server. */
+  /** Pid of the app-server. */
   readonly pid: number;
-  /** Whether the app-server can be asked for its terminals. */
+  /** True where the app-server can be asked for its terminals. */
   readonly experimentalApi: boolean;
   readonly request: (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
 }
 
-/** What became of the commands of a turn that was given up, each as Codex shows it. */
+/** Fate of the commands of a turn that was given up, each as Codex shows it. */
 export interface EndedCommands {
   readonly ended: readonly string[];
-  /** Those that still run, or of which nobody knows. */
+  /** Commands that still run, or of which nobody knows. */
   readonly left: readonly string[];
 }
 
 /** Between SIGTERM and SIGKILL, in ms: what was given up is to have no effect any more. */
 const graceMs = 1000;
-/** What is killed may have started another just before. */
+/** Rounds: one that is killed may have started another just before. */
 const maxRounds = 5;
 /** Terminals that are asked for of one thread. */
 const maxTerminals = 1000;

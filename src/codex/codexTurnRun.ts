@@ -14,10 +14,10 @@ import type { ThreadState } from './codexThreadState.ts';
 import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
 
-/** One turn to be run. */
+/** Turn to be run. */
 export interface TurnWork {
   readonly thread: ThreadScope;
-  /** Of `turn/start`. */
+  /** Parameters of `turn/start`. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly stream: BoundedStream<CodexTurnEvent>;
   readonly idleMs: number;
@@ -108,7 +108,7 @@ class TurnRun {
   async #begin(): Promise<Begun> {
     const { params, idleMs } = this.#work;
     const limitMs = requestLimitMs('turn/start');
-    // Of two limits that tie, the inner one says more.
+    // The inner one of two limits that tie says more.
     const release = idleMs < limitMs ? undefined : this.#turn.hold();
     try {
       const result = await this.#live.request('turn/start', params, { limitMs });
@@ -208,7 +208,7 @@ class TurnRun {
   }
 }
 
-/** Whether Codex answered that it does not do what was asked. */
+/** Tells whether Codex answered that it refuses the request. */
 function wasRefused(error: unknown): boolean {
   if (!(error instanceof AttemptError)) return false;
   return error.facts.cause instanceof RpcResponseError && error.facts.outcome !== 'unknown';

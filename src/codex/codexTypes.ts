@@ -7,41 +7,41 @@ import type { CodexItem } from '../protocol/codex/items.ts';
 import type { CodexQuestionKind } from '../protocol/codex/questions.ts';
 
 /**
- * What the connection to the app-server is doing: there was none yet (`idle`), it greets (`handshake`), can be used (`ready`), ends
- * in good order (`draining`), ended so (`closed`), or was lost (`crashed`). The next thread starts another one.
+ * State of the connection to the app-server: there was none yet (`idle`), it greets (`handshake`), can be used (`ready`), ends in good order (`draining`),
+ * ended so (`closed`), or was lost (`crashed`). The next thread starts another one.
  */
 export type CodexState = 'idle' | 'handshake' | 'ready' | 'draining' | 'closed' | 'crashed';
 
-/** What the app-server said of itself. */
+/** Words of the app-server about itself. */
 export interface CodexServer {
   readonly pid: number;
   readonly userAgent: string | undefined;
 }
 
-/** Whether the app-server answers; `reason` says what is wrong. */
+/** Health of the app-server: it answers, or `reason` says what is wrong. */
 export type CodexHealth =
   | { readonly status: 'healthy'; readonly elapsedMs: number }
   | { readonly status: 'unhealthy'; readonly reason: string };
 
-/** One part of what a user says; other parts of the protocol (`image`, `localImage`, `skill` …) pass as they are. */
+/** Part of the words of a user; other parts of the protocol (`image`, `localImage`, `skill` …) pass as they are. */
 export type CodexInputPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: string; readonly [field: string]: unknown };
 
-/** What is said to an agent: a text, or the parts of the protocol. */
+/** Input for an agent: a text, or the parts of the protocol. */
 export type CodexInput = string | readonly CodexInputPart[];
 
-/** How a thread is begun or resumed; what is not given is as in Codex's own configuration. */
+/** Options to begin or resume a thread; those not given are as in Codex's own configuration. */
 export interface CodexThreadOptions {
-  /** Where its turns work. */
+  /** Directory in which its turns work. */
   readonly cwd?: string | undefined;
   /** The model, as Codex names it. */
   readonly model?: string | undefined;
   /** The provider of the model, as Codex names it. */
   readonly modelProvider?: string | undefined;
-  /** When Codex asks: `untrusted`, `on-request`, `never`, or its own object. */
+  /** Cases in which Codex asks: `untrusted`, `on-request`, `never`, or its own object. */
   readonly approvalPolicy?: string | Readonly<Record<string, unknown>> | undefined;
-  /** What its commands may write and reach. */
+  /** Bounds on all that its commands may write and reach. */
   readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access' | undefined;
   /** Takes the place of Codex’s own instructions. */
   readonly baseInstructions?: string | undefined;
@@ -55,7 +55,7 @@ export interface CodexThreadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How one turn differs from its thread and from the policy. */
+/** Options of one turn that differ from its thread and from the policy. */
 export interface CodexTurnOptions
   extends Pick<CallOptions<CodexInput, CodexTurnResult>, 'signal' | 'effect' | 'label' | 'fallback'> {
   /** Without progress, in ms above 0; retries that Codex announces are none. @defaultValue the policy's idle limit, 300000 */
@@ -64,7 +64,7 @@ export interface CodexTurnOptions
   readonly overallMs?: Duration | undefined;
   /** The model from this turn on, as Codex names it. */
   readonly model?: string | undefined;
-  /** How much the model reasons, as Codex names it. */
+  /** Effort that the model reasons with, as Codex names it. */
   readonly effort?: string | undefined;
   /** JSON Schema that the final message has to fit. */
   readonly outputSchema?: unknown;
@@ -81,7 +81,7 @@ export interface CodexTokens {
   readonly total: number;
 }
 
-/** What happens in a turn, in order. */
+/** Events of a turn, in order. */
 export type CodexTurnEvent =
   | { readonly type: 'turn.started'; readonly turn: string }
   /** A piece of a message. What a retried stream says again is told once. */
@@ -91,7 +91,7 @@ export type CodexTurnEvent =
   | { readonly type: 'output.delta'; readonly item: string; readonly text: string }
   | { readonly type: 'item.started'; readonly item: CodexItem }
   | { readonly type: 'item.completed'; readonly item: CodexItem }
-  /** Of the thread so far (`total`), and of its last request. */
+  /** Tokens of the thread so far (`total`), and of its last request. */
   | { readonly type: 'tokens'; readonly total: CodexTokens; readonly last: CodexTokens }
   /** Codex tries its request to the model again; `detail` says why. */
   | { readonly type: 'retrying'; readonly message: string; readonly detail: string | undefined }
@@ -111,7 +111,7 @@ export type CodexTurnEvent =
   /** Anything else Codex says about the turn, as it came. */
   | { readonly type: 'notice'; readonly method: string; readonly params: Readonly<Record<string, unknown>> };
 
-/** How a turn ended well. */
+/** Result of a turn that ended well. */
 export interface CodexTurnResult {
   readonly thread: string;
   readonly turn: string;
@@ -122,9 +122,9 @@ export interface CodexTurnResult {
   readonly items: number;
   /** Tools that were called: commands, changes of files, tools of servers, searches. */
   readonly toolCalls: number;
-  /** Whether anything ran that may have changed something. */
+  /** Possible effects of all that ran in the turn. */
   readonly effects: 'none' | 'possible';
-  /** How often Codex tried its own requests to the model again. */
+  /** Times that Codex tried its own requests to the model again. */
   readonly retries: number;
 }
 
@@ -136,7 +136,7 @@ export interface CodexTurn extends AsyncIterable<CodexTurnEvent, undefined, void
   readonly thread: string;
   /** Codex's name for it, once known. */
   readonly id: string | undefined;
-  /** How it ended. Never rejects, and is there at the turn's limit at the latest. */
+  /** Outcome of the turn. Never rejects, and is there at the turn's limit at the latest. */
   readonly outcome: Promise<Outcome<CodexTurnResult>>;
   /** Events that were lost because nobody read them in time. */
   readonly dropped: number;
@@ -151,7 +151,7 @@ export interface CodexTurnRecord {
   readonly id: string;
   /** `completed`, `interrupted`, `failed`, `inProgress`, or what Codex comes up with. */
   readonly status: string;
-  /** What went wrong, where something did. */
+  /** Error that went wrong, where one did. */
   readonly error: string | undefined;
 }
 
@@ -159,11 +159,11 @@ export interface CodexTurnRecord {
 export interface CodexThread {
   /** By this it is resumed. */
   readonly id: string;
-  /** Of the agent that works in it, where Codex said. */
+  /** Model of the agent that works in it, where Codex said. */
   readonly model: string | undefined;
-  /** Whether its connection is still there. */
+  /** True while its connection is still there. */
   readonly valid: boolean;
-  /** Whether a turn is under way in it. */
+  /** True while a turn is under way in it. */
   readonly busy: boolean;
   /** Its turns when it was resumed; empty for a new one. */
   readonly turns: readonly CodexTurnRecord[];
@@ -189,20 +189,22 @@ export interface CodexThreadInfo {
   readonly updatedAt: number | undefined;
 }
 
-/** One page of the threads that Codex keeps. */
+/** Page of the threads that Codex keeps. */
 export interface CodexThreadList {
   readonly threads: readonly CodexThreadInfo[];
   /** Gets the next page; absent on the last one. */
   readonly nextCursor: string | undefined;
 }
 
-/** What the app-server says without having been asked. Ours are `app_server_unhealthy`, and as the last `app_server_crashed` or `app_server_closed`. */
+/**
+ * Message that the app-server sends without having been asked. Ours are `app_server_unhealthy`, and as the last `app_server_crashed` or `app_server_closed`.
+ */
 export interface CodexNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Which notifications are heard, and how many may wait to be read. */
+/** Choice of the notifications that are heard, and how many may wait to be read. */
 export interface CodexStreamOptions {
   /** Methods to hear. @defaultValue all, unknown ones too */
   readonly methods?: readonly string[] | undefined;
@@ -220,9 +222,9 @@ export interface CodexNotifications extends AsyncIterableIterator<CodexNotificat
   [Symbol.asyncIterator](): CodexNotifications;
 }
 
-/** How one request differs. */
+/** Options of one request. */
 export interface CodexRequestOptions {
-  /** How long the request may take, in ms above 0. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
+  /** Time in ms above 0 that the request may take. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
   readonly limitMs?: Duration | undefined;
   /** Gives up the request when aborted. */
   readonly signal?: AbortSignal | undefined;

@@ -30,7 +30,7 @@ export async function findConfigFiles(directory: string): Promise<readonly strin
   return files.filter((_, index) => found[index]);
 }
 
-/** What a configuration file says. */
+/** Content of a configuration file. */
 export interface ConfigFile {
   readonly value: Readonly<Record<string, unknown>>;
   /** The text of a JSON file. */
@@ -101,7 +101,7 @@ async function exported(file: string): Promise<unknown> {
   }
 }
 
-/** What a module gave, without what runs when it is looked at, or looks different the second time. */
+/** Returns the data that a module gave, without parts that run when looked at, or look different the second time. */
 function dataIn(file: string, given: unknown): unknown {
   try {
     return plainCopy(given);

@@ -21,37 +21,37 @@ type ConfigName = Extract<
   | 'sessions'
 >;
 
-/** What a configuration file says. Durations are ms, or text such as `30s`; `"infinity"` switches a limit off. */
+/** Content of a configuration file. Durations are ms, or text such as `30s`; `"infinity"` switches a limit off. */
 export interface UnwedgeConfig extends ConfigOptions {
-  /** Where the JSON schema is, for editors. */
+  /** Place of the JSON schema, for editors. */
   readonly $schema?: string | undefined;
 }
 
-/** Which sources are read. */
+/** Options for the sources that are read. */
 export interface LoadConfigOptions {
-  /** Where a configuration file is looked for. @defaultValue the working directory */
+  /** Directory in which a configuration file is looked for. @defaultValue the working directory */
   readonly cwd?: string | undefined;
   /** The configuration file; `false`: none is read. @defaultValue `UNWEDGE_CONFIG`, else `unwedge.config.{mjs,js,json}` in `cwd` */
   readonly file?: string | false | undefined;
   /** The variables of the environment. @defaultValue that of the process */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Whether `gateway.toolCallRetry` of an `openclaw.json` is read, or of which; one that is not there says nothing.
-   * `true`: `~/.openclaw/openclaw.json`. @defaultValue false
+   * Reads `gateway.toolCallRetry` of an `openclaw.json`, or names its file; one that is not there says nothing. `true`: `~/.openclaw/openclaw.json`.
+   * @defaultValue false
    */
   readonly openclaw?: boolean | string | undefined;
   /** Wins over every source: what a command line says, for instance. */
   readonly overrides?: UnwedgeConfig | undefined;
 }
 
-/** What the sources say together. */
+/** Sum of all that the sources say. */
 export interface LoadedConfig {
   /** To be spread into the options of `createGateway`; durations in ms. */
   readonly options: ConfigOptions;
-  /** Where each value that was set comes from, by its path, such as `alerts.failures`. */
+  /** Source of each value that was set, by its path, such as `alerts.failures`. */
   readonly origins: Readonly<Record<string, ConfigSource>>;
   /** The files that were read. */
   readonly files: readonly string[];
-  /** What is odd but no error: variables of the environment that nothing reads. */
+  /** Oddities that are no error: variables of the environment that nothing reads. */
   readonly warnings: readonly string[];
 }

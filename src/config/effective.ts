@@ -9,7 +9,7 @@ import { alertValues, integrationValues } from './integrationValues.ts';
 import { type ImpliedValue, type PresetSource, presetValues } from './presetValues.ts';
 import type { ConfigSource } from './problems.ts';
 
-/** What holds for one key, and why. */
+/** Value that holds for one key, and the reason. */
 export interface EffectiveValue {
   readonly path: string;
   /** Durations in ms; undefined where the default depends on something, of which `usually` tells. */
@@ -71,14 +71,14 @@ function textAt(path: readonly string[], value: unknown): string {
   return plainText(value, key === undefined ? undefined : unitOf(key));
 }
 
-/** Whether a key is the path, or above it. */
+/** Tells whether a key is the path, or above it. */
 function leadsTo(key: readonly string[], path: readonly string[]): boolean {
-  // What can be switched off is above its own keys.
+  // A key that can be switched off is above its own keys.
   if (key.length === 1 && path.length > 1) return false;
   return key.every((part, index) => part === anyName || part === path[index]);
 }
 
-/** Whether what the key belongs to is neither switched off nor left out. */
+/** Tells whether the owner of the key is neither switched off nor left out. */
 function isThere(path: readonly string[], options: LoadedConfig['options']): boolean {
   return path.every((_, depth) => {
     const above = path.slice(0, depth);
@@ -87,7 +87,7 @@ function isThere(path: readonly string[], options: LoadedConfig['options']): boo
   });
 }
 
-/** Whether an object needs keys that nothing else says. */
+/** Tells whether an object needs keys that nothing else says. */
 function asksForSomething(path: readonly string[]): boolean {
   const key = keyAt(path);
   const choices = key === undefined ? [] : choicesOf(key);
@@ -108,7 +108,7 @@ function row(path: readonly string[], value: unknown, source: EffectiveValue['so
   };
 }
 
-/** Whether nobody set what comes from there. */
+/** Tells whether nobody set what comes from there. */
 export function isImplied(source: EffectiveValue['source']): source is PresetSource | { readonly from: 'default' } {
   return source.from === 'default' || source.from === 'preset' || source.from === 'code or preset';
 }
@@ -126,7 +126,7 @@ export function valueText({
   return plainText(value, unit);
 }
 
-/** Whether a value tests texts. */
+/** Tells whether a value tests texts. */
 export function isPattern(value: unknown): boolean {
   return typeof (value as { readonly test?: unknown } | null)?.test === 'function';
 }

@@ -15,7 +15,7 @@ const bare = (variable: string): string => variable.slice(prefix.length);
 /** By which a runtime knows its children; not for users. */
 const internalVariables = new Set(['UNWEDGE_RUN']);
 
-/** What the variables of the environment say, a layer each, and the names among them that say nothing. */
+/** Reads the variables of the environment, a layer each, and the names among them that say nothing. */
 export function environmentLayers(env: Environment): {
   readonly layers: readonly Layer[];
   readonly warnings: readonly string[];
@@ -27,7 +27,7 @@ export function environmentLayers(env: Environment): {
   for (const variable of Object.keys(env).sort()) {
     const text = env[variable]?.trim();
     if (!variable.startsWith(prefix) || variable === fileVariable || internalVariables.has(variable)) continue;
-    // One that is set to nothing counts as not set.
+    // A variable that is set to nothing counts as not set.
     if (text === undefined || text === '') continue;
     const key = keyOfVariable(variable);
     if (key === undefined) {
@@ -44,14 +44,14 @@ export function environmentLayers(env: Environment): {
 
 function unknownVariable(variable: string): string {
   const guesses = [...variablesByGuess.keys(), fileVariable];
-  // What all begin with makes no two of them alike; a unit belongs to the value.
+  // The prefix that all begin with makes no two of them alike; a unit belongs to the value.
   const close = nearest(bare(variable).replace(/_MS$/, ''), guesses.map(bare));
   if (close === undefined) return `unknown variable ${variable}`;
   const name = `${prefix}${close}`;
   return `unknown variable ${variable}; did you mean ${variablesByGuess.get(name) ?? name}?`;
 }
 
-/** What is no number or truth value stays text, to be named as it was given. */
+/** Reads a text; one that is no number or truth value stays, to be named as it was given. */
 function valueOf(key: KeyData, text: string): unknown {
   if (key.kind === 'number' || key.kind === 'duration') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (isSwitch(key)) return text === 'false' || text === '0' ? false : text;

@@ -10,7 +10,7 @@ import { type ImpliedValue, type IsSaid, presetOf, unsaidKeys } from './presetVa
 /** The presets an integration starts from by what it is, where nobody names one; the code decides. */
 const kinds: readonly PresetName[] = ['mcp', 'sdk', 'subprocess', 'claudeCli', 'codex'];
 
-/** Of other names it is known what they are. */
+/** Kinds of other names, where they are known. */
 const kindsByName: readonly (readonly [prefix: string, kinds: readonly PresetName[]])[] = [
   ['hook:', ['hook']],
   ['workflow:', ['workflow']],
@@ -19,7 +19,7 @@ const kindsByName: readonly (readonly [prefix: string, kinds: readonly PresetNam
 ];
 
 /**
- * What holds for the integrations that are configured, beside what is said of them.
+ * Lists the values that hold for the integrations that are configured, beside those that are said.
  * @param text - a value for people.
  */
 export function integrationValues(
@@ -34,7 +34,7 @@ export function integrationValues(
   });
 }
 
-/** What holds for the alerts of the integrations that have thresholds of their own, beside those. */
+/** Lists the values for the alerts of the integrations that have thresholds of their own, beside those. */
 export function alertValues(
   { alerts }: ConfigOptions,
   isSaid: IsSaid,

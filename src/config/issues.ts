@@ -3,20 +3,20 @@ import type { Position, RepeatedKey } from './jsonPositions.ts';
 import { isSwitch, keyAt, keyOfVariable } from './keys.ts';
 import type { ConfigProblem, ConfigSource } from './problems.ts';
 
-/** How problems of one source are told. */
+/** Means to tell the problems of one source. */
 export interface Teller {
   readonly source: ConfigSource;
-  /** How the source is named at the beginning of a line. */
+  /** Name of the source at the beginning of a line. */
   readonly name: string;
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
-  /** Where a key is in the text of the source. */
+  /** Finds the position of a key in the text of the source. */
   readonly locate?: ((path: Path) => Position | undefined) | undefined;
-  /** What comes before the paths in this source. */
+  /** Prefix of the paths in this source. */
   readonly prefix?: readonly string[] | undefined;
 }
 
-/** What a reading found, as it is told. */
+/** Tells a finding of a reading as a problem. */
 export function toldProblem(found: OptionProblem, teller: Teller): ConfigProblem {
   const { path, what, value, says, isDefault } = found;
   if (what === 'unknown') return unknownKey(found, teller);
@@ -30,7 +30,7 @@ export function toldProblem(found: OptionProblem, teller: Teller): ConfigProblem
   return problem(path, shown, expected, text, teller);
 }
 
-/** What is wrong with a file as a whole. */
+/** Makes the problem of a file as a whole. */
 export function fileProblem(text: string, teller: Teller): ConfigProblem {
   const whole = { ...teller, prefix: [] };
   return problem([], undefined, text.replace(/^expected /, ''), whole.hide(text), whole);
@@ -44,7 +44,7 @@ export function repeatedKey({ path, first, last }: RepeatedKey, teller: Teller):
 
 function unknownKey(found: OptionProblem, teller: Teller): ConfigProblem {
   const { name, prefix = [], source, locate, hide } = teller;
-  // Where the schema of a file is has nothing to do with what it says.
+  // The place of a file's schema has nothing to do with its content.
   const { $schema: _, ...keys } = found.keys ?? {};
   const text = hide(pathText([...prefix, ...found.path]));
   const at = locate?.(found.path);

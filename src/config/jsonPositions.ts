@@ -36,7 +36,7 @@ export function createLocator(text: string): (path: Path) => Position | undefine
 export interface RepeatedKey {
   readonly path: Path;
   readonly first: Position;
-  /** Of the one that counts. */
+  /** Position of the one that counts. */
   readonly last: Position;
 }
 
@@ -50,7 +50,7 @@ export function repeatedKeys(text: string): readonly RepeatedKey[] {
   return repeated;
 }
 
-/** Where offsets are; the lines are looked for once. */
+/** Finds places of offsets; the lines are looked for once. */
 function createPositions(text: string): (offset: number) => Position {
   let starts: readonly number[] | undefined;
   return (offset) => {
@@ -65,7 +65,7 @@ function createPositions(text: string): (offset: number) => Position {
   };
 }
 
-/** Where each key and each item begins. Tells of each key that an object has more than once, when the object ends. */
+/** Finds where each key and each item begins. Tells of each key that an object has more than once, when the object ends. */
 function offsetsIn(
   text: string,
   onRepeated?: (path: Path, first: number, last: number) => void,
@@ -80,7 +80,7 @@ function offsetsIn(
     return word;
   }
 
-  /** Whether the next character that counts is this one; then it is taken. */
+  /** Tells whether the next character that counts is this one; then it is taken. */
   function takes(character: string): boolean {
     take(space);
     if (text[at] !== character) return false;
@@ -95,7 +95,7 @@ function offsetsIn(
       const start = at;
       const key = end === ']' ? index : keyOf(take(string) || take(bare));
       const inner = [...path, key];
-      // Of a key that is given twice the last one counts.
+      // The last one of a key that is given twice counts.
       offsets.set(JSON.stringify(inner), start);
       if (firsts.has(key)) repeats.set(key, start);
       else if (end === '}') firsts.set(key, start);

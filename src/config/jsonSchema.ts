@@ -96,7 +96,7 @@ function objectForm(keys: Keys, inner: (of: KeyData, step: string) => Json): Jso
 
 function durationForm({ zero, infinite }: Extract<KeyData, { kind: 'duration' }>): Json {
   const { source } = durationPattern;
-  // One above 0 has a digit above 0 somewhere.
+  // A number above 0 has a digit above 0 somewhere.
   const pattern = zero ? source : source.replace('^', '^(?=.*[1-9])');
   return {
     anyOf: [

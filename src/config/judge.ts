@@ -16,11 +16,11 @@ import { messageOf } from '../policy/thrown.ts';
 /** A layer, and how its problems are told. */
 export interface ToldLayer extends Layer {
   readonly teller: Teller;
-  /** What was found wrong with its text. */
+  /** Problems that were found with its text. */
   readonly problems?: readonly ConfigProblem[] | undefined;
 }
 
-/** What the layers say together, or what is wrong with it. */
+/** Sum of the layers, or its problems. */
 interface Judged extends Pick<LoadedConfig, 'options' | 'origins' | 'warnings'> {
   readonly problems: readonly ConfigProblem[];
 }
@@ -39,7 +39,7 @@ export async function judge(
   const { value, problems: found } = collectProblems(configTable, merged.value);
   const { $schema: _, ...parsed } = (value ?? {}) as ConfigOptions & { readonly $schema?: string };
   const compiled = await compilePatterns(parsed, tellerOf);
-  // What is wrong with a layer is told of that layer; here, what they make together.
+  // Problems of a layer are told of that layer; here, those that they make together.
   const joint = [
     ...found.filter(({ what }) => what === 'missing' || what === 'together'),
     ...inPolicies(parsed, found),
@@ -53,14 +53,14 @@ export async function judge(
   return { ...compiled, origins, problems: inOrder(problems, layers) };
 }
 
-/** What does not go together among policies whose values are right each on its own. */
+/** Finds conflicts among policies whose values are right each on its own. */
 function inPolicies({ policies = {} }: ConfigOptions, found: readonly OptionProblem[]): readonly OptionProblem[] {
   const problems: OptionProblem[] = [];
   const above = (path: Path): string => pathText(path.slice(0, -1));
   const wrong = new Set(found.map(({ path }) => above(path)));
   judgePolicies(policies as Parameters<typeof judgePolicies>[0], (place, complaint) => {
     const path = ['policies', ...place];
-    // What stood beside something wrong may be right with it.
+    // A value beside something wrong may be right with it.
     if (isCertain(complaint) || place.at(-1) === 'extends' || !wrong.has(above(path))) {
       problems.push(complaintAt(path, complaint));
     }
@@ -78,7 +78,7 @@ function inOrder(problems: readonly ConfigProblem[], layers: readonly ToldLayer[
   return [...problems].sort(compare);
 }
 
-/** What is wrong with a layer on its own; what it leaves out another one may say. */
+/** Finds the problems of a layer on its own; a value it leaves out another one may say. */
 function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
   const { value, set } = mergeLayers([layer]);
   const odd = set.filter(({ path }) => !isWhole(path) && isInstance(valueAt(value, path)));

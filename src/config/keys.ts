@@ -40,7 +40,7 @@ export const variablesByGuess: ReadonlyMap<string, string> = new Map(
 
 function keysOf(key: KeyData, path: readonly string[]): ConfigKey[] {
   const inner = objectIn(key);
-  // What is replaced as a whole, and the variables of a program, are one value each.
+  // A value that is replaced as a whole, and the variables of a program, are one value each.
   if (inner === undefined || key.whole === true || isTextMap(inner)) return [keyOf(key, path)];
   const own = inner === key ? [] : [keyOf(key, path)];
   const children = inner.kind === 'object' ? Object.entries<KeyData>(inner.keys) : [[anyName, inner.of] as const];
@@ -70,26 +70,26 @@ function objectIn(key: KeyData): Extract<KeyData, { kind: 'object' | 'names' }> 
   return choicesOf(key).find((each) => each.kind === 'object' || each.kind === 'names');
 }
 
-/** What the table says of a path; undefined where there is no such key. Within a choice of objects, the first that has it. */
+/** Returns the data of the table for a path; undefined where there is no such key. Within a choice of objects, the first that has it. */
 export function keyAt(path: Path): KeyData | undefined {
   let keys: readonly KeyData[] = [configTable];
   for (const step of path) keys = keys.flatMap(choicesOf).flatMap((key) => childOf(key, step) ?? []);
   return keys[0];
 }
 
-/** Whether what is at the path is replaced as a whole, or no object of known parts. */
+/** Tells whether the value at the path is replaced as a whole, or no object of known parts. */
 export function isWhole(path: readonly string[]): boolean {
   const key = keyAt(path);
   return key === undefined || key.whole === true || objectIn(key) === undefined;
 }
 
-/** Whether a value at the path is never shown: a secret, or what stands where an object of secrets belongs. */
+/** Tells whether a value at the path is never shown: a secret, or one in place of an object of secrets. */
 export function isSecret(path: Path): boolean {
   const key = keyAt(path);
   return key !== undefined && holdsSecret(key);
 }
 
-/** Whether `false` switches off what is at a key. */
+/** Tells whether `false` switches off the value at a key. */
 export function isSwitch(key: KeyData): boolean {
   return choicesOf(key).some(({ kind }) => kind === 'off');
 }
@@ -105,7 +105,7 @@ export function defaultOf(key: KeyData): unknown {
   return key.kind === 'object' || key.kind === 'either' ? undefined : key.default;
 }
 
-/** What a number is counted in. */
+/** Returns the unit of a number. */
 export function unitOf(key: KeyData): 'ms' | 'bytes' | undefined {
   if (key.kind === 'list') return unitOf(key.of);
   if (key.kind === 'duration') return 'ms';

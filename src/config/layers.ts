@@ -2,7 +2,7 @@ import { infinity } from '../policy/duration.ts';
 import { isWhole } from './keys.ts';
 import type { ConfigSource } from './problems.ts';
 
-/** What one source says. */
+/** Content of one source. */
 export interface Layer {
   readonly source: ConfigSource;
   readonly value: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ interface Branch {
   readonly children: Map<string, Branch>;
 }
 
-/** What all sources say together. */
+/** Sum of all sources. */
 export interface Merged {
   readonly value: Readonly<Record<string, unknown>>;
   /** Every value that was set, with its source. */
@@ -59,7 +59,7 @@ export function layerOf(source: ConfigSource, path: readonly string[], value: un
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // One of another realm has a prototype of its own without one.
+  // An object of another realm has a prototype of its own without one.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

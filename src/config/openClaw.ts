@@ -5,16 +5,16 @@ import { excessOf } from './size.ts';
 
 type Path = readonly (string | number)[];
 
-/** What an `openclaw.json` says of us. */
+/** Part of an `openclaw.json` that is about us. */
 export interface OpenClawPart {
   readonly value: Layer['value'];
-  /** Where a key stands in the file; as the others, without the `gateway` that is above all of them. */
+  /** Finds the position of a key in the file; as the others, without the `gateway` that is above all of them. */
   readonly locate: (path: Path) => Position | undefined;
   readonly repeated: readonly RepeatedKey[];
 }
 
 /**
- * What an `openclaw.json` says of us: its `gateway.toolCallRetry`. Undefined where there is no such file.
+ * Reads the part of an `openclaw.json` about us: its `gateway.toolCallRetry`. Undefined where there is no such file.
  * @throws {@link ConfigFileError} when it is no JSON5, or what holds that key is no object.
  */
 export async function readOpenClaw(file: string): Promise<OpenClawPart | undefined> {

@@ -7,9 +7,9 @@ import { checkObject } from '../policy/options.ts';
 import { checkToolCallRetry, type ToolCallRetryOptions } from '../policy/toolCallRetry.ts';
 import { readForeignPattern } from './readPattern.ts';
 
-/** What of an `openclaw.json` concerns the runtime: to be spread into the options of `createGateway`. */
+/** Options of an `openclaw.json` for the runtime: to be spread into those of `createGateway`. */
 export interface OpenClawOptions {
-  /** How sessions' tool calls are tried again, where the file says so. */
+  /** Options of the new tries of sessions' tool calls, where the file says so. */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function readOpenClawConfig(
     await refuseRepeated(text);
     return await optionsIn(config, (warning) => onWarning(`${path}: ${warning}`));
   } catch (error) {
-    // Of the same class, so that a wrong type and a wrong value stay told apart.
+    // The error keeps its class, so that a wrong type and a wrong value stay told apart.
     if (error instanceof Error) error.message = `${path}: ${error.message}`;
     throw error;
   }

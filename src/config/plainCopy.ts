@@ -11,7 +11,7 @@ export function plainCopy(value: unknown): unknown {
   const copies = new Map<unknown, unknown>();
   const copy = (each: unknown, depth: number): unknown => {
     const known = copies.get(each);
-    // What holds itself does so in the copy.
+    // A value that holds itself does so in the copy.
     if (known !== undefined || depth > deepest) return known;
     if (Array.isArray(each)) {
       const items: unknown[] = [];

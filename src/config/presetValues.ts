@@ -6,8 +6,8 @@ import { leafPaths } from './layers.ts';
 import type { ConfigSource } from './problems.ts';
 
 /**
- * Where a figure of a policy comes from that nobody set there: the preset it extends; where it extends none the code that declares the
- * integration, else the preset of its kind, without a name where the code decides that too.
+ * Source of a figure of a policy that nobody set there: the preset it extends; where it extends none the code that declares the integration, else the preset
+ * of its kind, without a name where the code decides that too.
  */
 export type PresetSource =
   | { readonly from: 'preset'; readonly preset: string }
@@ -22,7 +22,7 @@ export interface ImpliedValue {
   readonly source: ConfigSource | PresetSource;
 }
 
-/** Whether there is a value at a path already. */
+/** Tells whether there is a value at a path already. */
 export type IsSaid = (path: readonly string[]) => boolean;
 
 /** The long forms of figures that a policy may give in a short one. */
@@ -33,7 +33,7 @@ const shortForms: Readonly<Record<string, string>> = {
   'retry.maxAttempts': 'maxAttempts',
 };
 
-/** What the presets that are configured come to, beside what is said of them. */
+/** Lists the values that the configured presets come to, beside those that are said. */
 export function presetValues({ policies }: ConfigOptions, isSaid: IsSaid): readonly ImpliedValue[] {
   const resolved = checkPolicies(policies).presets;
   return Object.entries(policies?.presets ?? {}).flatMap(([name, input]) => {

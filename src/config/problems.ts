@@ -1,4 +1,4 @@
-/** Where a value of the configuration comes from. */
+/** Source of a value of the configuration. */
 export type ConfigSource =
   | { readonly from: 'default' }
   | { readonly from: 'openclaw'; readonly file: string }
@@ -6,13 +6,13 @@ export type ConfigSource =
   | { readonly from: 'environment'; readonly variable: string }
   | { readonly from: 'override' };
 
-/** What is wrong with one value of the configuration. */
+/** Problem with one value of the configuration. */
 export interface ConfigProblem {
   /** The key, such as `policies.integrations.kb.attemptMs`; empty where the whole source is meant. */
   readonly path: string;
   /** The value as it may be shown: short, and without secrets. Undefined where there is none. */
   readonly value: string | undefined;
-  /** What the value has to be. */
+  /** Form that the value has to have. */
   readonly expected: string;
   readonly source: ConfigSource;
   /** Line and column of the key in a JSON file, from 1. */

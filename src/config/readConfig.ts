@@ -129,7 +129,7 @@ async function filesOf(
   return named === undefined ? findConfigFiles(cwd) : [resolve(cwd, named)];
 }
 
-/** What lies in or below the directory is named from there. */
+/** Names a file, from the directory if it lies in or below it. */
 function nameOf(file: string, cwd: string): string {
   const name = relative(cwd, file);
   return name.startsWith('..') || isAbsolute(name) ? file : name;

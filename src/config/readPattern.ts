@@ -3,11 +3,11 @@ import { checkText, show } from '../policy/options.ts';
 import { type ExpressionText, expressionIn } from '../policy/patternText.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-/** Of JavaScript's flags those that mean something for a test; the others of these two change nothing here. */
+/** Flags of JavaScript that mean something for a test; the others of these two change nothing here. */
 const flagLetters = { i: 'CASE_INSENSITIVE', m: 'MULTILINE', s: 'DOTALL' } as const;
 const idleFlags = 'gu';
 
-/** What makes an expression of a text; one without any of these says the same as text. */
+/** Characters that make an expression of a text; one without any of these says the same as text. */
 const operators = /[\\^$.|?*+()[\]{}]/;
 
 /**

@@ -2,7 +2,7 @@
 export const maxFileBytes = 1_048_576;
 /** Most values of one source, lists and objects among them. */
 const maxValues = 10_000;
-/** How deep they may lie. */
+/** Depth that they may lie at. */
 const deepest = 50;
 /** Problems that are told, and warnings; what is wrong beyond is counted. */
 export const maxProblems = 100;
@@ -10,7 +10,7 @@ export const maxProblems = 100;
 /** Why data is more than a configuration is; undefined when it is not. Takes no longer than its first {@link maxValues} values. */
 export function excessOf(data: unknown): string | undefined {
   let level: readonly unknown[] = [data];
-  // What holds itself is wrong, but not for its size.
+  // A value that holds itself is wrong, but not for its size.
   const seen = new Set<unknown>();
   let values = 0;
   for (let depth = 0; level.length > 0; depth++) {

@@ -18,15 +18,15 @@ export interface LiveIntegration {
   readonly inFlight: number;
   /** Accepted calls without one: in backoff, paused, or waiting for a place or a restart. */
   readonly waiting: number;
-  /** Of all of these calls, those past half of a limit that ends them. @defaultValue 0 */
+  /** Number of all of these calls past half of a limit that ends them. @defaultValue 0 */
   readonly pendingLong?: number | undefined;
   /** Attempts that were given up and whose work goes on all the same: it ignores its signal. They are not in flight. @defaultValue 0 */
   readonly abandoned?: number | undefined;
-  /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
+  /** Time in ms from now until the next call probes an open circuit; absent while it is held open. */
   readonly probeInMs?: number | undefined;
   /** For how long its server asked not to be called, in ms from now. @defaultValue it did not */
   readonly pausedForMs?: number | undefined;
-  /** Of one whose server is gone: how that comes back. */
+  /** Comeback of one whose server is gone. */
   readonly comeback?: Comeback | undefined;
   /** The circuits of its tools that are not closed. @defaultValue none */
   readonly tools?: readonly OpenToolCircuit[] | undefined;
@@ -41,7 +41,7 @@ export interface LiveSession {
   readonly state: string;
   /** Messages in its mailbox. */
   readonly waiting: number;
-  /** Whether another process has it. @defaultValue false */
+  /** True where another process has it. @defaultValue false */
   readonly heldElsewhere?: boolean | undefined;
 }
 
@@ -51,19 +51,19 @@ export interface LiveGroup {
   readonly integrations: readonly string[];
 }
 
-/** What a runtime answers to `status`. */
+/** Answer of a runtime to `status`. */
 export interface LiveStatus {
   readonly integrations: readonly LiveIntegration[];
   readonly sessions: readonly LiveSession[];
   /** @defaultValue none */
   readonly groups?: readonly LiveGroup[] | undefined;
-  /** What is wrong with its store. @defaultValue nothing */
+  /** Trouble with its store. @defaultValue nothing */
   readonly store?: StoreOutage | undefined;
   /** @defaultValue it does not stop */
   readonly stopping?: Stopping | undefined;
 }
 
-/** What a runtime answers to `self`: what its row in the store says, which may be one that cannot be written. */
+/** Answer of a runtime to `self`: the content of its row in the store, which may be one that cannot be written. */
 export interface LiveSelf {
   readonly id: string;
   readonly pid: number;
@@ -116,12 +116,12 @@ export function readOrderAnswer(value: unknown): OrderResult {
   return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
 }
 
-/** What `alerts` answers, of each alert that is watched. */
+/** Answer of `alerts`, of each alert that is watched. */
 export interface WatchedAlert {
   readonly integration: string;
-  /** How long it lasts once nothing fails any more, in ms. */
+  /** Time in ms that it lasts once nothing fails any more. */
   readonly quietMs: number;
-  /** What ends it, where calls are refused: such as `its circuit has closed`. */
+  /** Event that ends it, where calls are refused: such as `its circuit has closed`. */
   readonly once?: string | undefined;
   /** Too few of its calls succeed, which has to end first. @defaultValue false */
   readonly isLow?: boolean | undefined;
@@ -138,7 +138,7 @@ export function readAlertsAnswer(value: unknown): readonly WatchedAlert[] | unde
   return Array.isArray(value) && value.every(isWatched) ? value : undefined;
 }
 
-/** What `flight` answers: how many integrations had something to write. */
+/** Reads the answer of `flight`: how many integrations had something to write. */
 export function readFlightAnswer(value: unknown): { readonly kept: number } | undefined {
   const { kept } = fieldsOf(value);
   return typeof kept === 'number' ? { kept } : undefined;

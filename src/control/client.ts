@@ -67,7 +67,7 @@ export function askInTurn(
     const ask = (): void => void socket.write(encodeRequest(answers.length + 1, method, params[answers.length]));
     const take = (answer: ControlAnswer): void => {
       answers.push(answer);
-      // What makes no sense says nothing of what would follow either.
+      // An answer that makes no sense says nothing of those to follow either.
       const isOver = !answer.ok && answer.reason === 'lost';
       if (isOver || answers.length === params.length) return settle(answer);
       arm();
@@ -86,7 +86,7 @@ export function askInTurn(
   });
 }
 
-/** What an error of the connection says. */
+/** Reads an error of the connection. */
 export function readError({ code, message }: NodeJS.ErrnoException): Extract<ControlAnswer, { ok: false }> {
   const isAbsent = code === 'ENOENT' || code === 'ECONNREFUSED';
   return isAbsent ? { ok: false, reason: 'absent', message: 'nobody listens' } : { ok: false, reason: 'lost', message };

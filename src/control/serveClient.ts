@@ -8,9 +8,8 @@ import { encodeItem } from './items.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /**
- * What clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or
- * RangeError means that the params are wrong. A stream of JSON texts goes on until the client leaves; it is destroyed then, and the
- * client can ask nothing else.
+ * Methods that clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or RangeError
+ * means that the params are wrong. A stream of JSON texts goes on until the client leaves; it is destroyed then, and the client can ask nothing else.
  */
 export type Methods = Readonly<Record<string, (params: unknown) => unknown>>;
 
@@ -19,7 +18,7 @@ export interface ServeOptions {
   readonly clock: Clock;
   /** Longest request, in bytes. */
   readonly maxLineBytes: number;
-  /** How long the client may take for a request, and to read its answer, in ms. */
+  /** Time in ms that the client may take for a request, and to read its answer. */
   readonly idleMs: number;
 }
 
@@ -73,11 +72,11 @@ export async function serveClient(
 
 interface Answer {
   readonly text: string;
-  /** What follows the answer. */
+  /** Items that follow the answer. */
   readonly items?: Readable | undefined;
 }
 
-/** What a line is answered with; undefined when it asks for nothing. */
+/** Answers a line; undefined when it asks for nothing. */
 async function answerTo(line: string, methods: Methods): Promise<Answer | undefined> {
   const message = parseRpc(line);
   switch (message.kind) {

@@ -5,7 +5,7 @@ import { encodeError } from '../protocol/jsonRpc.ts';
 import { type Methods, serveClient } from './serveClient.ts';
 
 export interface ControlServerOptions {
-  /** Where to listen; nothing may be there. Ends with `.sock`. */
+  /** Path to listen at; nothing may be there. Ends with `.sock`. */
   readonly path: string;
   readonly methods: Methods;
   readonly clock: Clock;
@@ -13,13 +13,13 @@ export interface ControlServerOptions {
   readonly maxClients?: number | undefined;
   /** Longest request, in bytes. @defaultValue 65536 */
   readonly maxLineBytes?: number | undefined;
-  /** How long a client may take for a request, and to read its answer, in ms. @defaultValue 30000 */
+  /** Time in ms that a client may take for a request, and to read its answer. @defaultValue 30000 */
   readonly idleMs?: number | undefined;
 }
 
 /** A server of one runtime. It never keeps the process alive. */
 export interface ControlServer {
-  /** Whether it listens now, or what went wrong. Never rejects; `closed` when it was closed before. */
+  /** Result of the start: it listens now, or the error. Never rejects; `closed` when it was closed before. */
   readonly ready: Promise<{ readonly ok: true } | { readonly ok: false; readonly error: unknown }>;
   /** Lets every client go and removes the socket, at once. */
   close(): void;

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { makeDirectory } from '../actors/process/makeDirectory.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-/** Of whom and where a runtime runs, as far as its socket is concerned. */
+/** User and place of a runtime, as far as its socket is concerned. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Directory for temporary files, as `os.tmpdir()` gives it. */
@@ -12,7 +12,7 @@ export interface Surroundings {
   readonly uid: number | undefined;
 }
 
-/** Where a socket may be opened, or why not and what to do, one line each. */
+/** Path that a socket may be opened at, or why not and what to do, one line each. */
 export type SocketPath =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly reason: string; readonly fix: string };
@@ -42,7 +42,7 @@ export function socketPath(id: string, surroundings: Surroundings): SocketPath {
   return problem ?? { ok: true, path: found.path };
 }
 
-/** Where sockets of a user may be, the best place first. */
+/** Lists the places for sockets of a user, the best place first. */
 export function socketDirectories({ env, tmp }: Pick<Surroundings, 'env' | 'tmp'>, uid: number): readonly string[] {
   const runtime = env['XDG_RUNTIME_DIR'];
   return [

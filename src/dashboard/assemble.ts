@@ -17,7 +17,7 @@ import type { PendingRecords } from './frozen.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
 import { waitsOf, type WaitSources } from './waits.ts';
 
-/** What was found out at one look. Times are wall time in ms since the epoch. */
+/** Findings of one look. Times are wall time in ms since the epoch. */
 export interface Found {
   readonly at: number;
   readonly spanMs: number;
@@ -28,7 +28,7 @@ export interface Found {
   readonly trees: readonly AskedRuntime<TreeNode>[];
   readonly whys: readonly SessionWhy[];
   readonly figures: readonly CallFiguresRow[];
-  /** When the figures were read. */
+  /** Time at which the figures were read. */
   readonly figuresAt: number;
   readonly times: SteadyTimes;
   /** Names as they may be shown. */
@@ -39,7 +39,7 @@ export interface Found {
   readonly watched: ReadonlyMap<string, WatchedAlert>;
   /** Since when runtimes do not answer, by their id. */
   readonly frozenSince: ReadonlyMap<string, number>;
-  /** What is on record of sessions that no gateway answers for. */
+  /** Records of sessions that no gateway answers for. */
   readonly pending: PendingRecords;
   /** Messages that nobody will process unless a person sends them again. */
   readonly letters: readonly DeadLetterRecord[];
@@ -67,7 +67,7 @@ export function assemble(all: Found): Look {
   const [name = basename(database)] = names;
   const views = viewOf(status.integrations, asked);
   const known = new Set(views.map(({ integration }) => integration));
-  // Of short-lived runs there are figures and no more.
+  // Short-lived runs have figures and no more.
   const counted = [...reports.values()].filter(({ integration }) => !known.has(integration));
   const integrations = [
     ...views.map((view) => integrationLine(view, reports.get(view.integration), found)),
@@ -177,7 +177,7 @@ function sessionLines({ status, asked, shown }: Found): readonly SessionLine[] {
 }
 
 interface Watched extends Pick<Found, 'shown' | 'watched'> {
-  /** Whether a gateway runs that could watch. */
+  /** True where a gateway runs that could watch. */
   readonly isWatched: boolean;
 }
 
@@ -207,7 +207,7 @@ function alertLines({ open, unwatched, cleared }: Found['alerts'], watched: Watc
 /** Nobody clears an alert while no gateway runs. */
 const watchedAgain = 'Looked at again when a gateway runs';
 
-/** What clears an alert, and when. */
+/** Finds what clears an alert, and when. */
 function clearing(
   { integration, because, lastFailureAt }: AlertView['open'][number],
   { isWatched, watched }: Watched,

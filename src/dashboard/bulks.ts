@@ -11,7 +11,7 @@ export interface BulksOptions {
   readonly progressed: () => void;
 }
 
-/** How long an order on many is shown after its end, in ms. */
+/** Time in ms that an order on many is shown after its end. */
 const shownMs = 600_000;
 
 /** The order on many of a dashboard: one at a time, so that two of them are no faster than one. */

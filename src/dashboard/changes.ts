@@ -3,26 +3,26 @@ import { lists, type Snapshot } from './snapshot.ts';
 type ListName = (typeof lists)[number];
 type Row = { readonly key: string };
 
-/** What differs in a list: rows that are new or other than before, and keys of those that are gone. */
+/** Differences in a list: rows that are new or other than before, and keys of those that are gone. */
 export interface ListChange {
   readonly put: readonly Row[];
   readonly gone: readonly string[];
 }
 
-/** What differs between two snapshots. */
+/** Differences between two snapshots. */
 export interface Change {
   readonly at: number;
   readonly head?: Omit<Snapshot, 'at' | ListName> | undefined;
   readonly lists: Readonly<Partial<Record<ListName, ListChange>>>;
 }
 
-/** What a page is told: how things are, what has changed, or why nothing can be told. */
+/** Message to a page: how things are, what has changed, or why nothing can be told. */
 export type Frame =
   | { readonly type: 'all'; readonly right: 'all' | 'read'; readonly snapshot: Snapshot }
   | { readonly type: 'change'; readonly change: Change }
   | { readonly type: 'problem'; readonly at: number; readonly message: string };
 
-/** What a page that has `before` is to be told; undefined when nothing it shows has changed. */
+/** Returns the news for a page that has `before`; undefined when nothing it shows has changed. */
 export function changeOf(before: Snapshot, after: Snapshot): Change | undefined {
   const changed = lists.flatMap((name) => {
     const change = listChange(before[name], after[name]);

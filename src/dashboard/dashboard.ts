@@ -18,15 +18,15 @@ import type { DashboardSource } from './source.ts';
 export interface DashboardOptions {
   readonly clock: Clock;
   readonly source: DashboardSource;
-  /** Where its listener is, once it listens: `http://127.0.0.1:PORT`. */
+  /** Returns the address of its listener, once it listens: `http://127.0.0.1:PORT`. */
   readonly origin: () => string;
-  /** Who asks, and what they may do. @defaultValue `right` for a browser that was opened with the address, nothing for others */
+  /** Tells who asks, and what they may do. @defaultValue `right` for a browser that was opened with the address, nothing for others */
   readonly access?: ((request: IncomingMessage) => Visitor | Promise<Visitor>) | undefined;
-  /** What a browser may do that was opened with the address, where there is no `access`. @defaultValue `all` */
+  /** Right of a browser that was opened with the address, where there is no `access`. @defaultValue `all` */
   readonly right?: 'all' | 'read' | undefined;
-  /** What a program shows to read `/metrics` alone, as `Authorization: Bearer …`. @defaultValue none: it takes a right */
+  /** Token that a program shows to read `/metrics` alone, as `Authorization: Bearer …`. @defaultValue none: it takes a right */
   readonly metricsToken?: string | undefined;
-  /** Who orders then, as it is recorded. @defaultValue `dashboard` */
+  /** Name of who orders then, as it is recorded. @defaultValue `dashboard` */
   readonly by?: string | undefined;
   /** Told the next address when one was used. @defaultValue nobody is told */
   readonly used?: ((url: string) => void) | undefined;
@@ -36,9 +36,9 @@ export interface DashboardOptions {
 
 /** The dashboard, for a listener. */
 export interface Dashboard {
-  /** Where the page is; its token, behind the `#`, is good for one browser. */
+  /** Address of the page; its token, behind the `#`, is good for one browser. */
   readonly url: string;
-  /** Whether a path is one of its own. */
+  /** Tells whether a path is one of its own. */
   has(pathname: string): boolean;
   /** Answers a request; rejects with nothing. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -122,7 +122,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
   async function visitorOf(request: IncomingMessage): Promise<Visitor> {
     if (access === undefined) return { right: door.knows(request, portNow()) ? right : 'none', by };
-    // What the host throws, or says that is no right, opens nothing.
+    // A host that throws, or gives what is no right, opens nothing.
     const none: Visitor = { right: 'none', by: '' };
     return Promise.resolve(request)
       .then(access)

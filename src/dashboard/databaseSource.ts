@@ -43,7 +43,7 @@ export interface DatabaseSourceOptions {
 /** Figures reach the database every 10 s: to look more often shows nothing new. */
 const figuresEveryMs = 10_000;
 
-/** How often it is looked up which sessions open circuits hurt, in ms. */
+/** Time in ms between looks for the sessions that open circuits hurt. */
 const hurtEveryMs = 3000;
 
 const noneWatched: ReadonlyMap<string, WatchedAlert> = new Map();
@@ -185,7 +185,7 @@ export class DatabaseSource implements DashboardSource {
     return { ok, text: this.#names.clean(text) };
   }
 
-  /** What a page means by a name. One that was shown before this dashboard began is looked for first. */
+  /** Returns the real name that a page means. A name that was shown before this dashboard began is looked for first. */
   async #real(shown: string): Promise<string> {
     if (this.#names.isUnknown(shown)) await this.snapshot(figuresEveryMs).catch(() => undefined);
     return this.#names.real(shown);
@@ -223,7 +223,7 @@ export class DatabaseSource implements DashboardSource {
     return hurt;
   }
 
-  /** What the sessions wait for that do something now. */
+  /** Asks for the waits of the sessions that do something now. */
   async #askSessions(asked: readonly AskedRuntime<LiveStatus>[]): Promise<readonly SessionWhy[]> {
     return (await askSessions(asked)).flatMap(({ why }) => why ?? []);
   }

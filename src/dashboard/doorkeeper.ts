@@ -1,10 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** What a request may do: everything, look, or nothing. */
+/** Right of a request: everything, look, or nothing. */
 export type Right = 'all' | 'read' | 'none';
 
-/** Who asks, and what they may do. */
+/** Visitor who asks, and what they may do. */
 export interface Visitor {
   readonly right: Right;
   /** As it is recorded with what they order. */
@@ -40,7 +40,7 @@ export class Doorkeeper {
     return `${cookieName(port)}=${value}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
-  /** Whether the request shows the cookie of a browser that was let in. */
+  /** Tells whether the request shows the cookie of a browser that was let in. */
   knows({ headers }: Pick<IncomingMessage, 'headers'>, port: number): boolean {
     const name = `${cookieName(port)}=`;
     const shown = (headers.cookie ?? '').split(';').map((each) => each.trim());

@@ -7,13 +7,13 @@ export interface ChainLink extends EventRow {
   readonly tie: 'cause' | 'call' | 'turn' | 'integration' | 'session';
 }
 
-/** What led to an event and what followed from it, as far as the record tells. Both oldest first. */
+/** Events that led to one and that followed from it, as far as the record tells. Both oldest first. */
 export interface EventChain {
   readonly before: readonly ChainLink[];
   readonly after: readonly ChainLink[];
 }
 
-/** How far events may be apart that nothing but their integration or session ties together, in ms. */
+/** Distance in ms that events may have that nothing but their integration or session ties together. */
 const nearMs = 120_000;
 /** Events that are looked at on each side. */
 const mostLooked = 20_000;
@@ -65,12 +65,12 @@ function namedCalls({ metadata }: EventRow): readonly unknown[] {
 
 const telling = new Set(['breaker', 'operator', 'child', 'alert', 'process', 'supervisor']);
 
-/** Whether it changes what others meet: a failure, or what was done about one. */
+/** Tells whether it changes what others meet: a failure, or an act about one. */
 function matters(event: EventRow): boolean {
   return wentWrong(event) || telling.has(event.category) || /restart|paused|held|taken_over/.test(event.type);
 }
 
-/** What it is about: children of the supervision tree are called after it. */
+/** Reads its subjects: children of the supervision tree are called after it. */
 function namesOf({ metadata }: EventRow): { readonly integration?: string; readonly session?: string } {
   const text = (name: string): string | undefined => {
     const value = metadata[name];

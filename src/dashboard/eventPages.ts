@@ -7,11 +7,11 @@ export interface EventPage {
   readonly events: readonly EventRow[];
   /** The id of the newest event that was there: those after it are new. */
   readonly newest: number;
-  /** Where to go on for what is older; undefined when all was looked at. There may be one without any event found. */
+  /** Id to go on from for older ones; undefined when all was looked at. There may be one without any event found. */
   readonly older?: number | undefined;
 }
 
-/** What is searched for, and from where on. */
+/** Terms of a search, and its start. */
 export type EventSearch = Omit<EventQuery, 'among'>;
 
 /** Ids that are looked at for one page: a rare word costs the gateway's machine no more than that at a time. */

@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot.ts';
 export interface FeedOptions {
   readonly clock: Clock;
   readonly source: { readonly snapshot: (spanMs: number) => Promise<Snapshot> };
-  /** How long after a look the next one follows, in ms. @defaultValue 1000 */
+  /** Time in ms after a look until the next one. @defaultValue 1000 */
   readonly everyMs?: number | undefined;
 }
 
@@ -15,9 +15,9 @@ interface Viewer {
   readonly stream: Readable;
   readonly spanMs: number;
   readonly right: 'all' | 'read';
-  /** What it was told last; undefined before the first, and after a trouble. */
+  /** Snapshot it was told last; undefined before the first, and after a trouble. */
   told: Snapshot | undefined;
-  /** Whether it has read all that it was told. */
+  /** True once it has read all that it was told. */
   wants: boolean;
   problem: string;
 }
@@ -87,7 +87,7 @@ export class Feed {
     }
     this.#looking = false;
     if (this.#viewers.size === 0) return;
-    // Who came while it looked has not been told anything.
+    // A viewer who came while it looked has not been told anything.
     const isNew = [...this.#viewers].some(({ told, problem }) => told === undefined && problem === '');
     this.#timer = clock.setTimeout(() => this.look(), isNew ? 0 : everyMs);
   }

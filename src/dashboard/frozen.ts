@@ -2,7 +2,7 @@ import type { LiveStatus } from '../control/answers.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 
-/** What is on record as pending of sessions that no gateway answers for. */
+/** Pending records of sessions that no gateway answers for. */
 export interface PendingRecords {
   readonly calls: number;
   readonly messages: number;
@@ -17,7 +17,7 @@ const mostLooked = 200;
 export class Frozen {
   readonly #since = new Map<string, number>();
 
-  /** Those that do not answer now, by their id, with when that was noticed first. @param at - wall time in ms since the epoch. */
+  /** Returns those that do not answer now, by their id, with the time that was noticed first. @param at - wall time in ms since the epoch. */
   since(asked: readonly AskedRuntime<unknown>[], at: number): ReadonlyMap<string, number> {
     const now = asked.filter(({ frozen }) => frozen !== undefined).map(({ runtime }) => runtime.id);
     for (const id of this.#since.keys()) if (!now.includes(id)) this.#since.delete(id);
@@ -26,7 +26,7 @@ export class Frozen {
   }
 }
 
-/** What the database knows of the work of runtimes that do not answer. */
+/** Reads from the database the work of runtimes that do not answer. */
 export async function pendingRecords(
   reader: Pick<StoreReader, 'waitingSessions' | 'session'>,
   asked: readonly AskedRuntime<LiveStatus>[],

@@ -29,7 +29,7 @@ export class NameBook {
     return this.#real.has(shown) ? shown.slice(0, -tagLength) : shown;
   }
 
-  /** Whether it looks like a name that was changed, and nobody has shown it since this dashboard began. */
+  /** Tells whether it looks like a name that was changed, and nobody has shown it since this dashboard began. */
   isUnknown(shown: string): boolean {
     return /#[0-9a-f]{6}$/.test(shown) && !this.#real.has(shown);
   }
@@ -65,7 +65,7 @@ export class NameBook {
   }
 }
 
-/** Where names and ids stand. Texts may stand there too: what is secret in them is taken out as it is of names. */
+/** Fields of names and ids. Texts may stand there too: secrets in them are taken out as they are of names. */
 const named = new Set(['session', 'integration', 'tool', 'call', 'id', 'message', 'question', 'what', 'watchdog']);
 
 const tagLength = '#123456'.length;

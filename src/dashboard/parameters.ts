@@ -15,10 +15,10 @@ export class WrongParameter extends RangeError {
   }
 }
 
-/** How far figures may look back, in ms. */
+/** Times in ms that figures may look back. */
 const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
-/** How far figures are to look back, in ms; an hour without a `span`. @throws WrongParameter for a span that is none. */
+/** Reads the time that figures are to look back, in ms; an hour without a `span`. @throws WrongParameter for a span that is none. */
 export function readSpan(query: URLSearchParams): number {
   const span = textOf(query, 'span') ?? '1h';
   if (!Object.hasOwn(spans, span)) throw new WrongParameter('span', `one of ${Object.keys(spans).join(', ')}`, span);
@@ -28,7 +28,7 @@ export function readSpan(query: URLSearchParams): number {
 const mostEvents = 500;
 const usualEvents = 100;
 
-/** Which events are asked for; the newest 100 without a `limit`. @throws WrongParameter for what is no number, time or flag. */
+/** Reads the search for events; the newest 100 without a `limit`. @throws WrongParameter for what is no number, time or flag. */
 export function readEventSearch(query: URLSearchParams): EventSearch {
   const [integration, session] = [textOf(query, 'integration'), textOf(query, 'session')];
   return {

@@ -8,7 +8,7 @@ const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retry
 /** Orders that may be given about many at a time. */
 const bulkNames = ['reset', 'probe', 'restart', 'send_again', 'drop'] as const satisfies readonly OrderName[];
 
-/** How many one order may be about, and how long the request for it may be. */
+/** Most targets of one order, and most bytes of the request for it. */
 const mostInBulk = 500;
 export const mostBulkBytes = 262_144;
 
@@ -22,7 +22,7 @@ export function readOrder(body: unknown): Omit<Order, 'by'> {
   return { order, ...about, ...readWhy(fields) };
 }
 
-/** One order on many, in their order. @throws TypeError or RangeError for what is none, or was not confirmed by their number. */
+/** Reads one order on many, in their order. @throws TypeError or RangeError for what is none, or was not confirmed by their number. */
 export function readBulk(body: unknown): readonly Omit<Order, 'by'>[] {
   const fields = fieldsOf(body);
   const order = readOrderName(fields['order'], bulkNames);
@@ -36,12 +36,12 @@ export function readBulk(body: unknown): readonly Omit<Order, 'by'>[] {
   return of.map((each: unknown) => ({ order, ...readAbout(order, fieldsOf(each)), ...why }));
 }
 
-/** Which order on many is to stop. @throws TypeError or RangeError for what is no key. */
+/** Reads which order on many is to stop. @throws TypeError or RangeError for what is no key. */
 export function readBulkKey(body: unknown): string {
   return checkName('key', fieldsOf(body)['key']);
 }
 
-/** What an incident is about. @throws TypeError or RangeError for what is no name or id. */
+/** Reads the subject of an incident. @throws TypeError or RangeError for what is no name or id. */
 export function readSubject(body: unknown): string {
   return checkName('id', fieldsOf(body)['id']);
 }

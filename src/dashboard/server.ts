@@ -4,13 +4,13 @@ import { createDashboard, type DashboardOptions } from './dashboard.ts';
 export interface DashboardServerOptions extends Omit<DashboardOptions, 'origin'> {
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;
-  /** Whether it keeps the process alive. @defaultValue false */
+  /** Keeps the process alive. @defaultValue false */
   readonly holdsProcess?: boolean | undefined;
 }
 
 export interface DashboardServer {
   readonly port: number;
-  /** Where the page is; its token, behind the `#`, is good for one browser. */
+  /** Address of the page; its token, behind the `#`, is good for one browser. */
   readonly url: string;
   /** Stops listening and lets every viewer go. Never rejects. */
   close(): Promise<void>;

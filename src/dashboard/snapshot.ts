@@ -10,14 +10,14 @@ import type { SessionRecords } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import type { TurnLine } from './turnLines.ts';
 
-/** What the page shows, of all gateways that run on one database. Times are wall time in ms since the epoch. */
+/** Content of the page, of all gateways that run on one database. Times are wall time in ms since the epoch. */
 export interface Snapshot {
-  /** When it was made. */
+  /** Time at which it was made. */
   readonly at: number;
-  /** What is looked at: the name of the gateway, or of the database where none or several run. */
+  /** Title of the page: the name of the gateway, or of the database where none or several run. */
   readonly title: string;
   readonly database: string;
-  /** How far the figures look back, in ms. */
+  /** Time in ms that the figures look back. */
   readonly spanMs: number;
   /** All integrations together. */
   readonly total?: ReportEntry | undefined;
@@ -42,7 +42,7 @@ export interface RuntimeLine {
   readonly liveness: Liveness;
   /** Why it does not answer. @defaultValue it does */
   readonly problem?: string | undefined;
-  /** Whether its process runs and does not answer: what is shown of it is what the database knows. @defaultValue false */
+  /** True where its process runs and does not answer: the page shows what the database knows of it. @defaultValue false */
   readonly isFrozen?: boolean | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface SessionLine {
 /** Something that waits: who, for what, and what ends it. */
 export interface Wait {
   readonly key: string;
-  /** Whether no rule can mend it, so that a person has to. */
+  /** True where no rule can mend it, so that a person has to. */
   readonly needsPerson: boolean;
   readonly sign:
     | 'asks'
@@ -104,18 +104,18 @@ export interface Wait {
     | 'dead'
     | 'letters'
     | 'recovering';
-  /** Of the integration, session or gateway. */
+  /** Name of the integration, session or gateway. */
   readonly name: string;
   readonly of: 'integration' | 'session' | 'gateway' | 'letters';
-  /** One sentence. */
+  /** Text in one sentence. */
   readonly text: string;
   /** The last error, in the words of the other side. */
   readonly error?: string | undefined;
-  /** What ends it, such as `Next probe`. @defaultValue nothing */
+  /** Rule that ends it, such as `Next probe`. @defaultValue nothing */
   readonly rule?: string | undefined;
   readonly endsAt?: number | undefined;
   readonly since?: number | undefined;
-  /** What helps. @defaultValue a look at it */
+  /** Order that helps. @defaultValue a look at it */
   readonly order?: 'restart' | 'reset' | undefined;
 }
 
@@ -129,11 +129,11 @@ export interface AlertLine {
   readonly crashes: number;
   readonly lastFailureAt: number;
   readonly text: string;
-  /** What clears it, such as `All clear without a failure`. @defaultValue it is cleared */
+  /** Rule that clears it, such as `All clear without a failure`. @defaultValue it is cleared */
   readonly rule?: string | undefined;
-  /** When that clears it. */
+  /** Time at which that clears it. */
   readonly endsAt?: number | undefined;
-  /** Who looks after it, or has put it off. @defaultValue nobody */
+  /** Note of who looks after it, or has put it off. @defaultValue nobody */
   readonly note?: AlertNote | undefined;
 }
 
@@ -148,7 +148,7 @@ export interface BulkLine extends BulkProgress {
 /** A session as a live gateway sees it, and as it is on record. */
 export interface SessionDetail {
   readonly session: string;
-  /** When it was asked. */
+  /** Time at which it was asked. */
   readonly at: number;
   readonly why?: SessionWhy | undefined;
   readonly records?: SessionRecords | undefined;

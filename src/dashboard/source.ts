@@ -6,10 +6,10 @@ import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import type { ClusterView, DeadLetterRecord } from '../store/storeReader.ts';
 import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
-/** What is found out about gateways at one look; what the dashboard itself does comes to it. */
+/** Findings about gateways at one look; the dashboard's own work comes to it. */
 export type Look = Omit<Snapshot, 'bulks'>;
 
-/** What the dashboard shows and does, whatever it looks at. All of it rejects, with an error for people, where nothing can be read. */
+/** Source of all that the dashboard shows and does, whatever it looks at. All of it rejects, with an error for people, where nothing can be read. */
 export interface DashboardSource {
   /** @param spanMs - how far the figures look back, in ms. */
   snapshot(spanMs: number): Promise<Look>;
@@ -17,7 +17,7 @@ export interface DashboardSource {
   session(id: string): Promise<SessionDetail | undefined>;
   /** @throws TypeError or RangeError for a wrong query. */
   events(search: EventSearch): Promise<EventPage>;
-  /** What led to an event and what followed; undefined for an event that nobody knows. */
+  /** Finds the events that led to one and that followed; undefined for an event that nobody knows. */
   chain(event: number): Promise<EventChain | undefined>;
   trees(): Promise<readonly RuntimeTree[]>;
   /** The gateways that share the database; undefined where it is the file of one machine. */
@@ -27,7 +27,7 @@ export interface DashboardSource {
   /** Dead letters of a session or of all, the newest first, at most 500. */
   letters(session?: string): Promise<readonly DeadLetterRecord[]>;
   /**
-   * What happened around a session, a call or an integration; live gateways write what their recorders hold before.
+   * Finds the events around a session, a call or an integration; live gateways write what their recorders hold before.
    * @throws RangeError where nothing of this id is on record.
    */
   incident(id: string): Promise<Incident>;

@@ -11,7 +11,7 @@ export interface CallLine extends Omit<CallRecord, 'startedAt'> {
 export interface TurnLine extends Omit<TurnRecord, 'calls' | 'postedAt' | 'deliveries'> {
   readonly postedAt?: number | undefined;
   readonly deliveries?: number | undefined;
-  /** What the watchdog ended. */
+  /** Target that the watchdog ended. */
   readonly watchdog?: string | undefined;
   readonly calls: readonly CallLine[];
 }

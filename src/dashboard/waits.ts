@@ -9,7 +9,7 @@ import type { PendingRecords } from './frozen.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, Wait } from './snapshot.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
 
-/** What waits are made of. Times are wall time in ms since the epoch. */
+/** Sources of waits. Times are wall time in ms since the epoch. */
 export interface WaitSources {
   readonly at: number;
   readonly integrations: readonly IntegrationLine[];
@@ -20,7 +20,7 @@ export interface WaitSources {
   readonly runtimes: readonly RuntimeLine[];
   /** Since when runtimes do not answer, by their key. */
   readonly frozenSince: ReadonlyMap<string, number>;
-  /** What is on record of sessions that no gateway answers for. */
+  /** Records of sessions that no gateway answers for. */
   readonly pending: PendingRecords;
   /** Gateways that ended without a word, and have no successor. */
   readonly dead: readonly DeadLine[];
@@ -43,7 +43,7 @@ const longTurnMs = 60_000;
 /** The same of a call that shows no sign of life. */
 const longSilenceMs = 10_000;
 
-/** What waits now, for a person or for a rule. What a rule will end soonest stands first among its kind. */
+/** Lists what waits now, for a person or for a rule. The wait that a rule will end soonest stands first among its kind. */
 export function waitsOf(sources: WaitSources): readonly Wait[] {
   const needs = needsOf({
     ...{ now: sources.at, dead: sources.dead, letters: sources.letters.length, hurt: sources.hurt ?? new Map() },
@@ -104,7 +104,7 @@ function deadWait({ key, name, pid, lastSignAt }: DeadLine, pending: PendingReco
   };
 }
 
-/** One row for all of them: each has its own on the page of dead letters. */
+/** Makes one row for all of them: each has its own on the page of dead letters. */
 function lettersWait(letters: WaitSources['letters']): readonly Wait[] {
   const [first] = letters;
   if (first === undefined) return [];
@@ -120,7 +120,7 @@ function lettersWait(letters: WaitSources['letters']): readonly Wait[] {
   ];
 }
 
-/** What is on record of work that nobody does now. */
+/** Describes the work on record that nobody does now. */
 function pendingText({ calls, messages }: PendingRecords): string {
   const counts = [count(calls, 'call'), count(messages, 'message')].filter((each) => each !== '').join(' and ');
   return counts === '' ? '' : ` On record as pending: ${counts}.`;
@@ -290,7 +290,7 @@ const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], str
   reconciling: 'waits to know whether it happened',
 };
 
-/** What the end of a wait is called, as the page shows it before the time. */
+/** Names the end of a wait, as the page shows it before the time. */
 function ruleText(rule: NonNullable<SessionWhy['next']>['rule']): string {
   const name = named[rule];
   return name ?? rule.replaceAll('_', ' ');

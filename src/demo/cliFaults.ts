@@ -9,7 +9,7 @@ const silenceMs = 1000;
 const runMs = 3000;
 /** Between SIGTERM and SIGKILL. */
 const graceMs = 300;
-/** How long killing may take to show. */
+/** Time in ms that killing may take to show. */
 const goneMs = 5000;
 
 const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));

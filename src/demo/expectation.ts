@@ -2,7 +2,7 @@ import type { FailureKind, ToolResult } from '../index.ts';
 import type { EventRow } from '../store/events.ts';
 import type { Expected, ExpectedRecord } from './fault.ts';
 
-/** What a message to the session came to. */
+/** Answer to a message to the session. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
 
 /** An attempt that failed and was followed by another. */
@@ -12,24 +12,24 @@ export interface Retry {
   readonly delayMs: number | null;
 }
 
-/** What came of one fault. */
+/** Result of one fault. */
 export interface Observed {
   /** The integration that was called. */
   readonly integration: string;
-  /** What the caller got, or why it got nothing. */
+  /** Answer that the caller got, or why it got nothing. */
   readonly answer: Answer<ToolResult>;
   readonly elapsedMs: number;
   readonly retries: readonly Retry[];
-  /** Whether the session answered its next message. */
+  /** True where the session answered its next message. */
   readonly wentOn: boolean;
-  /** What is in the database of it, oldest first. */
+  /** Records of it in the database, oldest first. */
   readonly records: readonly EventRow[];
 }
 
 /** Timers may be early by their own rounding. */
 const roundingMs = 5;
 
-/** What differs from what was expected, in plain words; empty when all is well. */
+/** Lists the differences from what was expected, in plain words; empty when all is well. */
 export function differences(expected: Expected, observed: Observed): string[] {
   return [
     ...judgeResult(expected, observed),
@@ -44,7 +44,7 @@ export function finalFailure(observed: Observed): { readonly kind: FailureKind; 
   return finalFailures(observed)[0]?.metadata as { kind: FailureKind; error: string } | undefined;
 }
 
-/** Whether a row is the one that is looked for. */
+/** Tells whether a row is the one that is looked for. */
 export function isRecord(row: EventRow, { type, fields = {} }: ExpectedRecord): boolean {
   return (
     `${row.category}/${row.type}` === type &&

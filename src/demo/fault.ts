@@ -4,7 +4,7 @@ import type { HttpUpstream } from './httpUpstream.ts';
 import type { ProcessLog } from './processLog.ts';
 import type { WsUpstream } from './wsUpstream.ts';
 
-/** What the faults of one tour share. */
+/** Stage that the faults of one tour share. */
 export interface Stage {
   readonly gateway: Gateway;
   readonly http: HttpUpstream;
@@ -25,15 +25,15 @@ export interface ExpectedRecord {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How the call of a fault must end. */
+/** End that the call of a fault must have. */
 export interface Expected {
   /** `ok`, or the kind of the final failure. */
   readonly outcome: 'ok' | FailureKind;
-  /** Whether a synthetic result stands for an answer that never came. @defaultValue false */
+  /** True where a synthetic result stands for an answer that never came. @defaultValue false */
   readonly synthetic?: boolean | undefined;
   /** Attempts beyond the first: least and most. */
   readonly retries: readonly [least: number, most: number];
-  /** What the message of the first failed attempt must tell. */
+  /** Cause that the message of the first failed attempt must tell. */
   readonly cause?: string | undefined;
   /** The waits before those, in ms, where the policy leaves no choice. */
   readonly waitsMs?: readonly number[] | undefined;
@@ -45,7 +45,7 @@ export interface Expected {
   readonly records: readonly ExpectedRecord[];
 }
 
-/** One thing that goes wrong, and how a session must come out of it. */
+/** Fault to happen, and the way a session must come out of it. */
 export interface Fault {
   readonly name: FaultName;
   readonly lane: LaneName;
@@ -60,6 +60,6 @@ export interface Fault {
   /** After the session went on: waits for what goes on behind, and says what is wrong with it. */
   readonly settle?: ((stage: Stage) => Promise<string | undefined>) | undefined;
   readonly expected: Expected;
-  /** What the call came through, where no failure of an attempt tells. */
+  /** Trouble that the call came through, where no failure of an attempt tells. */
   readonly despite?: string | undefined;
 }

@@ -19,7 +19,7 @@ function httpFault(name: FaultName, expected: Expected, policy?: PolicyInput): F
       );
     },
     run: (turn) => turn.tool(name, 'get'),
-    // One owner retries: as many requests reached the upstream as there were attempts.
+    // Retries have one owner: as many requests reached the upstream as there were attempts.
     async settle({ http }) {
       const requests = http.requests(`/${name}`);
       const [least, most] = expected.retries;

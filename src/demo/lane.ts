@@ -15,13 +15,13 @@ export interface Lane {
   /** Injects the faults. Ends early when the tour does; never rejects otherwise. */
   run(onFault: (report: FaultReport) => void): Promise<void>;
   readonly tally: MessageTally;
-  /** What was wrong with its messages. */
+  /** Problems with its messages. */
   readonly problems: readonly string[];
 }
 
 /** Between two heartbeats of a session, in ms. */
 const heartbeatMs = 100;
-/** How long the session may take to answer a message with nothing in its way, in ms. */
+/** Time in ms that the session may take to answer a message with nothing in its way. */
 const answerMs = 15_000;
 
 type Job = (turn: Turn) => unknown;
@@ -62,7 +62,7 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
   }
 
   function beat(): void {
-    // What is not processed shows in the log.
+    // A message that is not processed shows in the log.
     post('heartbeat').catch(() => undefined);
   }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /** An MCP server as a command line. */
 export interface McpCommand {
-  /** What people know it by. */
+  /** Label that people know it by. */
   readonly label: string;
   readonly command: string;
   readonly args: readonly string[];

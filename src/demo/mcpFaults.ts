@@ -6,9 +6,9 @@ import { pause } from './pause.ts';
 /** Shortened for the tour, in ms: how long the server may be silent, and then take to answer a ping. */
 const idleMs = 1000;
 const pingMs = 300;
-/** When the fault strikes, in ms from the call. */
+/** Time at which the fault strikes, in ms from the call. */
 const strikeMs = 250;
-/** What the calls take without a fault, in s. */
+/** Time that the calls take without a fault, in s. */
 const callSeconds = 0.9;
 const slowSeconds = 2;
 

@@ -1,4 +1,4 @@
-/** What the messages of one session came to. */
+/** Tally of the messages of one session. */
 export interface MessageTally {
   readonly sent: number;
   /** Heartbeats among them. */
@@ -56,7 +56,7 @@ export class MessageLog {
     this.#retrying = false;
   }
 
-  /** What was wrong up to now, when everything sent should have been processed. */
+  /** Problems up to now, when everything sent should have been processed. */
   get problems(): readonly string[] {
     const lost = this.#sent - this.#processed;
     return lost === 0 ? this.#problems : [...this.#problems, `${lost} of ${this.#sent} messages were not processed`];

@@ -1,6 +1,6 @@
 import { systemClock } from '../index.ts';
 
-/** What {@link within} gives when the time is up. */
+/** Result of {@link within} when the time is up. */
 export const overdue = Symbol('overdue');
 
 /** Waits so many ms, or until the signal. Never rejects. */
@@ -20,7 +20,7 @@ export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What the promise gives, or {@link overdue} after so many ms. Rejects as the promise does. */
+/** Returns the value of the promise, or {@link overdue} after so many ms. Rejects as the promise does. */
 export async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | typeof overdue> {
   const done = new AbortController();
   try {

@@ -3,7 +3,7 @@ import type { Gateway } from '../index.ts';
 
 /** Every process a gateway starts, from the facts it tells, and what the system says of them. */
 export class ProcessLog {
-  /** What each pid is run as, while it runs. */
+  /** Program that each pid is run as, while it runs. */
   readonly #running = new Map<number, string>();
   readonly #known = new Set<number>();
   readonly #gateway: Pick<Gateway, 'on' | 'wait'>;
@@ -48,13 +48,13 @@ export class ProcessLog {
     }
   }
 
-  /** Those of the pids that are alive. */
+  /** Returns those of the pids that are alive. */
   async alive(...pids: readonly number[]): Promise<number[]> {
     const entries = await listProcesses();
     return entries.filter(({ pid, zombie }) => !zombie && pids.includes(pid)).map(({ pid }) => pid);
   }
 
-  /** What is alive of all that was started: by pid, by the group or session it led, or as a child of this process. */
+  /** Finds all that is alive of what was started: by pid, by the group or session it led, or as a child of this process. */
   async left(): Promise<number[]> {
     const leads = (pid: number): boolean => this.#known.has(pid);
     const entries = (await listProcesses()).filter(({ pid, zombie }) => !zombie && pid !== process.pid);

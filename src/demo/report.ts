@@ -5,20 +5,20 @@ import type { FaultName } from './faultNames.ts';
 import type { MessageTally } from './messageLog.ts';
 import { finalFailure, isRecord, type Observed } from './expectation.ts';
 
-/** What came of one fault, as plain data. */
+/** Result of one fault, as plain data. */
 export interface FaultReport {
   readonly fault: FaultName;
   readonly ok: boolean;
-  /** What did not end as it should. */
+  /** Parts that did not end as they should. */
   readonly problems: readonly string[];
   readonly got: {
     readonly status: 'ok' | 'error' | 'nothing';
-    /** Of the final failure. */
+    /** Kind of the final failure. */
     readonly kind?: FailureKind | undefined;
-    /** Whether a synthetic result stood for an answer that never came. */
+    /** True where a synthetic result stood for an answer that never came. */
     readonly synthetic: boolean;
     readonly retries: number;
-    /** What went wrong, in one line; of a call that succeeded in the end, what was overcome. */
+    /** Error in one line; of a call that succeeded in the end, what was overcome. */
     readonly message?: string | undefined;
   };
   readonly elapsedMs: number;
@@ -27,11 +27,11 @@ export interface FaultReport {
     readonly heartbeats: number;
     readonly answered: boolean;
   };
-  /** What is in the database, as `category/event_type`, the most telling first. */
+  /** Records in the database, as `category/event_type`, the most telling first. */
   readonly recorded: readonly string[];
 }
 
-/** What came of a tour, as plain data. */
+/** Result of a tour, as plain data. */
 export interface TourReport {
   readonly ok: boolean;
   /** Ended early, on request. */
@@ -46,13 +46,13 @@ export interface TourReport {
     readonly left: readonly number[];
   };
   readonly store: { readonly kind: string; readonly path: string };
-  /** What was wrong with the tour as a whole. */
+  /** Problems of the tour as a whole. */
   readonly problems: readonly string[];
 }
 
 const owners = ['session', 'session_key', 'integration', 'hook_name', 'child', 'process'];
 
-/** Whether a row of the database tells of the fault; other sessions have theirs at the same time. */
+/** Tells whether a row of the database tells of the fault; other sessions have theirs at the same time. */
 export function belongs({ metadata }: EventRow, { name, integration }: Fault, session: string): boolean {
   const names = [session, name, `hook:${name}`, integration, `mcp:${integration}`];
   return owners.some((owner) => {

@@ -14,7 +14,7 @@ export interface TourOptions {
   readonly faults: readonly Fault[];
   /** SQLite file that records it. */
   readonly store: GatewayOptions['store'];
-  /** Whether commands of the same user can reach it. @defaultValue false */
+  /** Lets commands of the same user reach it. @defaultValue false */
   readonly control?: boolean | undefined;
   /** For the files of the tour; private, and its owner removes it. */
   readonly directory: string;
@@ -25,7 +25,7 @@ export interface TourOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** How long everything may take to stop, in ms. */
+/** Time in ms that everything may take to stop. */
 const stopMs = 20_000;
 
 /** Injects faults into real counterparties of a gateway, lane by lane side by side, and looks at what came of it. */
@@ -115,7 +115,7 @@ function total(tallies: readonly MessageTally[]): MessageTally {
   return { sent: sum('sent'), heartbeats: sum('heartbeats'), duringRetries: sum('duringRetries') };
 }
 
-/** What the gateway should have done. */
+/** Does what the gateway should have done. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

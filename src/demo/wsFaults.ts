@@ -16,7 +16,7 @@ function wsFault(name: FaultName, expected: Expected): Fault {
   };
 }
 
-/** One request over a connection of its own; rejects with the code when that is closed before the answer. */
+/** Sends one request over a connection of its own; rejects with the code when that is closed before the answer. */
 function request(url: string, tool: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);

@@ -8,7 +8,7 @@ export interface WsUpstream {
   close(): Promise<void>;
 }
 
-/** How long the restart takes, in ms. */
+/** Time that the restart takes, in ms. */
 const restartMs = 50;
 
 /** Listens on a free port of 127.0.0.1. */

@@ -72,7 +72,7 @@ function coreGateway(scope: GatewayScope): Gateway {
     },
     session<Result>(id: string, givenOptions?: SessionOptions<Result>) {
       const known = registry.sessions.get(id);
-      // What its messages end with is what its handler returns.
+      // Its messages end with the value that its handler returns.
       if (known !== undefined && givenOptions === undefined) return known as Session<never>;
       readStoredName('session', id);
       const sessionOptions = givenOptions ?? adopted?.(id);

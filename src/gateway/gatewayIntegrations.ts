@@ -28,14 +28,14 @@ import type { ToolTarget } from './sessionTools.ts';
 
 type Declaring = Pick<Gateway, 'integration' | 'http' | 'mcpServer' | 'subprocess'>;
 
-/** How what can be called is declared: functions, HTTP APIs, servers and commands. */
+/** Gives the methods that declare what can be called: functions, HTTP APIs, servers and commands. */
 export function gatewayIntegrations({ registry, targets }: GatewayScope): Declaring {
   const { runtime } = registry;
   const { policies } = runtime;
   const declare = (name: string): void => registry.declare(name);
   const port = probePort(targets);
 
-  /** What an integration says about its calls, and what is configured for it; checked before anything of it is started. */
+  /** Gathers what an integration says about its calls, and what is configured for it; checked before anything of it is started. */
   const aboutTools = (name: string, { effect, tools, reconcile }: Declared, forms: ToolForms): AboutTools => ({
     effect: policies.effectOf(name, effect),
     tools: reconciledTools(name, policies.toolsOf(name, tools), policies.reconcileOf(name, reconcile), forms, port),

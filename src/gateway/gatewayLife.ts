@@ -3,7 +3,7 @@ import { readOptions } from '../policy/readOptions.ts';
 import type { GatewayScope } from './gatewayScope.ts';
 import type { Gateway, StopOptions } from './gatewayTypes.ts';
 
-/** How a gateway starts and stops. */
+/** Gives the start and the stop of a gateway. */
 export function gatewayLife({ registry, kept, reminder, alerts, show }: GatewayScope): Pick<Gateway, 'start' | 'stop'> {
   return {
     async start() {
@@ -27,7 +27,7 @@ const stopKeys = { drainMs: duration({ zero: true, default: 0 }) } satisfies Key
 
 /** @throws TypeError or RangeError that names the option and its value. */
 function checkStop(options: StopOptions | string): { readonly drainMs: number } {
-  // What `process.once('SIGTERM', gateway.stop)` is called with; a throw there would end the process with its children left behind.
+  // Signal names come here from `process.once('SIGTERM', gateway.stop)`; a throw there would end the process with its children left behind.
   if (typeof options === 'string') return { drainMs: 0 };
   return readOptions('options', options, stopKeys);
 }

@@ -12,7 +12,7 @@ import { logToHost } from '../telemetry/hostLog.ts';
 import { createToolPort, type ToolTarget } from './sessionTools.ts';
 import { StartReminder } from './startReminder.ts';
 
-/** What a gateway adds to its registry. */
+/** Additions of a gateway to its registry. */
 export interface GatewayScope {
   readonly checked: CheckedGatewayOptions;
   readonly registry: Registry;

@@ -42,15 +42,15 @@ export interface CreateGatewayOptions<Kinds extends readonly IntegrationKind[] =
   readonly kinds?: Kinds | undefined;
 }
 
-/** How calls of a function are supervised. */
+/** Options for supervising calls of a function. */
 export interface FunctionOptions<I = never> {
   /** Its limits, retries and circuit breaker. @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
-  /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
+  /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Per tool, when sessions call it as one: effect, limits and reconcile rule. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
+  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   readonly reconcile?: ReconcileOptions | undefined;
   /**
    * Its rate limits: requests, tokens or other costs in a window. `{}` has those that the operation hears of in the headers of its answers
@@ -59,13 +59,13 @@ export interface FunctionOptions<I = never> {
   readonly rate?: RateOptions<I> | undefined;
 }
 
-/** How a gateway stops. */
+/** Options for stopping a gateway. */
 export interface StopOptions {
   /**
-   * How long running work may take to end by itself, in ms, at least 0; then the rest is cut. The gateway refuses new calls, messages and
-   * runs from the beginning (`cancelled`, `stopped`). It still takes the calls of a running turn or workflow, and a call with the signal of
-   * a turn or an attempt. A session begins no waiting message any more; a session that is kept has them at the next start. A call fails at
-   * once, with its last failure, when its next attempt would come after the end.
+   * Time that running work may take to end by itself, in ms, at least 0; then the rest is cut. The gateway refuses new calls, messages and runs from the
+   * beginning (`cancelled`, `stopped`). It still takes the calls of a running turn or workflow, and a call with the signal of a turn or an attempt. A session
+   * begins no waiting message any more; a session that is kept has them at the next start. A call fails at once, with its last failure, when its next attempt
+   * would come after the end.
    * @defaultValue 0
    */
   readonly drainMs?: Duration | undefined;
@@ -165,7 +165,7 @@ export interface Gateway {
    */
   restart(name: string): void;
   /**
-   * What a session waits for, and which rule ends it when. Of an integration its `state`, `breaker.state` and `stats` tell.
+   * Tells what a session waits for, and which rule ends it when. For an integration its `state`, `breaker.state` and `stats` tell.
    * @throws TypeError or RangeError when there is no session of this id.
    */
   why(session: string): SessionWhy;
@@ -177,8 +177,8 @@ export interface Gateway {
    */
   untaken(): readonly UntakenMessage[];
   /**
-   * How well each integration works, by name, with its tools: calls, success rate, kinds of failure, latencies. Of all gateways that share the
-   * store; without a file, of this one since its start. @throws TypeError or RangeError for a wrong option (rejects with it).
+   * Reports how well each integration works, by name, with its tools: calls, success rate, kinds of failure, latencies. It covers all gateways that share the
+   * store; without a file, this one since its start. @throws TypeError or RangeError for a wrong option (rejects with it).
    */
   report(options?: ReportOptions): Promise<readonly ReportEntry[]>;
   /**
@@ -190,6 +190,6 @@ export interface Gateway {
    * response.setHeader('content-type', contentType).end(text);
    */
   metrics(options?: MetricsOptions): Promise<MetricsBody>;
-  /** Where final failures and facts are kept, once started. */
+  /** Store of final failures and facts, once started. */
   readonly store: Store | undefined;
 }

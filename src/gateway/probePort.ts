@@ -4,13 +4,13 @@ import type { Failure, Outcome } from '../policy/failure.ts';
 import { toolLimits } from '../policy/toolOptions.ts';
 import type { ToolTarget } from './sessionTools.ts';
 
-/** How rules reach the tools of a gateway. */
+/** Lets rules reach the tools of a gateway. */
 export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
   return {
     call(integration, tool, input, { signal, timeoutMs }) {
       const target = targets.get(integration);
       if (target === undefined) return Promise.resolve(notFound(integration, `There is no integration ${integration}`));
-      // Of a tool that it does not declare nobody has said that it only reads.
+      // Nobody has said that a tool that it does not declare only reads.
       if (target.lacks?.(tool) === true)
         return Promise.resolve(notFound(integration, `${integration} declares no tool ${tool}: it was not asked`));
       const { path, tools } = target;

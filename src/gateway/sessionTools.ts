@@ -21,15 +21,15 @@ export interface ToolTarget {
   readonly path: CallPath<unknown, unknown>;
   readonly effect: Effect | undefined;
   readonly tools: Tools;
-  /** What the input of a tool call says of its effect, where the tool says nothing: the method of an HTTP request. Must not throw. */
+  /** Tells the effect of a tool call from its input, where the tool says nothing: the method of an HTTP request. Must not throw. */
   readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
   /** Makes the integration's request of a tool call. */
   readonly request: (tool: string, input: unknown) => unknown;
   /** Answers with a stream that is read as the caller says, where it can be. */
   readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
-  /** What its requests and answers look like to reconcile rules. */
+  /** Forms of its requests and answers, as reconcile rules see them. */
   readonly forms: ToolForms;
-  /** Whether its server, as far as it has listed its tools, has none of this name. @defaultValue that is not known */
+  /** Tells whether its server, as far as it has listed its tools, has none of this name. @defaultValue that is not known */
   readonly lacks?: ((tool: string) => boolean) | undefined;
   /** The process behind it and the last line it printed, where there is one. */
   readonly behind?: (() => TargetWhy['process']) | undefined;

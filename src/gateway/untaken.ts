@@ -6,7 +6,7 @@ export interface UntakenMessage {
   readonly session: string;
   /** For how long its oldest one has waited, in ms. */
   readonly waitMs: number;
-  /** Whether this gateway has the session, or was to adopt it and could not: otherwise it cannot take the message. */
+  /** True where this gateway has the session, or was to adopt it and could not: otherwise it cannot take the message. */
   readonly here: boolean;
 }
 
@@ -25,7 +25,7 @@ export function untakenMessages(
 ): readonly UntakenMessage[] {
   const waits = new Map<string, number>();
   for (const [session, { busy, heldElsewhere, oldestWaitMs }] of sessions) {
-    // What another process has waits there.
+    // Messages that another process has wait there.
     if (!busy && !heldElsewhere && oldestWaitMs > 0) waits.set(session, oldestWaitMs);
   }
   for (const { session, waitMs } of mails) waits.set(session, Math.max(waitMs, waits.get(session) ?? 0));

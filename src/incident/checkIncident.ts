@@ -42,7 +42,7 @@ export function checkIncident(given: unknown): Incident | string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is to be said of an incident in a format that is not known yet; undefined where it is none. Nothing else of it is looked at. */
+/** Returns what is to be said of an incident in a format that is not known yet; undefined where it is none. Nothing else of it is looked at. */
 export function laterVersion({ format, version }: Fields): string | undefined {
   const isLater = format === incidentFormat && typeof version === 'number' && version > incidentVersion;
   return isLater

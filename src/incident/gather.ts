@@ -18,7 +18,7 @@ import { counted } from './incidentFiles.ts';
 import { type Lives, livesOf, overlap, spanOf } from './lives.ts';
 import { type FoundSubject, findSubject } from './subject.ts';
 
-/** How long before what it is about an incident begins, in ms, and how long after it ends. */
+/** Time from the begin of an incident to what it is about, in ms, and from there to its end. */
 const beforeMs = 10 * 60_000;
 const afterMs = 2 * 60_000;
 /** Events that are looked through, the newest. */
@@ -35,7 +35,7 @@ const mostSessions = 200;
 export interface GatherOptions {
   /** Wall time in ms since the epoch. */
   readonly now: number;
-  /** How long before what it is about the incident begins, in ms above 0. @defaultValue 600000 */
+  /** Time from the begin of the incident to what it is about, in ms above 0. @defaultValue 600000 */
   readonly aroundMs?: number | undefined;
   /** Values that are taken out wherever they stand, beside what was taken out when it was recorded. @defaultValue those of `process.env` */
   readonly secrets?: KnownSecrets | undefined;
@@ -56,7 +56,7 @@ export async function gatherIncident(reader: StoreReader, id: string, options: G
   const known = integrations.map(({ integration }) => integration);
   const sessionIds = await reader.sessionIds();
   const records = { flights, events, sessionIds, integrations: known };
-  // What is on record is without secrets, names too.
+  // Everything on record is without secrets, names too.
   const found = findSubject(createShownNames(secrets)(id), records);
   const from = found.at - aroundMs;
   // Not into the future; what is on record has happened, whatever the clock says.
@@ -121,7 +121,7 @@ function assemble(parts: Parts, madeAt: number): Incident {
   return { ...incident, missing: [...missingIn(incident, parts), ...elsewhere] };
 }
 
-/** Those of other processes, the last of each: one that was killed, or one that shares the database. */
+/** Finds those of other processes, the last of each: one that was killed, or one that shares the database. */
 function inOtherProcesses({ strangers }: Lives, { found, from, until }: Parts): readonly Lives[] {
   const pids = new Set(strangers.map(({ pid }) => pid).filter((pid) => pid !== found.pid));
   return [...pids].flatMap((pid) => {
@@ -179,7 +179,7 @@ function integrationOf(
   };
 }
 
-/** What integrations of the same name did at the time that is not in it: each process has one that is. */
+/** Names what integrations of the same name did at the time that is not in it: each process has one that is. */
 function elsewhereIn(name: string, lives: Lives, parts: Parts): string[] {
   const { own, others, strangers } = lives;
   const { found, from, until } = parts;
@@ -216,7 +216,7 @@ function eventsOf({ found, from, until, events }: Parts): readonly IncidentEvent
     .map(({ at, category, type, metadata }) => ({ at, category, type, metadata: withoutInputs(metadata) }));
 }
 
-/** What callers handed to tools is theirs, and is not needed to play it again. */
+/** Inputs that callers handed to tools are theirs, and are not needed to play it again. */
 function withoutInputs(metadata: EventRow['metadata']): EventRow['metadata'] {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'input'));
 }
@@ -238,7 +238,7 @@ function missingIn(
     const dropped = records.reduce((sum, { missed }) => sum + missed, 0);
     const hasBegin = first.rows.some((row) => row.what === 'input' && row.input === 'attached');
     const by = integration.pid ?? pid;
-    // What was written when somebody asked earlier is not all: it went on.
+    // Rows that were written when somebody asked earlier are not all: it went on.
     const isWhole = last.because === 'stop' || (by !== undefined && asked.includes(by));
     const pending = last.rows.filter((row): row is PendingRow => row.what === 'pending');
     return [

@@ -5,16 +5,16 @@ import type { Limits, RetryPolicy } from '../policy/policy.ts';
 export const incidentVersion = 1;
 export const incidentFormat = 'unwedge-incident';
 
-/** What an incident is about. */
+/** Subject of an incident. */
 export interface IncidentSubject {
   readonly kind: 'session' | 'call' | 'integration';
   /** As it was asked for: the id of a session, of a call (`kb-12`, or of a session `alice-7-1`), or the name of an integration. */
   readonly id: string;
 }
 
-/** What one record of a flight recorder held. */
+/** Content of one record of a flight recorder. */
 export interface IncidentRecord {
-  /** When it was written; wall time in ms since the epoch, as all times here. */
+  /** Time when it was written; wall time in ms since the epoch, as all times here. */
   readonly at: number;
   readonly because: FlightReason;
   readonly rows: readonly FlightRow[];
@@ -36,7 +36,7 @@ export interface IncidentIntegration {
   readonly records: readonly IncidentRecord[];
 }
 
-/** What tells an integration from those of its name in other processes. */
+/** Tells an integration from those of its name in other processes. */
 export function labelOf({ name, pid }: Pick<IncidentIntegration, 'name' | 'pid'>): string {
   return pid === undefined ? name : `${name} of process ${pid}`;
 }
@@ -49,12 +49,12 @@ export interface IncidentEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What happened around a session, a call or an integration, without secrets: plain data. */
+/** Account of what happened around a session, a call or an integration, without secrets: plain data. */
 export interface Incident {
   readonly format: typeof incidentFormat;
   readonly version: typeof incidentVersion;
   readonly subject: IncidentSubject;
-  /** When it was gathered. */
+  /** Time when it was gathered. */
   readonly madeAt: number;
   /** The time it is about. */
   readonly from: number;
@@ -65,16 +65,16 @@ export interface Incident {
   /** The session, where it is about one. */
   readonly sessions: readonly { readonly name: string; readonly watchdog: SessionLimits }[];
   readonly events: readonly IncidentEvent[];
-  /** What is not in it though it happened, in sentences. */
+  /** Sentences on what is not in it though it happened. */
   readonly missing: readonly string[];
 }
 
-/** How many rows there are of it. */
+/** Counts its attempts. */
 export function attemptsIn({ integrations }: Pick<Incident, 'integrations'>): number {
   return rowsIn(integrations).filter(({ what }) => what === 'attempt').length;
 }
 
-/** Whether there is something that a replay can play and compare: calls, changes of circuits, or turns. */
+/** Tells whether a replay has something to play and compare: calls, changes of circuits, or turns. */
 export function isPlayable({ integrations, sessions, events }: Incident): boolean {
   // Also of a session that called nothing.
   if (sessions.length > 0 && events.some(({ type }) => type === 'turn_started')) return true;

@@ -26,7 +26,7 @@ export function incidentText(incident: Incident): string {
   return `${flightText(incident)}\n`;
 }
 
-/** What its folder or file may be called: `incident-kb-12-20260102T030405`. */
+/** Returns a name for its folder or file: `incident-kb-12-20260102T030405`. */
 export function incidentName({ subject, madeAt }: Pick<Incident, 'subject' | 'madeAt'>): string {
   const name = subject.id
     .replace(/[^\w.-]+/g, '_')
@@ -38,7 +38,7 @@ export function incidentName({ subject, madeAt }: Pick<Incident, 'subject' | 'ma
 
 export const nothingToPlay = 'Nothing in it can be played.';
 
-/** What is in an incident, line by line, for people. */
+/** Lists the contents of an incident, line by line, for people. */
 export function contentsOf(incident: Incident): readonly string[] {
   const { integrations, sessions, events } = incident;
   const ends = rowsIn(integrations).filter(({ what }) => what === 'end').length;

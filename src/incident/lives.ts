@@ -2,12 +2,12 @@ import type { FlightRecord } from '../policy/flight.ts';
 import { gatewayOf } from '../store/flights.ts';
 import type { FoundSubject } from './subject.ts';
 
-/** Of all records of one name, those of the integration that an incident is about, and those of others. */
+/** Records of one name: those of the integration that an incident is about, and those of others. */
 export interface Lives {
   readonly own: readonly FlightRecord[];
-  /** Of the same gateway, before or afterwards. */
+  /** Records of the same gateway, before or afterwards. */
   readonly others: readonly FlightRecord[];
-  /** Of another gateway, in this process or in another one. */
+  /** Records of another gateway, in this process or in another one. */
   readonly strangers: readonly FlightRecord[];
 }
 
@@ -41,7 +41,7 @@ export function spanOf(records: readonly FlightRecord[]): { readonly from: numbe
   };
 }
 
-/** Whether records tell of a time that others tell of too. */
+/** Tells whether records tell of a time that others tell of too. */
 export function overlap(one: readonly FlightRecord[], other: readonly FlightRecord[]): boolean {
   const [ours, theirs] = [spanOf(one), spanOf(other)];
   return ours !== undefined && theirs !== undefined && ours.from <= theirs.to && theirs.from <= ours.to;

@@ -67,7 +67,7 @@ function readText(file: string): string {
   }
 }
 
-/** What an error of the parser quotes is not repeated: it may be anything. */
+/** Quotes in an error of the parser are not repeated: they may be anything. */
 function parse(text: string, where: string): unknown {
   try {
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));

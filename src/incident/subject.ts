@@ -5,7 +5,7 @@ import type { EventRow } from '../store/events.ts';
 import { gatewayOf } from '../store/flights.ts';
 import type { IncidentSubject } from './incident.ts';
 
-/** Where a subject was found. */
+/** Place where a subject was found. */
 export interface FoundSubject {
   readonly subject: IncidentSubject;
   /** The time that it is about, wall time in ms since the epoch. */
@@ -82,7 +82,7 @@ function asCall(id: string, { flights, events }: Records): FoundSubject | undefi
   if (event === undefined) return undefined;
   const integration = String(event.metadata['integration']);
   const pid = numberOf(event.metadata['runtime_pid']);
-  // What its integration did then is on record, though not which of it was of this call.
+  // The record has what its integration did then, though not which of it was of this call.
   const near = flights.find((each) => each.integration === integration && each.pid === pid && each.at >= event.at);
   return { subject, at: event.at, integrations: [integration], run: near?.run, pid };
 }

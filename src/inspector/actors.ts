@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import { supervisorLogic } from '../supervisor/supervisorLogic.ts';
 import type { SupervisorSnapshot } from '../supervisor/supervision.ts';
 
-/** What an actor is to an inspector. `slot` is the outside of a machine, such as its process: it is not shown as an actor. */
+/** Kind of an actor to an inspector. `slot` is the outside of a machine, such as its process: it is not shown as an actor. */
 export type ActorKind = 'supervisor' | 'machine' | 'slot';
 
 interface WithLogic {

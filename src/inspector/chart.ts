@@ -13,7 +13,7 @@ export interface ChartState {
   /** The state it is part of; absent for the machine itself. */
   readonly parent?: string | undefined;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
-  /** Where a compound state begins. */
+  /** State in which a compound state begins. */
   readonly initial?: string | undefined;
   readonly entry: readonly string[];
   readonly exit: readonly string[];

@@ -25,7 +25,7 @@ export function chartFor(config: object): DrawnChart {
 }
 
 function draw(config: object): DrawnChart {
-  // What the machine does is not needed to draw it; and what runs may be hidden behind other logic.
+  // Drawing the machine does not need what it does; and what runs may be hidden behind other logic.
   const chart = chartOf(createMachine(config));
   const places = new Map<string, number>();
   chart.transitions.forEach((transition, place) => {

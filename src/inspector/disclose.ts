@@ -1,6 +1,6 @@
 import { plainText } from '../policy/sanitize.ts';
 
-/** What may be shown of the data of an actor: plain, bounded, without secrets or what people and programs say. Never throws. */
+/** Picks what may be shown of the data of an actor: plain, bounded, without secrets or what people and programs say. Never throws. */
 export type Disclose = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
 /** Names under which prompts, answers, output and command lines go. Ours, and those of the machine's owner. */
@@ -10,15 +10,15 @@ const spoken =
 /** Names under which text in words is about the runtime, not said through it. */
 const explained = /^(message|stack|cause|error|name|id|session)$/i;
 
-/** What the redactor leaves of a function; a field that holds one tells nothing. */
+/** Mark that the redactor leaves of a function; a field that holds one tells nothing. */
 const functionMark = '[function]';
 
 /** Longest text shown, in characters. */
 const maxTextChars = 1000;
 
 /**
- * What an inspector is shown of data: what `redact` leaves of it, without what was said and without characters that are not seen. Text that is no single word is shown by its
- * length only, unless it goes under a name that explains.
+ * Creates the filter of data for an inspector: it shows what `redact` leaves, without what was said and without characters that are not seen. Text that is no
+ * single word is shown by its length only, unless it goes under a name that explains.
  *
  * @param redact - gives bounded JSON without secrets, and never throws.
  */

@@ -15,14 +15,14 @@ export interface FeedOptions extends Pick<ViewerOptions, 'maxWaiting' | 'stallMs
   readonly clock: Clock;
   /** Made when somebody watches for the first time. */
   readonly disclose: () => Disclose;
-  /** What runs, for people. */
+  /** Name of what runs, for people. */
   readonly name: string;
   readonly pid: number;
 }
 
 /** The machines of a runtime as streams of frames. The machines are watched only while somebody reads one. */
 export interface FrameFeed {
-  /** What is there now, then what happens, for one viewer; each chunk is the JSON of a frame. @throws Error when it is closed. */
+  /** Streams what is there now, then what happens, for one viewer; each chunk is the JSON of a frame. @throws Error when it is closed. */
   open(): Readable;
   /** Viewers at the moment. */
   readonly viewers: number;
@@ -150,7 +150,7 @@ function* chartFrames(ref: AnyActorRef, known: Set<number>): Generator<string, v
   known.add(id);
 }
 
-/** What a slot says comes from the machine that it is of. */
+/** Finds the sender: a slot speaks for the machine that it is of. */
 function senderOf(source: AnyActorRef | undefined): string | undefined {
   if (source === undefined) return undefined;
   return kindOf(source) === 'slot' ? senderOf(source._parent as AnyActorRef | undefined) : source.sessionId;

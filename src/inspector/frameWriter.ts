@@ -76,7 +76,7 @@ interface ReadableSnapshot {
   readonly supervision?: Supervision;
 }
 
-/** What tells where a machine is: its own words only. */
+/** Returns what tells where a machine is: its own words only. */
 function snapshotShape(snapshot: unknown): object {
   const { status = 'active', value, tags, children, historyValue } = (snapshot ?? {}) as ReadableSnapshot;
   if (value === undefined) return { status };
@@ -89,7 +89,7 @@ function snapshotShape(snapshot: unknown): object {
   };
 }
 
-/** What has to be disclosed. Of a supervisor its table is not: its children are actors of their own. */
+/** Returns what has to be disclosed. The table of a supervisor is not: its children are actors of their own. */
 function snapshotData(snapshot: unknown): object {
   const { context, output, error, supervision } = (snapshot ?? {}) as ReadableSnapshot;
   if (supervision !== undefined) {

@@ -25,18 +25,18 @@ export interface EventFrame extends OfficialFrame {
   readonly sourceId: string | undefined;
 }
 
-/** What an actor made of an event. */
+/** Snapshot that an actor made of an event. */
 export interface SnapshotFrame extends OfficialFrame {
   readonly type: '@xstate.snapshot';
   readonly event: unknown;
   readonly snapshot: unknown;
 }
 
-/** What the page of this project understands, beside the official frames. */
+/** Frames that the page of this project understands, beside the official ones. */
 export type OwnFrame =
   /** Begins a stream; what was known before is void. */
   | { readonly type: 'unwedge.hello'; readonly name: string; readonly pid: number }
-  /** Which chart an actor has; the drawing comes with the first actor that has it. */
+  /** Tells which chart an actor has; the drawing comes with the first actor that has it. */
   | { readonly type: 'unwedge.chart'; readonly sessionId: string; readonly chart: number; readonly svg?: string }
   /** Transitions that an actor takes, by their places in its chart. */
   | { readonly type: 'unwedge.transition'; readonly sessionId: string; readonly edges: readonly number[] }
@@ -50,7 +50,7 @@ export type OwnFrame =
 /** Frames of the wire format of `@statelyai/inspect`, and our own. On the wire each is JSON with its type first. */
 export type Frame = ActorFrame | EventFrame | SnapshotFrame | OwnFrame;
 
-/** Whether the official inspector knows a frame, given as JSON. */
+/** Tells whether the official inspector knows a frame, given as JSON. */
 export function isOfficial(frame: string): boolean {
   return frame.startsWith('{"type":"@xstate.');
 }

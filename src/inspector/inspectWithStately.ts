@@ -5,13 +5,13 @@ import { show } from '../policy/showValue.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 
-/** Where the page is, and whose it is. */
+/** Place of the page, and its owner. */
 export interface InspectOptions {
   /** The port to listen on, on the loopback address. From 0 to 65535. @defaultValue 0, a free one */
   readonly port?: number | undefined;
   /**
-   * Whether the page is Stately's own, https://stately.ai/inspect, in place of the built-in one. It needs the internet, and what is
-   * shown goes to that third party; the person who opens the page is asked first.
+   * Shows Stately's own page, https://stately.ai/inspect, in place of the built-in one. It needs the internet, and what is shown goes to that third party;
+   * the person who opens the page is asked first.
    * @defaultValue false
    */
   readonly stately?: boolean | undefined;
@@ -26,13 +26,13 @@ export interface Inspected {
 export interface Inspector {
   /** The page, with its token. The token shows what the machines do, so keep it as private as they are. */
   readonly url: string;
-  /** Where `createWebSocketReceiver` of `@statelyai/inspect` gets the same frames, with the token. */
+  /** Address where `createWebSocketReceiver` of `@statelyai/inspect` gets the same frames, with the token. */
   readonly webSocketUrl: string;
   /** Lets every viewer go and stops listening. Never rejects. */
   close(): Promise<void>;
 }
 
-/** How long viewers may take to read that the gateway has stopped, in ms. */
+/** Time that viewers may take to read that the gateway has stopped, in ms. */
 const lingerMs = 1000;
 
 const inspectKeys = {

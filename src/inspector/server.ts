@@ -18,18 +18,18 @@ export interface InspectorServerOptions {
   readonly open: () => Promise<Readable> | Readable;
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;
-  /** Where the official inspector is, when it is to be shown in place of our page. It gets what is shown. */
+  /** Address of the official inspector, when it is to be shown in place of our page. It gets what is shown. */
   readonly stately?: string | undefined;
-  /** Whether it keeps the process alive. @defaultValue false */
+  /** Keeps the process alive. @defaultValue false */
   readonly holdsProcess?: boolean | undefined;
   /** Viewers at a time. @defaultValue 8 */
   readonly maxViewers?: number | undefined;
 }
 
 export interface InspectorServer {
-  /** Where the page is, with its token. */
+  /** Address of the page, with its token. */
   readonly url: string;
-  /** Where the official receiver gets its frames, with the token. */
+  /** Address where the official receiver gets its frames, with the token. */
   readonly webSocketUrl: string;
   /**
    * Stops listening and lets every viewer go. Later calls join the first. Never rejects.

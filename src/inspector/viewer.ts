@@ -4,13 +4,13 @@ import { endFrame, type OwnFrame } from './frames.ts';
 
 export interface ViewerOptions {
   readonly clock: Clock;
-  /** What is there now, as frames. */
+  /** Gives what is there now, as frames. */
   readonly replay: () => Iterable<string>;
   /** Told once, when the viewer has gone. */
   readonly onGone: () => void;
   /** Frames that may wait to be read. @defaultValue 1000 */
   readonly maxWaiting?: number | undefined;
-  /** How long a viewer that misses frames may go without reading before it is let go, in ms. @defaultValue 30000 */
+  /** Time that a viewer that misses frames may go without reading before it is let go, in ms. @defaultValue 30000 */
   readonly stallMs?: number | undefined;
 }
 

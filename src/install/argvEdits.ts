@@ -7,7 +7,7 @@ import type { Field, Text } from './tree.ts';
 /** White space between two fields, at most; in characters. */
 const mostSpace = 1000;
 
-/** What stands before the original words. */
+/** Words before the original ones. */
 export interface Prefix {
   readonly launcher: Launcher;
   readonly options: readonly string[];
@@ -25,7 +25,7 @@ export function wrapArgv(document: Document, program: Program, { launcher, optio
   return [replaced, { range: [start + 1, start + 1], text }];
 }
 
-/** Where the list of arguments goes that was not there, and with what text around it. */
+/** Adds the list of arguments that was not there: where it goes, and with what text around it. */
 function addedArgs(document: Document, program: Program, words: string): TextEdit {
   const field = commandField(program);
   const { text, insertedAt } = writtenArgs(document, program, field, words);
@@ -91,7 +91,7 @@ function wordsRange(
   return [first, comma === null ? next : last + comma[0].length];
 }
 
-/** Of the whole field, with what parts it from its neighbours. */
+/** Finds the whole field, with what parts it from its neighbours. */
 function argsRange(document: Document, program: Program, words: string): Range {
   const { text } = document;
   const command = commandField(program);

@@ -5,7 +5,7 @@ import { DocumentError } from './tree.ts';
 import type { Unwrapped } from './unwrapFile.ts';
 
 /**
- * Whether two texts of a file say the same, but for what is ours in the first one. Read by another parser than the one that made the second.
+ * Checks that two texts of a file say the same, but for what is ours in the first one. Read by another parser than the one that made the second.
  * @throws {@link DocumentError} when they do not, or when one cannot be read.
  */
 export function checkSame(document: Document, other: string, ours: readonly Unwrapped[], setting?: OwnSetting): void {

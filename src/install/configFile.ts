@@ -4,10 +4,10 @@ import type { Format } from './document.ts';
 export const agentNames = ['claude', 'codex', 'cursor', 'vscode', 'openclaw'] as const;
 export type AgentName = (typeof agentNames)[number];
 
-/** Who has a file: the user, the user for one project, or all who work on the project. */
+/** Owner of a file: the user, the user for one project, or all who work on the project. */
 export type Scope = 'user' | 'local' | 'project';
 
-/** How hooks are listed below their event: in groups with a matcher, or one after the other. */
+/** Shape of the hooks below their event: in groups with a matcher, or one after the other. */
 export type HookShape = 'grouped' | 'flat';
 
 /** A number at the top level of a TOML file that an agent needs once unwedge stands in front of its servers. */
@@ -15,7 +15,7 @@ export interface FileSetting {
   readonly key: string;
   /** It is written where there is none, or a smaller one. */
   readonly value: number;
-  /** What the agent does by it. */
+  /** Reason for it: what the agent does by it. */
   readonly why: string;
 }
 
@@ -25,11 +25,11 @@ export interface ConfigFile {
   readonly path: string;
   readonly scope: Scope;
   readonly format: Format;
-  /** Where tables of servers are; `*` stands for any key. */
+  /** Paths of the tables of servers; `*` stands for any key. */
   readonly servers: readonly (readonly string[])[];
   /** Undefined: it has no hooks. */
   readonly hooks?: HookShape | undefined;
-  /** What it needs once servers of it are behind unwedge. */
+  /** Setting that it needs once servers of it are behind unwedge. */
   readonly setting?: FileSetting | undefined;
   /** The program locks it with a directory of this name while it writes it. */
   readonly lock?: string | undefined;

@@ -3,7 +3,7 @@ import { readJson5Value, readJsonTree } from './jsonTree.ts';
 import { readTomlTree } from './tomlTree.ts';
 import { DocumentError, type Table } from './tree.ts';
 
-/** How the program that reads a file has it: `json` without comments, `json5` with all that JSON5 and JSONC allow. */
+/** Format as the program that reads a file has it: `json` without comments, `json5` with all that JSON5 and JSONC allow. */
 export type Format = 'json' | 'json5' | 'toml';
 
 /** A configuration file, read. */
@@ -57,7 +57,7 @@ function parseTomlText(text: string): unknown {
   }
 }
 
-/** What is to be written. */
+/** Returns what is to be written. */
 export function bytesOf(document: Document, text: string): Buffer {
   return Buffer.from(document.hasMark ? mark + text : text, 'utf8');
 }

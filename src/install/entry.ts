@@ -6,7 +6,7 @@ import type { Table, Text } from './tree.ts';
 /** A server or a hook of a configuration file that starts a program. */
 export interface Program {
   readonly kind: 'server' | 'hook';
-  /** Of a server its name, of a hook its event and matcher. */
+  /** Name of a server; event and matcher of a hook. */
   readonly name: string;
   /** Keys and places that lead to its table. */
   readonly path: readonly (string | number)[];
@@ -17,11 +17,11 @@ export interface Program {
   /** Undefined when it has none. */
   readonly args: { readonly range: Range; readonly items: readonly Text[] } | undefined;
   readonly verb: Verb;
-  /** Whether the command is a line for a shell. */
+  /** True where the command is a line for a shell. */
   readonly isShell: boolean;
 }
 
-/** What is, or was, done with an entry. */
+/** Action that is, or was, taken on an entry. */
 export type Action =
   /** Put, or to be put, behind unwedge. */
   | 'wrapped'
@@ -48,7 +48,7 @@ export function wordsOf({ command, args }: Pick<Program, 'command' | 'args'>): r
   return [command.value, ...(args?.items ?? []).map(({ value }) => value)];
 }
 
-/** What people read: of a hook also what its command is called on record. @param command - the original one. */
+/** Names an entry for people: a hook also by what its command is called on record. @param command - the original one. */
 export function entryName({ kind, name, isShell, command: own }: Program, command = own.value): string {
   if (kind === 'server') return name;
   return `${name}: ${isShell ? commandKey('/bin/sh', ['-c', command]) : commandKey(command, [])}`;

@@ -23,7 +23,7 @@ const mostTries = 5;
 type Part = Omit<FileReport, 'agent' | 'path' | 'scope' | 'entries' | 'notes'> &
   Partial<Pick<FileReport, 'entries' | 'notes'>>;
 
-/** What is done with one file. */
+/** Work on one file. */
 export class FileJob {
   readonly #world: World;
   readonly #request: InstallRequest;
@@ -75,7 +75,7 @@ export class FileJob {
       if (why !== undefined) return this.#report({ status: 'failed', why });
     }
     if (after === undefined) {
-      // What was written was taken out by somebody else.
+      // Somebody else took out what was written.
       if (undo && record !== undefined && !dryRun) this.#state.note(path, undefined);
       return entries.length === 0 ? undefined : this.#report({ status: 'same', entries });
     }

@@ -15,12 +15,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-/** What is to know of a file before it is replaced. */
+/** Facts to know of a file before it is replaced. */
 export interface FileFacts {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** How many names it has. */
+  /** Number of its names. */
   readonly links: number;
   readonly isFile: boolean;
   readonly modifiedMs: number;
@@ -65,7 +65,7 @@ function unlessMissing<T>(work: () => T): T | undefined {
   }
 }
 
-/** Those of this machine. */
+/** Files of this machine. */
 export const systemFiles: Files = {
   read: (path) => unlessMissing(() => readFileSync(path)),
   facts: (path) =>

@@ -57,12 +57,12 @@ function realPath({ files }: World, path: string): string {
   }
 }
 
-/** What is wrapped starts this very copy of the program: whether it stays where it is. */
+/** Notes whether this very copy of the program, which wrapped ones start, stays where it is. */
 function notesOf({ launcher, files }: World): readonly string[] {
   const [script] = launcher.args;
   if (script === undefined) return [];
   const better = 'Better: `npm install -g unwedge`, then `unwedge install` again.';
-  // Of npx, of `pnpm dlx` and `yarn dlx`, of bunx.
+  // Caches of npx, of `pnpm dlx` and `yarn dlx`, of bunx.
   if (/[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/.test(script))
     return [`unwedge runs from the cache of npx or its like, and what is wrapped needs it there. ${better}`];
   const [, folder] = /^(.+?)[\\/]node_modules[\\/]/.exec(script) ?? [];

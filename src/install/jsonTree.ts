@@ -43,7 +43,7 @@ function tableOf(expression: AST.JSONObjectExpression): Node {
   const table = emptyTable();
   for (const { key, value, range } of expression.properties) {
     const name = key.type === 'JSONIdentifier' ? key.name : String(key.value);
-    // Which of two counts is another question in each program.
+    // Programs differ in which of the two counts.
     if (table.fields.has(name))
       throw new DocumentError(`line ${key.loc.start.line}: the key ${JSON.stringify(name)} is there twice`);
     table.fields.set(name, { value: nodeOf(value), range, key: key.range, isInline: true });

@@ -1,4 +1,4 @@
-/** How this program is started: a command and the words before its own. */
+/** Start of this program: a command and the words before its own. */
 export interface Launcher {
   readonly command: string;
   readonly args: readonly string[];
@@ -7,14 +7,14 @@ export interface Launcher {
 /** For files that others have too: whoever has unwedge has it under this name. */
 export const bareLauncher: Launcher = { command: 'unwedge', args: [] };
 
-/** What a command line of ours does. */
+/** Work of a command line of ours. */
 export type Verb = 'mcp' | 'hook';
 
 /** A command line that starts unwedge. */
 export interface OwnCommand {
-  /** How many of its words start the program. */
+  /** Number of its words that start the program. */
   readonly launcherWords: number;
-  /** What it stands in front of; undefined when it does something else. */
+  /** Program that it stands in front of; undefined when it does something else. */
   readonly wraps:
     | {
         readonly verb: Verb;
@@ -53,7 +53,7 @@ function countLauncherWords(words: readonly string[], scripts: ReadonlySet<strin
 }
 
 /**
- * Whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand.
+ * Tells whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand.
  * @param name - the options that give a server the name of its entry. An entry that was wrapped by an earlier version has none.
  */
 export function areOwnOptions(verb: Verb, options: readonly string[], name: readonly string[] = []): boolean {

@@ -8,7 +8,7 @@ export interface Lock {
   readonly staleMs: number;
 }
 
-/** How long a lock is waited for, in ms, and how often it is tried. */
+/** Longest wait for a lock, in ms, and the time between two tries. */
 const longestWaitMs = 10_000;
 const retryMs = 100;
 

@@ -10,19 +10,19 @@ import { DocumentError } from './tree.ts';
 import { type Unwrapped, unwrapEntries } from './unwrapFile.ts';
 import { type Wrapping, wrapEntries } from './wrapFile.ts';
 
-/** What becomes of a file, before anything is written. */
+/** Plan for a file, before anything is written. */
 export interface FilePlan {
   readonly document: Document;
   readonly edits: readonly TextEdit[];
   readonly entries: readonly EntryReport[];
-  /** What is to be written; undefined when nothing is to be changed. */
+  /** Bytes to be written; undefined when nothing is to be changed. */
   readonly after: Buffer | undefined;
   /** The file without anything of ours. */
   readonly original: Buffer;
   /** All that is ours in `after`. */
   readonly records: readonly EntryRecord[];
   readonly setting?: SettingRecord | undefined;
-  /** Of an undo: whether the file is again what it was before it was changed first. Undefined when that is not on record. */
+  /** True where, after an undo, the file is again what it was before it was changed first. Undefined when that is not on record. */
   readonly isExact?: boolean | undefined;
 }
 
@@ -88,7 +88,7 @@ function findOwn(
   return { entries, setting };
 }
 
-/** Of one that was wrapped without a record, on another machine perhaps. */
+/** Makes the record of one that was wrapped without a record, on another machine perhaps. */
 function recordOf({ report, path, commandKey, command, args }: Unwrapped): EntryRecord {
   return { kind: report.kind, path, commandKey, command, raw: JSON.stringify(command), hadArgs: args !== 'none' };
 }

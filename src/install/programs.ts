@@ -6,7 +6,7 @@ import { isText, type Node, scalarIn, type Table, tableAt, textsOf } from './tre
 /** Something in a file that starts a program, or should. */
 export type Found =
   | { readonly program: Program; readonly event?: string | undefined }
-  /** Of a shape that is none of a program's. */
+  /** An entry of a shape that is none of a program's. */
   | {
       readonly kind: 'server' | 'hook';
       readonly name: string;
@@ -42,7 +42,7 @@ function tablesAt(root: Table, path: readonly string[]): readonly Place[] {
 }
 
 function serversIn(servers: Table, at: readonly string[]): readonly Found[] {
-  // Of a server below a project, its folder tells which.
+  // The folder tells which one a server below a project is.
   const where = at.length > 2 ? ` (${at[1]})` : '';
   return [...servers.fields]
     .filter(([key]) => key !== '$include')

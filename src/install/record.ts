@@ -8,7 +8,7 @@ export interface EntryRecord {
   readonly command: string;
   /** The command as it was written. */
   readonly raw: string;
-  /** Whether it had a list of arguments. */
+  /** True where it had a list of arguments. */
   readonly hadArgs: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface SettingRecord {
 
 /** A file that was changed. Hashes are SHA-256 in hexadecimal. */
 export interface FileRecord {
-  /** What it is, so that it is found again from everywhere. */
+  /** Description of it, so that it is found again from everywhere. */
   readonly file: ConfigFile;
   /** Hash of what was written. */
   readonly after: string;
@@ -32,7 +32,7 @@ export interface FileRecord {
   readonly setting?: SettingRecord | undefined;
 }
 
-/** What `install` keeps about all files of a user. */
+/** Record that `install` keeps about all files of a user. */
 export interface InstallRecord {
   readonly version: 1;
   /** By their path without symbolic links. */

@@ -13,7 +13,7 @@ export function replaceFile(
   check: () => void = () => undefined,
 ): void {
   const temporary = join(dirname(path), `.${basename(path)}${ending}`);
-  // Of one that was killed; two at a time there are not (see `withLock`).
+  // It is of one that was killed; two at a time there are not (see `withLock`).
   files.remove(temporary);
   try {
     files.create(temporary, bytes, dress);
@@ -27,5 +27,5 @@ export function replaceFile(
 
 const ending = '.unwedge.tmp';
 
-/** Whether a name is that of a file that is being written, or was when its process was killed. */
+/** Tells whether a name is that of a file that is being written, or was when its process was killed. */
 export const isTemporary = (name: string): boolean => name.endsWith(ending);

@@ -1,7 +1,7 @@
 import type { AgentName, Scope } from './configFile.ts';
 import type { EntryReport } from './entry.ts';
 
-/** What happened to a file, or would happen. */
+/** Report of what happened to a file, or would happen. */
 export interface FileReport {
   readonly agent: AgentName;
   readonly path: string;
@@ -16,19 +16,19 @@ export interface FileReport {
   readonly entries: readonly EntryReport[];
   /** With secrets hidden. */
   readonly diff?: string | undefined;
-  /** Where the file of before is. */
+  /** Path of the file of before. */
   readonly backup?: string | undefined;
-  /** Of an undo: whether the file is, to the byte, what it was before. Undefined without a record. */
+  /** True where, after an undo, the file is, to the byte, what it was before. Undefined without a record. */
   readonly isExact?: boolean | undefined;
   readonly notes: readonly string[];
 }
 
-/** What was done, or would be. */
+/** Report of what was done, or would be. */
 export interface InstallReport {
   readonly undo: boolean;
   readonly dryRun: boolean;
   readonly files: readonly FileReport[];
-  /** What a person does next. */
+  /** Steps that a person takes next. */
   readonly next: readonly string[];
   readonly notes: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { AgentName } from './configFile.ts';
 
-/** What is asked for. */
+/** Contents of a request. */
 export interface InstallRequest {
   readonly agents: readonly AgentName[];
   /** Files that are shared with others too. */

@@ -1,4 +1,4 @@
-/** Whether every shell starts the same words for it: a program and its arguments, with nothing to expand. */
+/** Tells whether every shell starts the same words for it: a program and its arguments, with nothing to expand. */
 export function isPlainCommand(text: string): boolean {
   return /^[\w@%+:,./-][\w@%+=:,./ -]*$/.test(text);
 }

@@ -6,7 +6,7 @@ import { isTemporary, replaceFile } from './replaceFile.ts';
 
 const emptyRecord: InstallRecord = { version: 1, files: {}, scripts: [] };
 
-/** What is kept of installations: the record, and the contents of files by their hash. For its owner alone. */
+/** Store of installations: the record, and the contents of files by their hash. For its owner alone. */
 export class InstallState {
   readonly #files: Files;
   readonly #directory: string;

@@ -21,7 +21,7 @@ export function readTomlTree(text: string): Table {
   return root;
 }
 
-/** Where the last field of the top level ends that no header is above of; undefined when there is none. @throws {@link DocumentError} */
+/** Finds the end of the last field of the top level that has no header above it; undefined when there is none. @throws {@link DocumentError} */
 export function topFieldsEnd(text: string): number | undefined {
   return parsed(text)
     .body[0].body.filter(({ type }) => type === 'TOMLKeyValue')

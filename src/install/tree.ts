@@ -16,7 +16,7 @@ export interface Field {
   readonly range: Range;
   /** The key; of a dotted key its last part. */
   readonly key: Range;
-  /** Whether the next field follows behind a comma; else on a line of its own. */
+  /** True where the next field follows behind a comma; else it is on a line of its own. */
   readonly isInline: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface Unwrapped {
 }
 
 /**
- * What of a file is ours, and the way back of each.
+ * Finds what of a file is ours, and the way back of each.
  * @param records - what was written into it; undefined when there is no record: then what looks as `install` writes it is ours.
  */
 export function unwrapEntries(

@@ -2,7 +2,7 @@ import type { Environment } from '../store/paths.ts';
 import type { Files } from './files.ts';
 import type { Launcher } from './launcher.ts';
 
-/** What an installation depends on of the machine it is made on. */
+/** Parts of the machine it is made on that an installation depends on. */
 export interface World {
   readonly files: Files;
   readonly env: Environment;
@@ -12,11 +12,11 @@ export interface World {
   readonly platform: NodeJS.Platform;
   /** Id of the user; undefined where there are none. */
   readonly uid: number | undefined;
-  /** Where the files of the system begin. @defaultValue '/' */
+  /** Folder where the files of the system begin. @defaultValue '/' */
   readonly systemRoot?: string | undefined;
-  /** How this program is started from anywhere on this machine. */
+  /** Words that start this program from anywhere on this machine. */
   readonly launcher: Launcher;
-  /** Where the record and the backups are. */
+  /** Folder of the record and the backups. */
   readonly stateDirectory: string;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;

@@ -14,12 +14,12 @@ import type { TextEdit } from './textEdits.ts';
 import { numberIn, scalarIn } from './tree.ts';
 import type { ConfigFile } from './configFile.ts';
 
-/** What entries of a file are judged by. */
+/** Facts that entries of a file are judged by. */
 export interface Wrapping {
   readonly agent: Agent;
   readonly rules: Rules | undefined;
   readonly launcher: Launcher;
-  /** Whether hooks are wrapped that an agent has to be asked for. */
+  /** True where hooks are wrapped that an agent has to be asked for. */
   readonly withRequestedHooks: boolean;
   readonly isThere: (path: string) => boolean;
   readonly isWindows: boolean;
@@ -33,13 +33,13 @@ export interface Wrapping {
 export interface Judged {
   readonly report: EntryReport;
   readonly edits: readonly TextEdit[];
-  /** Of one that is wrapped now. */
+  /** Record of one that is wrapped now. */
   readonly record?: EntryRecord | undefined;
 }
 
 /** By how much the limit of a call that is written along is below that of the agent, in ms: ours ends the call first, and says why. */
 const mostAheadMs = 5000;
-/** Of a short limit it is this part. */
+/** Share of a short limit that it takes. */
 const partAhead = 0.1;
 
 /** Judges each server and hook of a file, in its order. */
@@ -67,7 +67,7 @@ const leftAs = (kind: EntryReport['kind'], name: string, why: string): Judged =>
 
 const left = (program: Program, why: string): Judged => leftAs(program.kind, entryName(program), why);
 
-/** One that starts unwedge already. */
+/** Judges an entry that starts unwedge already. */
 function ownEntry(document: Document, program: Program, { scripts, isThere, launcher }: Wrapping): Judged | undefined {
   const words = program.isShell ? splitShell(program.command.value) : wordsOf(program);
   const own = readOwnCommand(words ?? [], scripts);
@@ -111,7 +111,7 @@ function repairEdits(
   const [first] = program.args?.items ?? [];
   if (first === undefined) return [];
   const replaced = { range: program.command.range, text: tokenOf(launcher.command) };
-  // Where a program of our name stood alone, Node takes its place and the script comes behind it.
+  // Node takes the place of a program of our name that stood alone, and the script comes behind it.
   if (launcherWords === 1) {
     const [start] = first.range;
     return [replaced, { range: [start, start], text: `${tokenOf(script)}, ` }];

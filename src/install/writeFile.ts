@@ -10,10 +10,10 @@ import type { World } from './world.ts';
 
 /** A directory is made in no time; older than this, its maker was killed. In ms. */
 const ownStaleMs = 10_000;
-/** Of a lock that an agent holds while it writes, in ms. */
+/** Age of a stale lock that an agent holds while it writes, in ms. */
 const agentStaleMs = 60_000;
 
-/** What is to be written, and what it was planned from. */
+/** Content to be written, and what it was planned from. */
 export interface Writing {
   readonly file: ConfigFile;
   /** Without symbolic links. */
@@ -59,7 +59,7 @@ export async function writePlanned(world: World, state: InstallState, writing: W
       replaceFile(files, path, plan.after, dress, check);
       state.note(path, undefined);
       const isExact = plan.isExact === true;
-      // Of what others have edited since the last state is kept, and no older one: they may hold secrets.
+      // The last state of what others have edited since is kept, and no older one: they may hold secrets.
       const past = [hashOf(plan.after), ...(record === undefined ? [] : [record.original, record.after])];
       state.forget([...past.filter((hash) => hash !== hashOf(before)), ...(isExact ? [hashOf(before)] : [])]);
       return isExact ? undefined : backup;
@@ -96,7 +96,7 @@ export function whyNotWritable(world: World, path: string): string | undefined {
   return undefined;
 }
 
-/** Whether a file is, by the looks of it, in a repository. */
+/** Tells whether a file is, by the looks of it, in a repository. */
 export function isInRepository({ files }: World, path: string): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (files.facts(join(folder, '.git')) !== undefined) return true;

@@ -1,17 +1,17 @@
 import { assign, emit, fromCallback, setup } from 'xstate';
 
-/** One question to a person or a policy, and how long it may stay open. */
+/** A question to a person or a policy, and how long it may stay open. */
 export interface ApprovalInput {
-  /** Of the handler that is asked. */
+  /** Name of the handler that is asked. */
   readonly approval: string;
   /** Names this question; unique within the runtime. */
   readonly request: string;
-  /** What is to be approved, in short. */
+  /** Action to be approved, in short. */
   readonly action: string;
   readonly session?: string | undefined;
-  /** What the handler is to judge by. */
+  /** Data that the handler is to judge by. */
   readonly payload?: unknown;
-  /** How long it is waited for the answer, in ms, above 0. */
+  /** Longest wait for the answer, in ms, above 0. */
   readonly overallMs: number;
 }
 
@@ -33,11 +33,11 @@ export type ApprovalEvent =
   | { readonly type: 'approval.cancel' }
   | { readonly type: 'shutdown' };
 
-/** How a question ended. Without an answer it is declined, whatever the reason. */
+/** End of a question. Without an answer it is declined, whatever the reason. */
 export interface ApprovalEnd {
   readonly decision: ApprovalDecision;
   readonly reason?: string | undefined;
-  /** What the handler answered. */
+  /** Answer of the handler. */
   readonly value?: unknown;
   readonly failure?: ApprovalFailure | undefined;
   readonly error?: unknown;
@@ -47,7 +47,7 @@ export type ApprovalEmitted =
   | { readonly type: 'approval.requested'; readonly input: ApprovalInput }
   | { readonly type: 'approval.completed'; readonly input: ApprovalInput; readonly end: ApprovalEnd };
 
-/** What the machine knows of its question. */
+/** Knowledge that the machine has of its question. */
 export interface ApprovalContext {
   readonly input: ApprovalInput;
   readonly end: ApprovalEnd;
@@ -56,8 +56,8 @@ export interface ApprovalContext {
 const declined = (failure: ApprovalFailure, error?: unknown): ApprovalEnd => ({ decision: 'decline', failure, error });
 
 /**
- * One approval: `asking`, then `accepted` or `declined`. Only an answer that says so accepts; silence, a crash and everything
- * that cannot be read decline. Answers after the end find nobody.
+ * Machine of one approval: `asking`, then `accepted` or `declined`. Only an answer that says so accepts; silence, a crash and everything that cannot be read
+ * decline. Answers after the end find nobody.
  */
 export const approvalMachine = setup({
   types: {
@@ -87,7 +87,7 @@ export const approvalMachine = setup({
   },
 }).createMachine({
   id: 'approval',
-  // Where nothing else was said yet, the answer is no.
+  // The answer is no where nothing else was said yet.
   context: ({ input }) => ({ input, end: declined('stopped') }),
   initial: 'asking',
   states: {

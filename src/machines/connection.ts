@@ -3,24 +3,24 @@ import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 
 export interface ConnectionInput {
-  /** What is run; for the record only. */
+  /** Command that is run; for the record only. */
   readonly command: string;
   /** Limit on the handshake, in ms above 0, or what gives that of the incarnation that begins. @defaultValue 10000 */
   readonly handshakeMs?: number | (() => number) | undefined;
-  /** What the machine ends with when the connection was lost. @defaultValue a {@link ConnectionExit} */
+  /** Makes what the machine ends with when the connection was lost. @defaultValue a {@link ConnectionExit} */
   readonly lostOutput?: ((facts: FailureFacts) => unknown) | undefined;
 }
 
-/** How a connection ended: closed by either side in good order (`normal`), or lost. */
+/** End of a connection: closed by either side in good order (`normal`), or lost. */
 export type ConnectionExit = { readonly exit: 'normal' } | { readonly exit: 'failure'; readonly facts: FailureFacts };
 
-/** What the other side said of itself in the handshake. */
+/** Description that the other side gave of itself in the handshake. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
 }
 
-/** How the process behind the connection ended. */
+/** End of the process behind the connection. */
 export interface ProcessEnd {
   /** Absent when nothing was started. */
   readonly pid?: number | undefined;
@@ -62,12 +62,11 @@ interface ConnectionContext {
   readonly facts: FailureFacts | undefined;
 }
 
-/** What the slot may need to see its kill through; after that the machine ends without its word. */
+/** Time that the slot may need to see its kill through; after that the machine ends without its word. */
 const terminationMs = 5000;
 
 /**
- * One connection to a process that must greet before it is used, from start to end. It never comes back: another
- * connection is another actor.
+ * Machine of one connection to a process that must greet before it is used, from start to end. It never comes back: another connection is another actor.
  */
 export const connectionMachine = setup({
   types: {

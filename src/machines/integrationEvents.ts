@@ -2,7 +2,7 @@ import type { Tally } from '../policy/breaker.ts';
 import type { BreakerRule } from '../policy/breakerRule.ts';
 import type { FailureKind } from '../policy/failure.ts';
 
-/** How many calls of the integration are where; what tells `idle`, `calling` and `backoff` apart. */
+/** Numbers of calls of the integration, by where they are; what tells `idle`, `calling` and `backoff` apart. */
 export interface CallFigures {
   /** Attempts in flight. */
   readonly attempts: number;
@@ -41,9 +41,9 @@ export interface AttemptFailed {
   readonly generation: number;
   readonly at: number;
   readonly kind: FailureKind;
-  /** What the breaker has counted since it last closed, this failure included. */
+  /** Counts of the breaker since it last closed, this failure included. */
   readonly tally: Tally;
-  /** When the other side asked not to be called before, in ms from `at`. */
+  /** Time before which the other side asked not to be called, in ms from `at`. */
   readonly hintMs?: number | undefined;
 }
 

@@ -3,9 +3,9 @@ import { formatDuration } from '../policy/duration.ts';
 
 export interface SessionInput {
   readonly session: string;
-  /** How long a turn that was told to end may take before it is left behind, in ms. */
+  /** Time that a turn that was told to end may take before it is left behind, in ms. */
   readonly releaseMs: number;
-  /** How long a whole recovery may take before the session is restarted, in ms. Above `releaseMs`. */
+  /** Time that a whole recovery may take before the session is restarted, in ms. Above `releaseMs`. */
   readonly recoveryMs: number;
 }
 

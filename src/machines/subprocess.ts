@@ -17,22 +17,22 @@ export type { SubprocessEmitted } from './subprocessEvents.ts';
 export type { ProcessExit } from './subprocessExit.ts';
 export type { SubprocessInput } from './subprocessInput.ts';
 
-/** What the machine knows of its run. */
+/** Knowledge that the machine has of its run. */
 export interface SubprocessContext extends RunFacts {
   readonly endSignal?: EndSignal | undefined;
   readonly exit?: ProcessExit;
 }
 
-/** What the slot needs beyond its grace time to see SIGKILL through; after that the machine goes on without it. */
+/** Time that the slot needs beyond its grace time to see SIGKILL through; after that the machine goes on without it. */
 const terminationMarginMs = 10_000;
-/** How long the slot may take to read what is left of a run that was ended: nobody waits for its output any more. */
+/** Time that the slot may take to read what is left of a run that was ended: nobody waits for its output any more. */
 const abandonmentMs = 20_000;
-/** How long a pipe that another process holds may bring nothing after the exit before it is given up. */
+/** Time that a pipe that another process holds may bring nothing after the exit before it is given up. */
 const defaultDrainMs = 2000;
 
 /**
- * One run of a command: it ends by itself, or the first limit or order ends it and everything below it. Its output is a
- * {@link ProcessExit}, whatever happens.
+ * Machine of one run of a command: it ends by itself, or the first limit or order ends it and everything below it. Its output is a {@link ProcessExit},
+ * whatever happens.
  */
 export const subprocessMachine = setup({
   types: {
@@ -234,7 +234,7 @@ export const subprocessMachine = setup({
       on: {
         'process.exited': { actions: { type: 'keepExit', params: ({ event }) => event } },
         'process.closed': { target: 'exited', actions: { type: 'keepOutput', params: ({ event }) => event } },
-        // What holds the pipe is ended; the pipe ends with it.
+        // The holder of the pipe is ended; the pipe ends with it.
         'process.kill': {
           target: 'terminating',
           actions: {

@@ -14,7 +14,7 @@ export type ProcessExitReason =
   | 'output-cut'
   | 'spawn-error';
 
-/** What is kept of one output stream: its first 64 kB and its last 256 kB. */
+/** Part of one output stream that is kept: its first 64 kB and its last 256 kB. */
 export interface CapturedOutput {
   /** UTF-8; a line says how many bytes were left out in the middle. */
   readonly text: string;
@@ -23,15 +23,15 @@ export interface CapturedOutput {
   readonly omittedBytes: number;
 }
 
-/** What was read of a run. */
+/** Output that was read of a run. */
 export interface ReadOutput {
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
-  /** Whether a stream was given up before its end: a process that goes on held it. @defaultValue false */
+  /** True where a stream was given up before its end: a process that goes on held it. @defaultValue false */
   readonly isCut?: boolean | undefined;
 }
 
-/** How a run ended. */
+/** End of a run. */
 export interface ProcessExit {
   readonly reason: ProcessExitReason;
   /** Absent when the process did not exit by itself, or was never seen to. */
@@ -42,18 +42,18 @@ export interface ProcessExit {
   readonly pid?: number | undefined;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
-  /** Whether a stream was given up before its end, as another process held it: what it would have said is not known. @defaultValue false */
+  /** True where a stream was given up before its end, as another process held it: what it would have said is not known. @defaultValue false */
   readonly outputCut?: boolean | undefined;
   readonly elapsedMs: number;
   /** Wall time of the end, in ms since the epoch. */
   readonly endedAt: number;
-  /** What went wrong at the start, of reason `spawn-error`. */
+  /** Error at the start, of reason `spawn-error`. */
   readonly error?: unknown;
-  /** One plain line for people. */
+  /** Plain line for people. */
   readonly message: string;
 }
 
-/** What is known of a run that ends. */
+/** Facts that are known of a run that ends. */
 export interface RunFacts extends Partial<Pick<ProcessExit, 'reason' | 'exitCode' | 'signal' | 'pid' | 'error'>> {
   readonly input: SubprocessRun;
   /** Monotonic time of the start, in ms. */
@@ -119,7 +119,7 @@ function outputMissing(calledAs: string, limitMs: number | undefined): string {
   return `${calledAs} produced no output${limitMs === undefined ? '' : ` for ${limitText(limitMs)}`} and was terminated.`;
 }
 
-/** What a limit that the call path holds is told as, for a command that messages call this. */
+/** Makes the text of a limit that the call path holds, for a command that messages call this. */
 export function timeoutText(calledAs: string): (reason: FailureReason, limitMs: number) => string {
   return (reason, limitMs) =>
     reason === 'idle_timeout' ? outputMissing(calledAs, limitMs) : overallExceeded(calledAs, limitMs);

@@ -33,8 +33,8 @@ export interface SubprocessInput {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * What `env` adds to: the whole environment of the runtime (`extend`); HOME, LOGNAME, PATH, SHELL, TERM and USER, or on Windows their
-   * like (`safe`); nothing (`only`). @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   * Base that `env` adds to: the whole environment of the runtime (`extend`); HOME, LOGNAME, PATH, SHELL, TERM and USER, or on Windows their like (`safe`);
+   * nothing (`only`). @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'extend' | 'safe' | 'only' | undefined;
   /**
@@ -46,7 +46,7 @@ export interface SubprocessInput {
   readonly stdin?: string | Uint8Array | Readable | undefined;
   /** Streams of the runtime that the child uses as its own; what it writes to such a one is not heard here. @defaultValue [] */
   readonly inherit?: readonly ('stdin' | 'stdout')[] | undefined;
-  /** Whether the child stays in the process group and session of the runtime, as a command must that reads from its terminal. @defaultValue false */
+  /** Leaves the child in the process group and session of the runtime, as a command needs that reads from its terminal. @defaultValue false */
   readonly sharesGroup?: boolean | undefined;
   /** Limit on the whole run, in ms, above 0. @defaultValue no limit */
   readonly overallMs?: Duration | undefined;
@@ -57,8 +57,8 @@ export interface SubprocessInput {
   /** Limit on the bytes of both streams together, at least 1. Memory is bounded with or without it. @defaultValue no limit */
   readonly maxOutputBytes?: number | undefined;
   /**
-   * How long the output may bring nothing after the exit while a process that the command started holds it, in ms, at least 0. Only turns of the
-   * event loop count that asked for more. Then it is given up, which is a failure. @defaultValue 2000
+   * Time that the output may bring nothing after the exit while a process that the command started holds it, in ms, at least 0. Only turns of the event loop
+   * count that asked for more. Then it is given up, which is a failure. @defaultValue 2000
    */
   readonly drainMs?: Duration | undefined;
   /**
@@ -68,7 +68,7 @@ export interface SubprocessInput {
   readonly onOutput?: ((chunk: Uint8Array, stream: OutputStream) => unknown) | undefined;
   /** Told of the process once it runs, so that the next runtime can end it should this one die. */
   readonly register?: RegisterChild | undefined;
-  /** What messages for people call it, as the subject of a sentence. @defaultValue 'CLI' */
+  /** Name that messages for people give it, as the subject of a sentence. @defaultValue 'CLI' */
   readonly calledAs?: string | undefined;
   readonly clock: Clock;
 }
@@ -77,7 +77,7 @@ export type OutputStream = 'stdout' | 'stderr';
 
 const texts = 'an array of strings';
 
-/** What a command is run with, and where. */
+/** Options that say what a command is run with, and where. */
 export const commandKeys = {
   command: text({ ...programForm, required: true, help: 'Path, or name to look up on the PATH.' }),
   args: list(text({ empty: true }), { expected: texts, inherited: [], help: 'Reach the program literally.' }),
@@ -102,12 +102,12 @@ export function commandRule({ envAllow, envMode }: Pick<CommandOptions, 'envAllo
   tell('envAllow', { says: 'to be left out with an `envMode` of "only"' });
 }
 
-/** What messages call a command of which nothing more is said. */
+/** Name in messages for a command of which nothing more is said. */
 export const usualName = 'CLI';
 
-/** How long a command may take to end once it was told to. */
+/** Time that a command may take to end once it was told to. */
 export const graceMs = duration({ zero: true, default: 5000 });
-/** How much a command may print. */
+/** Most that a command may print. */
 export const maxOutputBytes = integer({ unit: 'bytes' });
 
 const inputKeys = {

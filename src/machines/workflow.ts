@@ -8,7 +8,7 @@ export interface WorkflowMachineInput {
   readonly backends: readonly string[];
 }
 
-/** What every slot is told: whose work it does. */
+/** Input of every slot: whose work it does. */
 export interface WorkflowSlotInput {
   readonly run: string;
   /** Place of the backend in the list, from 0. */
@@ -18,12 +18,12 @@ export interface WorkflowSlotInput {
 /** Why a run is ended from outside: by its caller, by its own limit, or with its gateway. */
 export type WorkflowEnding = 'cancelled' | 'expired' | 'stopped';
 
-/** How the call ended that a whole run of a backend is, with the figures of its items. */
+/** End of the call that a whole run of a backend is, with the figures of its items. */
 export interface BackendEnd {
   readonly ok: boolean;
   /** Absent of one that is `ok`. */
   readonly failure?: Failure | undefined;
-  /** What the slot threw, where there was no call. */
+  /** Error that the slot threw, where there was no call. */
   readonly error?: unknown;
   /** Items that were done, handed-over ones included. */
   readonly done: number;
@@ -31,7 +31,7 @@ export interface BackendEnd {
   readonly undone: number;
 }
 
-/** What changed when an item ended. */
+/** Figures that changed when an item ended. */
 export interface ItemFigures {
   /** Items ended, whatever their end. */
   readonly ended: number;
@@ -39,7 +39,7 @@ export interface ItemFigures {
   readonly total: number;
   /** Its failure ends the backend's run. */
   readonly critical: boolean;
-  /** What the backend's run fails with, if it does. */
+  /** Error that the backend's run fails with, if it does. */
   readonly error?: unknown;
 }
 
@@ -78,7 +78,7 @@ interface WorkflowContext extends WorkflowMachineInput {
   readonly backend: number;
   readonly ending: WorkflowEnding | undefined;
   readonly failed: boolean;
-  /** What the backend's run fails with. */
+  /** Error that the backend's run fails with. */
   readonly error: unknown;
 }
 
@@ -94,9 +94,9 @@ const unfilled = (slot: string): never => {
 const nothing: BackendEnd = { ok: false, done: 0, undone: 0 };
 
 /**
- * One run of a workflow: each backend in turn is asked for a place behind its circuit, plans, has its plan checked, does the items and
- * sums up, all within one call, whose end decides what follows. Only the end of that call leaves `trying`: its limit, its abort and its
- * circuit hold whatever the backend does.
+ * Machine of one run of a workflow: each backend in turn is asked for a place behind its circuit, plans, has its plan checked, does the items and sums up,
+ * all within one call, whose end decides what follows. Only the end of that call leaves `trying`: its limit, its abort and its circuit hold whatever the
+ * backend does.
  */
 export const workflowMachine = setup({
   types: {

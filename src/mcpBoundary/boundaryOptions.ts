@@ -7,7 +7,7 @@ import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 
-/** How long a handler may take. */
+/** Limits on the time of a handler. */
 export interface HandlerLimits {
   /**
    * Without a sign of life (a notification or a request to the client, by its context; under `superviseMcpServer` also by the server),
@@ -19,7 +19,7 @@ export interface HandlerLimits {
   readonly overallMs?: Duration | undefined;
 }
 
-/** How one handler is wrapped. */
+/** Options for wrapping one handler. */
 export interface ErrorBoundaryOptions extends HandlerLimits {
   /** Stands before the message of an error. @defaultValue the tool that was called, where the handler is told, else its own name */
   readonly tool?: string | undefined;
@@ -30,7 +30,7 @@ export interface ErrorBoundaryOptions extends HandlerLimits {
    * been given up; the secrets are taken out. What it throws is lost, and what a promise it returns rejects with.
    */
   readonly tell?: ((fact: Fact) => void) | undefined;
-  /** Where time and timers come from. @defaultValue the system's */
+  /** Source of time and timers. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 

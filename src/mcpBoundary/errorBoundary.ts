@@ -65,7 +65,7 @@ export function bounded<Args extends readonly unknown[], Result>(
 
       const last = context === undefined ? [] : [contextWith(context, call)];
       const given = [...args.slice(0, args.length - last.length), ...last] as [...Args];
-      // What the handler returns may itself throw when it is looked at.
+      // The handler's result may itself throw when it is looked at.
       void new Promise<Result>((settle) => settle(runAs(call, () => handler(...given)))).then(answered).catch(failed);
     });
 }
@@ -76,8 +76,8 @@ interface AboutCall {
 }
 
 /**
- * Whose call it is, and what it was given: a handler of requests is told both, one of a tool only the second. Where the tool is known,
- * nothing is read into its input.
+ * Tells whose call it is, and what it was given: a handler of requests is told both, one of a tool only the second. With a known tool, nothing is read into
+ * its input.
  */
 function aboutCall(args: readonly unknown[], hasContext: boolean, known: string | undefined, name: string): AboutCall {
   const [first] = args.length > (hasContext ? 1 : 0) ? args : [];
@@ -117,7 +117,7 @@ function teller({ server, tell: listener }: BoundarySettings, tool: string, inpu
   };
 }
 
-/** Where the client has left, there is nobody to fail; and a handler that ends then does what it should. */
+/** Tells whether it is one: with the client gone there is nobody to fail, and a handler that ends does what it should. */
 function isFailure(by: EndedBy): boolean {
   return by === 'limit' || by === 'uncaught';
 }

@@ -1,7 +1,7 @@
-/** What a handler is told of its request: the last of its arguments, in the shape of either SDK. */
+/** Context of a request, as a handler is told it: the last of its arguments, in the shape of either SDK. */
 export type HandlerContext = Readonly<Record<string, unknown>>;
 
-/** What the boundary hears from a handler. */
+/** Signs that the boundary hears from a handler. */
 export interface HandlerEars {
   /** Aborted when the call is given up: from then on its handler asks nobody, and has nothing to say of it. */
   readonly signal: AbortSignal;

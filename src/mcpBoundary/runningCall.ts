@@ -8,7 +8,7 @@ export type EndedBy = 'limit' | 'cancelled' | 'uncaught' | 'closing';
 
 type CallLimits = Pick<BoundarySettings, 'clock' | 'idleMs' | 'overallMs'>;
 
-/** Of all servers of this process: an error that nobody caught is the process's, and so is the end of its stdin. */
+/** Calls of all servers of this process: an error that nobody caught is the process's, and so is the end of its stdin. */
 const running = new Set<RunningCall>();
 const current = new AsyncLocalStorage<RunningCall>();
 
@@ -67,7 +67,7 @@ export class RunningCall {
     if (client?.aborted === true) this.#cancelled();
   }
 
-  /** What the handler is to hear; aborted when the call is ended before it. */
+  /** Signal that the handler is to hear; aborted when the call is ended before it. */
   get signal(): AbortSignal {
     return this.#own.signal;
   }

@@ -7,7 +7,7 @@ import type { Bus } from '../telemetry/bus.ts';
 import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runningCall.ts';
 import { tellable } from './toolErrorResult.ts';
 
-/** How much a server process goes through before it makes room for a fresh one. */
+/** Bound on what a server process goes through before it makes room for a fresh one. */
 export interface UncaughtBound {
   /** Errors that nobody caught, after which the process ends with 1. */
   readonly most: number;
@@ -20,11 +20,11 @@ export interface ServedProcess {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly uncaught: UncaughtBound;
-  /** Whether a client can be answered. Until then an error is that of a failed start, and ends the process as it would have. */
+  /** Tells whether a client can be answered. Until then an error is that of a failed start, and ends the process as it would have. */
   readonly isServing: () => boolean;
   /** Says what happened where people look for it. */
   readonly say: (line: string) => void;
-  /** How long each step of the end may take once the client is gone, in ms. */
+  /** Time that each step of the end may take once the client is gone, in ms. */
   readonly closeMs: number;
   /** The server's own clean-up. */
   readonly onClose: (() => unknown) | undefined;
@@ -96,7 +96,7 @@ export function watchServerProcess(server: ServedProcess): ServerProcess {
   };
 }
 
-/** Whose error it is can mostly be told. Where it cannot, no call in flight may be left to wait for what will not come. */
+/** Ends the calls whose error it is, as can mostly be told. Else no call in flight may be left to wait for what will not come. */
 function endCallsOf(error: unknown): void {
   const own = currentCall();
   const said = `An error in the server that nobody caught; the outcome of the call is unknown: ${tellable(error)}`;
@@ -115,7 +115,7 @@ async function windUp({ clock, closeMs, onClose, flush }: ServedProcess, by: End
     const done = Promise.resolve().then(work).catch(ignore);
     await inTime(done, { clock, limitMs: closeMs });
   };
-  // What was asked before the end of stdin may have been read with it.
+  // Requests from before the end of stdin may have been read with it.
   await within(() => new Promise<void>((resolve) => clock.nextTurn(resolve)).then(allCallsEnded));
   for (const call of callsInFlight())
     call.end(by, new Error('The server is closing; the outcome of the call is unknown'));

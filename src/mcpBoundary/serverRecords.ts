@@ -8,10 +8,10 @@ import { createRedactedLogger } from '../store/redactLogger.ts';
 import type { Store } from '../store/store.ts';
 import { type Bus, createBus } from '../telemetry/bus.ts';
 
-/** Where a server tells its facts, and keeps those that stores keep. */
+/** Place where a server tells its facts, and keeps those that stores keep. */
 export interface ServerRecords {
   readonly bus: Bus;
-  /** Whether all that was told is where it was asked to be. */
+  /** Resolves to whether all that was told is where it was asked to be. */
   flush(): Promise<boolean>;
   /** Flushes and closes. */
   close(): Promise<void>;

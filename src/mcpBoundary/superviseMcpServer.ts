@@ -37,19 +37,19 @@ export interface McpSupervisionOptions extends HandlerLimits {
    */
   readonly logger?: HostLogger | false | undefined;
   /**
-   * Whether the process is the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout
-   * breaks. `false` for a server inside something else, or over HTTP. @defaultValue true
+   * Takes the process for the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout breaks. `false` for a
+   * server inside something else, or over HTTP. @defaultValue true
    */
   readonly ownsProcess?: boolean | undefined;
   /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. At least 0. @defaultValue 10 */
   readonly mostUncaught?: number | undefined;
-  /** How long an error counts against `mostUncaught`, in ms above 0. @defaultValue 60000 */
+  /** Time that an error counts against `mostUncaught`, in ms above 0. @defaultValue 60000 */
   readonly uncaughtPeriodMs?: Duration | undefined;
   /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
   readonly closeMs?: Duration | undefined;
   /** The server's own clean-up when its client is gone; may return a promise. */
   readonly onClose?: (() => unknown) | undefined;
-  /** Where time and timers come from. @defaultValue the system's */
+  /** Source of time and timers. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 
@@ -147,7 +147,7 @@ export function superviseMcpServer(server: McpServerLike, options: McpSupervisio
   };
 }
 
-/** Where people look for what a server over stdio has to say. */
+/** Logger to where people look for what a server over stdio has to say. */
 const stderrLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -20,7 +20,7 @@ export function checkSendable(result: object): void {
   }
 }
 
-/** What may be told to the other side of anything thrown: bounded, and without what looks like a secret or stands in one of ours. */
+/** Returns what may be told to the other side of anything thrown: bounded, and without what looks like a secret or stands in one of ours. */
 export function tellable(error: unknown): string {
   const words = wordsOf(error);
   let clean = createTextRedactor(new KnownSecrets(process.env)).text(words.slice(0, 2 * longestText));
@@ -32,7 +32,7 @@ export function tellable(error: unknown): string {
   return clean.length > longestText ? `${clean.slice(0, longestText - 3)}...` : clean;
 }
 
-/** What is thrown can throw itself when it is looked at. */
+/** Reads a thrown value, which can throw itself when it is looked at. */
 function wordsOf(error: unknown): string {
   try {
     if (typeof error === 'string') return error;

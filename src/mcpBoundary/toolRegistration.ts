@@ -1,7 +1,7 @@
 import { hearServer } from './handlerContext.ts';
 import { currentCall } from './runningCall.ts';
 
-/** What is asked of a server; that of either official SDK has it. */
+/** Shape that is asked of a server; that of either official SDK has it. */
 export interface McpServerLike {
   registerTool(name: string, config: never, handler: never): unknown;
 }
@@ -35,7 +35,7 @@ export function wrapTools(server: McpServerLike, wrap: Wrap): void {
   }
 }
 
-/** Whether the server has a client, as far as it says. */
+/** Tells whether the server has a client, as far as it says. */
 export function isConnected(server: McpServerLike): boolean {
   const question: unknown = Reflect.get(server, 'isConnected');
   return typeof question === 'function' ? question.call(server) !== false : true;

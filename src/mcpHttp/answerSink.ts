@@ -15,18 +15,18 @@ export interface AnswerSinkOptions {
   readonly drained?: (() => void) | undefined;
 }
 
-/** How often a client hears that the stream stands while there is nothing to say, in ms. */
+/** Time after which a client hears that the stream stands while there is nothing to say, in ms. */
 const beatMs = 15_000;
 /** After so long an answer that could be JSON becomes a stream, so that nobody waits for headers, in ms. */
 const undecidedMs = 5000;
 /** After how long a client whose stream was cut is to come back, in ms. */
 const retryMs = 1000;
-/** What one client may leave unread, in bytes; then it is let go. */
+/** Most that one client may leave unread, in bytes; then it is let go. */
 const mostUnreadBytes = 16 * 1024 * 1024;
 /** For how long it may leave unread what others wait behind, in ms. */
 const slowMs = 30_000;
 
-/** What one response of HTTP carries: messages as events, or one as JSON. */
+/** Content of one response of HTTP: messages as events, or one as JSON. */
 export class AnswerSink {
   readonly #options: AnswerSinkOptions;
   #isStream = false;
@@ -51,7 +51,7 @@ export class AnswerSink {
     return !this.#over;
   }
 
-  /** Whether more was written than the client has read. */
+  /** True while more was written than the client has read. */
   get isFull(): boolean {
     return !this.#over && this.#options.response.writableNeedDrain;
   }

@@ -17,13 +17,13 @@ import { headerOf, transportError } from './requestChecks.ts';
 import type { Listener, ServerLines } from '../actors/mcp/serverLines.ts';
 import { readEventId, SessionStream } from './sessionStreams.ts';
 
-/** What a session is made of. */
+/** Parts of a session. */
 export interface HttpSessionOptions {
   readonly id: string;
   readonly clock: Clock;
   /** Without a request or an open stream for so long it ends, in ms. */
   readonly idleMs: number;
-  /** Whether its server has no other clients, so that one that reads slowly may hold it up. */
+  /** True where its server has no other clients, so that one that reads slowly may hold it up. */
   readonly alone: boolean;
   readonly connect: (listener: Listener) => Pick<ServerLines, 'send' | 'end' | 'closed'>;
   /** Told once, when it is over, whoever ended it. */
@@ -32,7 +32,7 @@ export interface HttpSessionOptions {
 
 /** The first revision whose streams can be resumed. */
 const firstResumable = '2025-03-26';
-/** How long a stream of a revision without empty events may say nothing before it says where to resume it, in ms. */
+/** Time that a stream of a revision without empty events may say nothing before it says where to resume it, in ms. */
 const unnamedMs = 5000;
 /** POSTs of one session without an answer. */
 const mostAsking = 1000;
@@ -51,9 +51,9 @@ export class HttpSession implements Listener {
   readonly #standing: SessionStream;
   /** All that a client may resume. */
   readonly #streams = new Map<number, SessionStream>();
-  /** Those of them that have requests without an answer, in order. */
+  /** Streams that have requests without an answer, in order. */
   readonly #asking = new Set<SessionStream>();
-  /** Where the answer to a request goes, and its progress. */
+  /** Stream that the answer to a request goes to, and its progress. */
   readonly #byRequest = new Map<string, SessionStream>();
   readonly #byToken = new Map<string, SessionStream>();
   readonly #tokens = new Map<string, string>();
@@ -227,7 +227,7 @@ export class HttpSession implements Listener {
     if (result === undefined && this.#version === '') this.end();
   }
 
-  /** Where a notification goes: to the request it is about, else where nothing is asked for. */
+  /** Finds where a notification goes: to the request it is about, else where nothing is asked for. */
   #streamOf({ method, params }: McpNotification): SessionStream {
     const token = method === 'notifications/progress' ? progressKey(params) : undefined;
     const own = token === undefined ? undefined : this.#byToken.get(token);

@@ -20,7 +20,7 @@ const goneMs = 60_000;
 export class HttpSessions {
   readonly #options: HttpSessionsOptions;
   readonly #open = new Map<string, HttpSession>();
-  /** Those whose server has not ended yet count as well: they are what a session costs. */
+  /** Sessions whose server has not ended yet count as well: they are what a session costs. */
   readonly #closing = new Set<HttpSession>();
 
   constructor(options: HttpSessionsOptions) {

@@ -23,14 +23,14 @@ import type { OpenServer } from '../actors/mcp/serverLines.ts';
 import { SharedServer } from './sharedServer.ts';
 import { exchange } from './statelessExchange.ts';
 
-/** Where a server is offered by HTTP. */
+/** Path where a server is offered by HTTP. */
 export const mcpPath = '/mcp';
 
 export interface McpHttpOptions {
   readonly clock: Clock;
   /** Starts a server for one session, or one for all of them. */
   readonly open: OpenServer;
-  /** Whether all sessions have one server. */
+  /** True where all sessions have one server. */
   readonly shared: boolean;
   /** A session ends after so long without a request or an open stream, in ms. */
   readonly sessionMs: number;

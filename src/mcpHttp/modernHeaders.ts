@@ -30,8 +30,8 @@ export function modernStatus(error: { readonly code?: unknown } | undefined): nu
 }
 
 /**
- * Where the headers of a request of the stateless era are not what its body says: a server on stdio cannot see them. `Mcp-Param-*` are left
- * alone: which there are is for the server's own list of tools to say.
+ * Refuses a request of the stateless era whose headers are not what its body says: a server on stdio cannot see them. `Mcp-Param-*` are left alone: which
+ * there are is for the server's own list of tools to say.
  */
 export function refuseModern(headers: IncomingHttpHeaders, { method, params }: McpRequest): HttpRefusal | undefined {
   const claimed = claimedVersion(params);
@@ -58,7 +58,7 @@ function mismatch(name: string, header: string | undefined, body: string): HttpR
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 
-/** What does not fit into a header as it is comes as base64. */
+/** Decodes what does not fit into a header as it is, and so comes as base64. */
 function plain(header: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(header)?.[1];
   if (encoded === undefined) return header;

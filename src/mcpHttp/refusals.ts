@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 
-/** How often a status is told at most, in ms. */
+/** Time within which a status is told once at most, in ms. */
 const gatherMs = 60_000;
 
 /** Counts requests that were not served, by status: the first is told at once, what comes within a minute after it in one figure. */
 export class Refusals {
   readonly #clock: Clock;
   readonly #tell: (status: number, requests: number) => void;
-  /** Those that are not told yet, of each status that was told within the minute. */
+  /** Requests that are not told yet, of each status that was told within the minute. */
   readonly #untold = new Map<number, number>();
   readonly #timers = new Map<number, Timer>();
 

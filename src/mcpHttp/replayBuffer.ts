@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 
-/** What is kept for clients whose stream was cut: of one session so many events, so many characters, for so long (in ms). */
+/** Bounds on what is kept for clients whose stream was cut: of one session so many events, so many characters, for so long (in ms). */
 const mostEvents = 1000;
 const mostCharacters = 4 * 1024 * 1024;
 const keptMs = 5 * 60_000;
@@ -33,7 +33,7 @@ export class ReplayBuffer {
     this.#forget();
   }
 
-  /** What is kept of a stream after this event. */
+  /** Returns what is kept of a stream after this event. */
   after(stream: number, number: number): readonly KeptEvent[] {
     this.#forget();
     return this.#events.filter((event) => event.stream === stream && event.number > number);

@@ -3,7 +3,7 @@ import type { Clock } from '../policy/clock.ts';
 
 /** Longest message of a client, in bytes; the servers of the SDKs take as much. */
 export const maxBodyBytes = 4 * 1024 * 1024;
-/** How long a client may take to send it, in ms. */
+/** Time that a client may take to send it, in ms. */
 const bodyMs = 60_000;
 
 /** The body of a request, or why there is none: it is too large, came too slowly, or its sender left. Never rejects. */
@@ -18,7 +18,7 @@ export function readRequestBody(
     const end = (outcome: Buffer | 'too_large' | 'too_slow' | 'left'): void => {
       clock.clearTimeout(timer);
       request.off('data', take);
-      // What is still to come of a body that is not wanted is not kept.
+      // The rest of a body that is not wanted is not kept.
       if (typeof outcome === 'string') request.resume();
       resolve(outcome);
     };

@@ -23,7 +23,7 @@ const handshakeRevisions: ReadonlySet<string> = new Set([
 /** The first revision without a handshake. Revisions are dates, so that they compare as texts. */
 const firstModern = '2026-07-28';
 
-/** What is wrong with the headers of a POST; undefined when nothing is. */
+/** Tells what is wrong with the headers of a POST; undefined when nothing is. */
 export function refusePost(headers: IncomingHttpHeaders): HttpRefusal | undefined {
   if (!accepts(headers, 'application/json') || !accepts(headers, 'text/event-stream')) {
     const message = 'Not Acceptable: Client must accept both application/json and text/event-stream';
@@ -37,7 +37,7 @@ export function refusePost(headers: IncomingHttpHeaders): HttpRefusal | undefine
   return refuseVersion(headers);
 }
 
-/** What is wrong with the headers of a GET; undefined when nothing is. */
+/** Tells what is wrong with the headers of a GET; undefined when nothing is. */
 export function refuseGet(headers: IncomingHttpHeaders): HttpRefusal | undefined {
   if (!accepts(headers, 'text/event-stream')) {
     return { status: 406, code: transportError, message: 'Not Acceptable: Client must accept text/event-stream' };
@@ -53,7 +53,7 @@ export function refuseVersion(headers: IncomingHttpHeaders): HttpRefusal | undef
   return { status: 400, code: transportError, message };
 }
 
-/** What the request says it is of; undefined when it does not. */
+/** Returns what version the request says it is of; undefined when it does not. */
 export function versionOf(headers: IncomingHttpHeaders): string | undefined {
   return headerOf(headers, 'mcp-protocol-version');
 }

@@ -1,7 +1,7 @@
 import type { AnswerSink } from './answerSink.ts';
 import type { ReplayBuffer } from './replayBuffer.ts';
 
-/** One stream of a session: that of a POST, which ends with the answers to its requests, or the standing one. It outlives the connections it comes by. */
+/** A stream of a session: that of a POST, which ends with the answers to its requests, or the standing one. It outlives the connections it comes by. */
 export class SessionStream {
   /** Requests without an answer, by the keys of their ids. */
   readonly pending = new Set<string>();
@@ -22,7 +22,7 @@ export class SessionStream {
     return this.#sinks.length > 0;
   }
 
-  /** Whether it has said anything, under whose ID it can be resumed. */
+  /** True once it has said anything, under whose ID it can be resumed. */
   get hasSpoken(): boolean {
     return this.#last > 0;
   }
@@ -62,7 +62,7 @@ export class SessionStream {
     this.sendAfter(this.#written);
   }
 
-  /** Whether all that came after an event is still kept. */
+  /** Tells whether all that came after an event is still kept. */
   canResume(after: number): boolean {
     return after <= this.#last && this.#replay.after(this.number, after).length === this.#last - after;
   }

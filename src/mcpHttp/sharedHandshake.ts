@@ -23,12 +23,12 @@ export class SharedHandshake<C> {
     if (this.#result !== undefined) return { result: this.#result };
     this.#waiting.push({ client, id });
     if (this.#waiting.length > 1) return undefined;
-    // What one of them can do the others cannot, and no answer says for whom it is meant.
+    // An ability of one of them is none of the others', and no answer says for whom it is meant.
     const clientInfo = { name: 'unwedge', version: this.#version };
     return { id: handshakeId, params: { protocolVersion, capabilities: {}, clientInfo } };
   }
 
-  /** Whether a client has begun. */
+  /** Tells whether a client has begun. */
   has(client: C): boolean {
     return this.#members.has(client);
   }

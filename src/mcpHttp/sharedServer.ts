@@ -24,7 +24,7 @@ import { SharedHandshake } from './sharedHandshake.ts';
 import { type Listener, type OpenServer, ServerLines } from '../actors/mcp/serverLines.ts';
 import { SharedSubscriptions } from './sharedSubscriptions.ts';
 
-/** One client of a shared server. */
+/** A client of a shared server. */
 export interface SharedClient {
   send(text: string): Promise<void> | undefined;
   /** It is gone: what it waits for is called off. */
@@ -58,7 +58,7 @@ interface Client {
 }
 
 /**
- * One server for several clients: each has ids and progress tokens of its own. The server is told of none of their abilities, so that it asks none of them
+ * A server for several clients: each has ids and progress tokens of its own. The server is told of none of their abilities, so that it asks none of them
  * anything: nobody could say which.
  */
 export class SharedServer implements Listener {
@@ -211,7 +211,7 @@ export class SharedServer implements Listener {
     else client.listener.heard(message, withMeta(text, subscriptionField, id));
   }
 
-  /** Who may hear what names no request. */
+  /** Finds those who may hear what names no request. */
   #readers(method: string, params: McpParams): Iterable<Client> {
     if (method === 'notifications/resources/updated') return this.#subscriptions.readersOf(params['uri']);
     const greeted = [...this.#clients].filter((client) => this.#handshake.has(client));

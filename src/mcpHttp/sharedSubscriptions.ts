@@ -3,7 +3,7 @@ import type { McpParams, McpRequest } from '../protocol/mcp/message.ts';
 /** From the least to the most serious. */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
-/** What each client of a shared server wants to hear without asking: resources it has subscribed to, and how much of the log. */
+/** News that each client of a shared server wants to hear without asking: resources it has subscribed to, and how much of the log. */
 export class SharedSubscriptions<C> {
   readonly #byUri = new Map<string, Set<C>>();
   readonly #levels = new Map<C, number>();
@@ -32,7 +32,7 @@ export class SharedSubscriptions<C> {
     this.#byUri.set(uri, readers.add(client));
   }
 
-  /** Who has subscribed to a resource, or to one that it is a part of. */
+  /** Finds those who have subscribed to a resource, or to one that it is a part of. */
   readersOf(uri: unknown): Iterable<C> {
     const readers = new Set<C>();
     for (const [each, clients] of this.#byUri) {
@@ -41,7 +41,7 @@ export class SharedSubscriptions<C> {
     return readers;
   }
 
-  /** Whether a client wants a message of this level: one that never said how much wants all. */
+  /** Tells whether a client wants a message of this level: one that never said how much wants all. */
   logs(client: C, level: unknown): boolean {
     return levels.indexOf(String(level)) >= (this.#levels.get(client) ?? 0);
   }

@@ -1,18 +1,18 @@
 import type { McpParams } from '../protocol/mcp/message.ts';
 
-/** How long what a server said is good for, and whether for everybody: the stateless era wants both of whatever may be kept. */
+/** Time that what a server said is good for, and whether for everybody: the stateless era wants both of whatever may be kept. */
 export interface Freshness {
   readonly ttlMs: number;
   readonly cacheScope: 'public' | 'private';
 }
 
-/** What a result says of itself. One that says nothing, or nonsense, is good for now and for who asked. */
+/** Reads what a result says of itself. A result that says nothing, or nonsense, is good for now and for who asked. */
 export function freshnessOf({ ttlMs, cacheScope }: McpParams): Freshness {
   const isTime = typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs >= 0;
   return { ttlMs: isTime ? ttlMs : 0, cacheScope: cacheScope === 'public' ? 'public' : 'private' };
 }
 
-/** What several are good for as one: no longer than the shortest of them, and for nobody for whom one of them is not. */
+/** Merges what several are good for into one: no longer than the shortest of them, and for nobody for whom one of them is not. */
 export function mergedFreshness(all: readonly Freshness[]): Freshness {
   if (all.length === 0) return freshnessOf({});
   const isPublic = all.every(({ cacheScope }) => cacheScope === 'public');

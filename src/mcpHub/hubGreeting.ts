@@ -7,20 +7,20 @@ import type { HubMember } from './hubMember.ts';
 import { mergedDiscovery, mergedInfo, signature } from './mergedInfo.ts';
 import { settling } from './settling.ts';
 
-/** How long servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
+/** Time that servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
 const eraMs = 3000;
 
-/** How the client of a hub and its servers get to know each other, in either era. */
+/** Greeting of the client of a hub and its servers, in either era. */
 export class HubGreeting {
   readonly #clock: Clock;
   readonly #members: readonly HubMember[];
   readonly #version: string;
   readonly #say: (line: string) => void;
-  /** What the client was told that its servers have. */
+  /** Abilities that the client was told its servers have. */
   #told: McpParams | undefined = undefined;
   #isModern = false;
   #isDone = false;
-  /** How much of the log the client wants, as it said so last. */
+  /** Level of the log that the client wants, as it said so last. */
   #level: McpParams | undefined = undefined;
 
   /** @param version - ours, for the client. @param say - one line for people. */
@@ -31,12 +31,12 @@ export class HubGreeting {
     this.#say = say;
   }
 
-  /** Whether the client was told what the hub is. */
+  /** True once the client was told what the hub is. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** Whether the client speaks without a handshake. */
+  /** True where the client speaks without a handshake. */
   get isModern(): boolean {
     return this.#isModern;
   }
@@ -62,7 +62,7 @@ export class HubGreeting {
     return resultAnswer(id, merged);
   }
 
-  /** Who we are, as each result of the stateless era says. */
+  /** Identity of ours, as each result of the stateless era says it. */
   get signature(): McpParams {
     return signature(this.#version);
   }
@@ -81,7 +81,7 @@ export class HubGreeting {
     );
   }
 
-  /** Of a client that knows the server from before, and so asks for nothing but what it wants. */
+  /** Introduces a client that knows the server from before, and so asks for nothing but what it wants. */
   async introduce(params: McpParams): Promise<void> {
     this.#isModern = true;
     await this.#askForEra(params);
@@ -97,7 +97,7 @@ export class HubGreeting {
     return resultAnswer(id, {});
   }
 
-  /** What a server logs the client says once, whenever that server comes up. */
+  /** Tells a server what to log, whenever it comes up: the client says so once. */
   async tellLevel(member: HubMember): Promise<boolean> {
     if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return true;
     return (await member.ask('logging/setLevel', this.#level)).answer.result !== undefined;
@@ -114,7 +114,7 @@ export class HubGreeting {
   }
 }
 
-/** What a request of ours has of one of the client's in the stateless era. */
+/** Picks what a request of ours has of one of the client's in the stateless era. */
 export function metaOf(params: McpParams): McpParams {
   const { progressToken: _, ...meta } = fieldsOf(params['_meta']);
   return { _meta: meta };

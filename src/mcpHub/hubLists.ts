@@ -21,7 +21,7 @@ export function isList(method: string): method is ListMethod {
   return Object.hasOwn(kinds, method);
 }
 
-/** How long the servers may take for their lists; what has not come by then is told as a change, in ms. */
+/** Time that the servers may take for their lists; what has not come by then is told as a change, in ms. */
 const listMs = 3000;
 /** Pages of one list of one server, and items of all of them. */
 const mostPages = 100;
@@ -48,9 +48,9 @@ export class HubLists {
   readonly prompts: HubNames;
   readonly #host: HubListsHost;
   readonly #known = new Map<ListMethod, Map<HubMember, readonly Item[]>>();
-  /** How long what each said last is good for. */
+  /** Time that what each said last is good for. */
   readonly #freshness = new Map<ListMethod, Map<HubMember, readonly Freshness[]>>();
-  /** Those that were late last time: they are not waited for again before they have answered. */
+  /** Servers that were late last time: they are not waited for again before they have answered. */
   readonly #late = new Set<HubMember>();
   readonly #owners = new Map<string, HubMember>();
 
@@ -61,8 +61,8 @@ export class HubLists {
   }
 
   /**
-   * How long a list of all servers is good for, and for whom. It is that of none while one of them has not said what it has: what comes of it is
-   * told as a change, which not every client hears.
+   * Tells how long a list of all servers is good for, and for whom. It is that of none while one of them has not said what it has: what comes of it is told
+   * as a change, which not every client hears.
    */
   freshness(method: ListMethod): Freshness {
     const { capability } = kinds[method];
@@ -71,7 +71,7 @@ export class HubLists {
     return mergedFreshness(having.flatMap((member) => known?.get(member) ?? [freshnessOf({})]));
   }
 
-  /** One list of all servers, as the members of a JSON array. @param params - what the client's request had that concerns every server. */
+  /** Makes one list of all servers, as the members of a JSON array. @param params - what the client's request had that concerns every server. */
   async list(method: ListMethod, params: McpParams): Promise<string> {
     const { members, clock } = this.#host;
     const asked = members.filter((member) => member.info !== undefined && member.mayHave(kinds[method].capability));
@@ -84,7 +84,7 @@ export class HubLists {
     return this.#merged(method);
   }
 
-  /** Whose resource a URI is: one that was listed, or that a template of theirs can make. */
+  /** Finds whose resource a URI is: one that was listed, or that a template of theirs can make. */
   async ownerOf(uri: string): Promise<HubMember | undefined> {
     const known = this.#ownerOf(uri);
     if (known !== undefined) return known;
@@ -111,7 +111,7 @@ export class HubLists {
     let cursor: unknown;
     for (let page = 0; page < mostPages && items.length < mostItems; page++) {
       const { answer, text } = await member.ask(method, cursor === undefined ? params : { ...params, cursor });
-      // What it said last stands.
+      // Its last list stands.
       if (answer.result === undefined) return;
       items.push(...itemsIn(text, method));
       freshness.push(freshnessOf(answer.result));

@@ -9,7 +9,7 @@ export interface HubServer {
   readonly open: OpenServer;
 }
 
-/** What the hub does about one of its servers. */
+/** Actions of the hub about one of its servers. */
 export interface MemberHost {
   readonly clock: Clock;
   /** An id that the client does not use. */
@@ -22,22 +22,22 @@ export interface MemberHost {
   room(): Promise<void> | undefined;
 }
 
-/** What a server answered. */
+/** Answer of a server. */
 export interface Told {
   readonly answer: McpAnswer;
   readonly text: string;
 }
 
-/** One that did not come up is greeted again after so long, in ms. */
+/** Time after which one that did not come up is greeted again, in ms. */
 const againMs = 15_000;
-/** What may wait to be read by a server, in bytes; beyond it a request is refused. */
+/** Most that may wait to be read by a server, in bytes; beyond it a request is refused. */
 const mostUnread = 16 * 1024 * 1024;
 
-/** One server of a hub, as the hub's client sees it: behind a proxy of its own, which keeps it alive. */
+/** A server of a hub, as the hub's client sees it: behind a proxy of its own, which keeps it alive. */
 export class HubMember implements Listener {
   readonly name: string;
   readonly closed: Promise<void>;
-  /** What it said of itself; undefined until it takes requests. */
+  /** Description that it gave of itself; undefined until it takes requests. */
   info: McpParams | undefined = undefined;
   readonly #host: MemberHost;
   readonly #lines: ServerLines;
@@ -57,7 +57,7 @@ export class HubMember implements Listener {
     this.closed = this.#lines.closed;
   }
 
-  /** Whether it says that it has something, such as `prompts`; one that has said nothing yet may. */
+  /** Tells whether it says that it has something, such as `prompts`; one that has said nothing yet may. */
   mayHave(capability: string): boolean {
     return this.info === undefined || (this.info['capabilities'] as McpParams | undefined)?.[capability] !== undefined;
   }
@@ -93,7 +93,7 @@ export class HubMember implements Listener {
 
   /** Resolves when it takes requests, or has failed to come up once more. @returns what was said to that, or `up`. */
   async comesUp(): Promise<(McpAnswer['error'] & object) | 'up'> {
-    // What was to be tried later is tried now.
+    // A greeting that was to be tried later is tried now.
     if (this.#again !== undefined && this.#greeting !== undefined) void this.greet('initialize', this.#greeting);
     let greeted: Promise<Told> | undefined;
     let told: Told | undefined;

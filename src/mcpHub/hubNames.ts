@@ -5,7 +5,7 @@ const longestName = 64;
 /** Between the name of a server and that of what it has. */
 const separator = '__';
 
-/** What a name of the hub stands for. */
+/** Meaning of a name of the hub. */
 export interface Named {
   readonly member: HubMember;
   /** As its server calls it. */
@@ -18,7 +18,7 @@ export interface LeftOut extends Named {
   /** The name that it cannot have. */
   readonly as: string;
   readonly reason: 'too_long' | 'taken';
-  /** Whose name it is. */
+  /** Owner of the name. */
   readonly by?: Named | undefined;
 }
 
@@ -53,7 +53,7 @@ export class HubNames {
     return undefined;
   }
 
-  /** What a name stands for: as it was listed, else by the server that it begins with. */
+  /** Finds what a name stands for: as it was listed, else by the server that it begins with. */
   find(name: string, members: readonly HubMember[]): Named | undefined {
     const listed = this.#byName.get(name);
     if (listed !== undefined) return listed;

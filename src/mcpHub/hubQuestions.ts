@@ -21,7 +21,7 @@ export interface Listen {
 /** Questions of servers that the client has not answered; of more the oldest are forgotten. */
 const mostAsked = 1000;
 
-/** What servers ask the client, and what the client listens to: requests of which there are several of one id. */
+/** Questions of servers to the client, and what the client listens to: requests of which there are several of one id. */
 export class HubQuestions {
   /** By the id that the client knows. */
   readonly #asked = new Map<string, Asked>();
@@ -62,7 +62,7 @@ export class HubQuestions {
     this.#listens.set(request.key, { request, text, members: new Set(members), acknowledged: false });
   }
 
-  /** What the client listens to. */
+  /** Requests by which the client listens. */
   get listening(): Iterable<Listen> {
     return this.#listens.values();
   }
@@ -81,7 +81,7 @@ export class HubQuestions {
     return this.#listens.delete(key);
   }
 
-  /** Whether the client may hear that it listens: once, however many servers say so. */
+  /** Tells whether the client may hear that it listens: once, however many servers say so. */
   isFirstAcknowledged(params: McpParams): boolean {
     const listen = this.#listens.get(idKey(fieldsOf(params['_meta'])[subscriptionField]) ?? '');
     if (listen === undefined || listen.acknowledged) return false;

@@ -25,20 +25,20 @@ import { notPassedOn } from './notPassedOn.ts';
 
 export interface McpHubOptions {
   readonly clock: Clock;
-  /** What the client writes, and reads. */
+  /** Streams that the client writes, and reads. */
   readonly input: Readable;
   readonly output: Writable;
   /** In the order in which they are listed. */
   readonly servers: readonly HubServer[];
-  /** One line for people. */
+  /** Says a line to people. */
   readonly say: (line: string) => void;
-  /** What of a server is not listed, besides that it is said. */
+  /** Receives what of a server is not listed, besides that it is said. */
   readonly leftOut: (left: LeftOut) => void;
   /** Our version, for the client. */
   readonly version: string;
 }
 
-/** How long a request may wait for a server that has not come up yet, in ms: it may be sent again, and a package may take minutes to be fetched. */
+/** Time that a request may wait for a server that has not come up yet, in ms: it may be sent again, and a package may take minutes to be fetched. */
 const comingUpMs = 20_000;
 const maxLineBytes = 64 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ export class McpHub {
   readonly #lists: HubLists;
   readonly #questions = new HubQuestions();
   readonly #pipe: McpClientPipe;
-  /** Who answers a request of the client, by the key of its id; undefined when the hub does. */
+  /** Server that answers a request of the client, by the key of its id; undefined when the hub does. */
   readonly #asked = new Map<string, HubMember | undefined>();
   #lastId = 0;
   #room: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { fieldsOf, type McpAnswer, type McpParams } from '../protocol/mcp/messag
 import { freshnessOf, mergedFreshness } from './freshness.ts';
 import type { HubMember } from './hubMember.ts';
 
-/** What the hub passes on; tasks are not among it: their ids are those of one server, and no list of them could be merged. Lists change with its servers. */
+/** Abilities that the hub passes on, without tasks: their ids are those of one server, and no list of them could be merged. Lists change with its servers. */
 const passedOn: Readonly<Record<string, McpParams>> = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -14,11 +14,11 @@ const passedOn: Readonly<Record<string, McpParams>> = {
 /** Longest text of instructions that is passed on of one server, in characters. */
 const longestInstructions = 10_000;
 
-/** What the hub says of itself to its client: what its servers have. Of one that has not said so yet tools are expected, which servers are for. */
+/** Merges what the hub says of itself to its client: what its servers have. From one that has not said so yet tools are expected, which servers are for. */
 export function mergedInfo(members: readonly HubMember[], protocolVersion: unknown, version: string): McpParams {
   const versions = members.map(({ info }) => info?.['protocolVersion']).filter((each) => typeof each === 'string');
   return {
-    // What the oldest of them speaks all understand.
+    // All understand what the oldest of them speaks.
     protocolVersion: [String(protocolVersion), ...versions].toSorted()[0],
     ...identity(members, version),
   };
@@ -48,12 +48,12 @@ export function mergedDiscovery(
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-/** What a result of the stateless era says of who gave it. */
+/** Returns what a result of the stateless era says of who gave it. */
 export function signature(version: string): McpParams {
   return { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'unwedge', version } } };
 }
 
-/** What of all that servers may have at least one has, as the hub has it. */
+/** Finds what at least one has of all that servers may have, as the hub has it. */
 function mergedCapabilities(members: readonly HubMember[]): McpParams {
   const isOpen = members.some(({ info }) => info === undefined);
   const has = (name: string): boolean =>

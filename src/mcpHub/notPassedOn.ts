@@ -11,7 +11,7 @@ export function notPassedOn(
   error: McpAnswer['error'],
   elapsedMs: number,
 ): string {
-  // What its proxy says of the handshake and advises about it is not about this request.
+  // Words of its proxy on the handshake, and its advice about it, are not about this request.
   const said = String(error?.['message']).split(/: it (?:failed|was not started)/, 1)[0];
   const why = error === undefined ? 'it is still starting' : said;
   const failure = {

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 import { inTime } from '../policy/inTime.ts';
 
-/** How long those that are late may take after one that was not, in ms: programs that are started together do not come up within the same moment. */
+/** Time that those that are late may take after one that was not, in ms: programs that are started together do not come up within the same moment. */
 const graceMs = 1000;
-/** How long anybody is waited for, in ms. */
+/** Longest that anybody is waited for, in ms. */
 const longestMs = 3000;
 
 /**

@@ -2,8 +2,8 @@
 const longest = 4096;
 
 /**
- * Whether a URI can be made of a template (RFC 6570): the text between its expressions stands in the URI, in order. An expression may be anything, so that
- * this says yes to some that the template cannot make; in linear time, since both come from elsewhere.
+ * Tells whether a URI can be made of a template (RFC 6570): the text between its expressions stands in the URI, in order. An expression may be anything, so
+ * that this says yes to some that the template cannot make; in linear time, since both come from elsewhere.
  */
 export function templateMatches(template: string, uri: string): boolean {
   if (template.length > longest || uri.length > longest) return false;

@@ -9,12 +9,12 @@ import type { Asker } from './wire.ts';
 /** Names of calls in one line; the others are counted. */
 const mostNames = 8;
 
-/** What the proxy tells of its server: facts for subscribers and the store, a line for people when something went wrong. */
+/** News that the proxy tells of its server: facts for subscribers and the store, a line for people when something went wrong. */
 export class Announcements {
   readonly #scope: ProxyScope;
   #lost: { readonly why: string; readonly at: number; calls: string } | undefined = undefined;
   #startedAt = 0;
-  /** What was said of a server that does not come up. */
+  /** Complaint about a server that does not come up. */
   #complaint = '';
 
   constructor(scope: ProxyScope) {
@@ -68,7 +68,7 @@ export class Announcements {
     this.#complaint = complaint;
   }
 
-  /** What became of the calls that were in flight. */
+  /** Tells what became of the calls that were in flight. */
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
     const { name, facts } = this.#scope;
     const lost = inFlight.filter((call) => call.delivered || call.cancelled);

@@ -20,7 +20,7 @@ export class ClientCall implements Asker {
   readonly tool: string | undefined;
   /** The prompt it asks for. */
   readonly prompt: string | undefined;
-  /** How it is called in records. */
+  /** Name in records. */
   readonly label: string;
   readonly modern: boolean;
   readonly asTask: boolean;
@@ -34,7 +34,7 @@ export class ClientCall implements Asker {
   /** Follows it, where the host asks for telemetry. */
   trace: Trace | undefined = undefined;
   question: Question | undefined = undefined;
-  /** Where it was written last. */
+  /** Wire that it was written to last. */
   wire: Wire | undefined = undefined;
   /** The client was given its answer. */
   delivered = false;

@@ -17,7 +17,7 @@ import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './reconcileBeat.ts';
 import type { Question } from './wire.ts';
 
-/** What the proxy does about its calls. */
+/** Actions of the proxy about its calls. */
 export interface ClientCallsHost {
   /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
   shookHands(): void;
@@ -27,7 +27,7 @@ export interface ClientCallsHost {
   found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
   /** Gives the client an answer of ours. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number): void;
-  /** What is kept of lines changed, in bytes. */
+  /** Called when what is kept of lines changed, in bytes. */
   retained(bytes: number): void;
   readonly path: CallPath<ClientCall, McpAnswer>;
 }
@@ -47,7 +47,7 @@ export class ClientCalls {
   #size = 0;
   readonly #idle: (() => void)[] = [];
   readonly #leaveLasting: () => void;
-  /** Those of the call path. */
+  /** Handshakes in the call path. */
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
@@ -74,12 +74,12 @@ export class ClientCalls {
     return this.#size;
   }
 
-  /** Whether a handshake of the client is under way. */
+  /** True while a handshake of the client is under way. */
   get isInitializing(): boolean {
     return this.#initializing > 0;
   }
 
-  /** Whether a call of the call path is a handshake of the client. */
+  /** Tells whether a call of the call path is a handshake of the client. */
   isHandshake(row: object): boolean {
     return this.#handshakes.has(row);
   }
@@ -161,7 +161,7 @@ export class ClientCalls {
     });
   }
 
-  /** What the call path runs for one attempt. */
+  /** Runs one attempt for the call path. */
   operation(call: ClientCall, context: AttemptContext): Promise<McpAnswer> {
     const wire = this.#scope.wire;
     const { line } = call;
@@ -270,7 +270,7 @@ export class ClientCalls {
     if (this.#rules.of(call) !== undefined) return true;
     // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
     if (isRemote) return true;
-    // What is heard of the tool by then decides.
+    // Anything heard of the tool by then decides.
     if (effect === undefined && call.tool !== undefined && this.#listing.isUnderWay) return true;
     return mayRepeat(lost, effect, policy.retry.repeatAfter);
   }

@@ -12,7 +12,7 @@ const mostSettings = 1000;
 
 type Settings = CallSettings<ClientCall, McpAnswer>;
 
-/** What the calls of the client are made with. */
+/** Settings that the calls of the client are made with. */
 export class ClientSettings {
   readonly #scope: ProxyScope;
   readonly #rules: ProxyRules;

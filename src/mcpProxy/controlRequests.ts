@@ -18,14 +18,14 @@ interface Aside {
   timer: Timer | undefined;
   /** The server has shown life since it was asked. */
   spoken: boolean;
-  /** Of a subscription: whether the client knows that it stands. */
+  /** True once the client knows that a subscription stands. */
   acknowledged: boolean;
 }
 
 /** A server may be busy; the client only wants to know whether somebody is there, in ms. */
 const awaited = { ref: true, running: true } as const;
 const pingMs = 5000;
-/** How long a server may take to say of which era it is, from its first sign of life and in all, in ms. */
+/** Times that a server may take to say of which era it is, from its first sign of life and in all, in ms. */
 const discoverMs = 3000;
 const discoverAtMostMs = 10_000;
 /** Subscriptions at a time; one more is refused. */
@@ -44,13 +44,13 @@ export class ControlRequests {
     this.#scope = scope;
   }
 
-  /** Whether a request of this method is none of the calls. */
+  /** Tells whether a request of this method is none of the calls. */
   takes({ method }: McpRequest): boolean {
     if (method === 'server/discover') return !this.#scope.record.established;
     return method === 'ping' || method === 'subscriptions/listen';
   }
 
-  /** Whether the server is being asked for its era: it may end of that. */
+  /** True while the server is being asked for its era: it may end of that. */
   get isDiscovering(): boolean {
     for (const { request, question } of this.#controlRequests.values()) {
       if (request.method === 'server/discover' && question !== undefined) return true;
@@ -58,7 +58,7 @@ export class ControlRequests {
     return false;
   }
 
-  /** Whether there has to be a server: a subscription stands, or nobody was there to be asked for its era. */
+  /** True while there has to be a server: a subscription stands, or nobody was there to be asked for its era. */
   get isWaiting(): boolean {
     for (const { request } of this.#controlRequests.values()) if (request.method !== 'ping') return true;
     return false;
@@ -141,7 +141,7 @@ export class ControlRequests {
     if (aside?.request.method === 'subscriptions/listen' && key !== undefined) this.cancel(key);
   }
 
-  /** Whether the client may hear that its subscription stands: once, however many servers say so. */
+  /** Tells whether the client may hear that its subscription stands: once, however many servers say so. */
   acknowledged(params: McpParams): boolean {
     const key = idKey(fieldsOf(params['_meta'])[subscriptionField]);
     const aside = key === undefined ? undefined : this.#controlRequests.get(key);

@@ -4,17 +4,16 @@ import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { ProxyScope } from './proxyScope.ts';
 
-/** How long requests may take to be answered after the client has ended its side, in ms. */
+/** Time that requests may take to be answered after the client has ended its side, in ms. */
 const drainMs = 3000;
 /**
- * How long the server may take to end once its stdin is closed, and the client to read what is left, in ms. The SDKs' clients send SIGTERM after 2 s and SIGKILL
- * after 2 s more: by then nothing of ours may be left.
+ * Time that the server may take to end once its stdin is closed, and the client to read what is left, in ms. The SDKs' clients send SIGTERM after 2 s and
+ * SIGKILL after 2 s more: by then nothing of ours may be left.
  */
 const graceMs = 1500;
 
 /**
- * What is done after the client has ended its side: what is under way may still be answered, then the server is told, and may finish.
- * Always resolves.
+ * Ends a session after the client has ended its side: what is under way may still be answered, then the server is told, and may finish. Always resolves.
  */
 export async function finishSession(
   scope: ProxyScope,

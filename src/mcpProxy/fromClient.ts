@@ -17,7 +17,7 @@ import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 import type { Question } from './wire.ts';
 
-/** Where the lines of the client go. */
+/** Targets of the lines of the client. */
 export interface FromClientTargets {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
@@ -32,7 +32,7 @@ export const maxLineBytes = 64 * 1024 * 1024;
 /** Notifications that wait for a server; of more the oldest are dropped. */
 const mostHeld = 100;
 
-/** What becomes of the lines the client writes. */
+/** Handling of the lines the client writes. */
 export class FromClient {
   readonly #scope: ProxyScope;
   readonly #to: FromClientTargets;
@@ -146,7 +146,7 @@ export class FromClient {
         this.#heldInitialized = line;
         this.#pass(line);
       }
-      // One that is being greeted hears it from us.
+      // A server that is being greeted hears it from us.
     } else this.#pass(line);
   }
 

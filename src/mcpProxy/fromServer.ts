@@ -7,7 +7,7 @@ import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 import { StrayOutput } from './strayOutput.ts';
 
-/** What becomes of the lines a server writes: they pass as they are, unless nobody waits for them. */
+/** Handling of the lines a server writes: they pass as they are, unless nobody waits for them. */
 export class FromServer {
   readonly #scope: ProxyScope;
   readonly #controlRequests: ControlRequests;
@@ -105,7 +105,7 @@ export class FromServer {
     if (passed.length > 0) outlet.write(same === items.length ? line : `[${passed.join(',')}]\n`);
   }
 
-  /** What a program prints before it ends its line is glued to the message that follows: the message is still there. */
+  /** Rescues the message that is glued to what a program prints before it ends its line: the message is still there. */
   #rescue(text: string): void {
     const at = text.indexOf('{"jsonrpc"', 1);
     const rest = at < 0 ? undefined : text.slice(at);

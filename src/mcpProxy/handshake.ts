@@ -7,14 +7,14 @@ import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { Wire } from './wire.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-/** What came of greeting a new server. */
+/** Result of greeting a new server. */
 export interface ReplayedHandshake {
   readonly era: 'legacy' | 'modern';
-  /** What it says of itself that the client was told otherwise: names of fields. */
+  /** Names of the fields that it says of itself otherwise than the client was told. */
   readonly differences: readonly string[];
   /** Requests that put it into the state of the old one. */
   readonly restored: number;
-  /** What it said of itself; undefined where it refused, which only one of the stateless era may. */
+  /** Description that it gave of itself; undefined where it refused, which only one of the stateless era may. */
   readonly result: McpParams | undefined;
   /** Why it refused. */
   readonly refusal?: string | undefined;
@@ -84,7 +84,7 @@ export async function askForLife(wire: Wire, { lifeSign }: SessionRecord): Promi
   }
 }
 
-/** Whether somebody is there who said no: in the protocol, or by a status. One that says so of its session is another one now. */
+/** Tells whether somebody is there who said no: in the protocol, or by a status. A server that says so of its session is another one now. */
 function isAnswer({ outcome, reason, status }: FailureFacts): boolean {
   return outcome === 'failed' || (status !== undefined && reason !== 'connection_closed');
 }

@@ -11,7 +11,7 @@ import type { Wire } from './wire.ts';
 /** A request, as far as it is looked at here. */
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
-/** What a client is told of a request from the record: a result, or the error of a server that does not know it. */
+/** Answer to a request from the record: a result, or the error of a server that does not know it. */
 export type AnswerOnRecord = { readonly result: McpParams } | { readonly error: McpParams };
 
 export interface HandshakeOnRecordOptions {
@@ -45,12 +45,12 @@ export class HandshakeOnRecord {
     this.#options = options;
   }
 
-  /** Whether the client was told of a handshake that no server has confirmed. */
+  /** True while the client was told of a handshake that no server has confirmed. */
   get isUnproven(): boolean {
     return this.#state === 'unproven';
   }
 
-  /** Whether lists are answered from the record: until they are compared with those of the server. */
+  /** True while lists are answered from the record: until they are compared with those of the server. */
   get isStanding(): boolean {
     return this.#state === 'unproven' || this.#state === 'proven';
   }

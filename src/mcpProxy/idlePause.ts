@@ -4,7 +4,7 @@ export interface IdlePauseOptions {
   readonly clock: Clock;
   /** In ms. */
   readonly everyMs: number;
-  /** Whether the client has to act before the server can. */
+  /** Tells whether the client has to act before the server can. */
   readonly isOwed: () => boolean;
   /** Shows a sign of life for every call in flight. */
   readonly touch: () => void;

@@ -30,19 +30,19 @@ import type { WireParts } from './wire.ts';
 
 export type { McpProxyOptions } from './settings.ts';
 
-/** Where a proxy finds its client, and how it speaks to people. */
+/** Surroundings of a proxy: its client, and how it speaks to people. */
 export interface McpProxySurroundings extends ProxyVoice {
-  /** Whether several clients write the input, whom nobody tells apart. @defaultValue false */
+  /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
-  /** What the client writes. */
+  /** Stream that the client writes. */
   readonly input: Readable;
-  /** What the client reads. */
+  /** Stream that the client reads. */
   readonly output: Writable;
 }
 
-/** What is kept of requests for a server that is away, in bytes; beyond it the client has to wait. */
+/** Most that is kept of requests for a server that is away, in bytes; beyond it the client has to wait. */
 const mostRetainedBytes = 64 * 1024 * 1024;
-/** What the client may leave unread before it is heard no more, in bytes: answers of ours are not held back by any server. */
+/** Most that the client may leave unread before it is heard no more, in bytes: answers of ours are not held back by any server. */
 const mostUnreadBytes = 16 * 1024 * 1024;
 
 /**
@@ -142,7 +142,7 @@ export class McpProxy implements Part {
     this.#pipe = this.#startPipe(around);
   }
 
-  /** What its client waits for. */
+  /** Calls that its client waits for. */
   get pending(): PendingCalls {
     const { name, clock, wire } = this.#scope;
     const refused = this.#refused;
@@ -180,7 +180,7 @@ export class McpProxy implements Part {
       incarnation: this.#scope.incarnations,
       describeTimeout: (reason, limitMs) =>
         `${reason === 'idle_timeout' ? 'No answer or progress' : 'No answer'} within ${formatDuration(limitMs)}`,
-      // What the client does not read is no fault of the server.
+      // Output that the client does not read is no fault of the server.
       amendTimeout: (facts, { call }) => {
         const named = this.#calls.isHandshake(call) ? handshakeTimeout(facts, settings) : facts;
         return this.#pipe.isFull ? { ...named, breaker: 'ignored' } : named;
@@ -197,7 +197,7 @@ export class McpProxy implements Part {
   }
 
   #failed(call: ClientCall, failure: Failure): void {
-    // One that its server answered in the moment it was lost has its record.
+    // A call that its server answered in the moment it was lost has its record.
     if (failure.kind === 'cancelled' || call.answer !== undefined) return;
     this.#announcements.toolFailed(call, failure, failure.attempts);
   }

@@ -27,7 +27,7 @@ export class McpSessions {
     this.#alone = alone;
   }
 
-  /** What they are called together. */
+  /** Name of all of them together. */
   get name(): string {
     return this.#settings.name;
   }

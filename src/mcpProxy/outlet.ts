@@ -1,10 +1,10 @@
-/** One message as it is written, its end included; inside a batch without. */
+/** A message as it is written, its end included; inside a batch without. */
 export type Line = Uint8Array | string;
 
 /** The way of every line to the client. */
 export interface Outlet {
   write(line: Line): void;
-  /** What is written while `run` runs, instead of writing it. */
+  /** Collects what is written while `run` runs, instead of writing it. */
   collect(run: () => void): readonly Line[];
 }
 

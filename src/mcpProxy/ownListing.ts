@@ -20,7 +20,7 @@ export class OwnListing {
     this.#scope = scope;
   }
 
-  /** Whether a list was asked for that is not there yet. */
+  /** True while a list was asked for that is not there yet. */
   get isUnderWay(): boolean {
     return this.#isUnderWay;
   }

@@ -2,7 +2,7 @@ import type { Incarnations } from '../calls/callPathOptions.ts';
 
 /** The processes of a server, one after another. One whose end nobody told of is not known to be gone. */
 export class ProcessIncarnations implements Incarnations {
-  /** Those that may be at work. */
+  /** Incarnations that may be at work. */
   readonly #alive = new Set<number>();
   #last = 0;
 
@@ -14,7 +14,7 @@ export class ProcessIncarnations implements Incarnations {
     return incarnation !== undefined && incarnation <= this.#last && !this.#alive.has(incarnation);
   }
 
-  /** One starts. @returns its number. */
+  /** Begins one. @returns its number. */
   begins(): number {
     this.#last++;
     this.#alive.add(this.#last);

@@ -3,7 +3,7 @@ import { mcpForms } from '../calls/requestForms.ts';
 import { fieldsOf, type McpAnswer } from '../protocol/mcp/message.ts';
 import type { ClientCall } from './clientCall.ts';
 
-/** What the calls and answers of a proxy look like to reconcile rules. A call takes its key into the line that is written. */
+/** Forms of the calls and answers of a proxy, for reconcile rules. A call takes its key into the line that is written. */
 export const proxyForms: RequestForms = {
   about(call) {
     const { tool, request } = call as ClientCall;

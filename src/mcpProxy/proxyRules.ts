@@ -19,7 +19,7 @@ export interface OwnCalls {
   readonly givenUp: (call: ClientCall, facts: FailureFacts) => void;
 }
 
-/** What is configured of the tools of the server: their effects, and the reconcile rules, which ask this server. */
+/** Configuration of the tools of the server: their effects, and the reconcile rules, which ask this server. */
 export class ProxyRules {
   readonly #scope: ProxyScope;
   readonly #own: () => OwnCalls;
@@ -37,7 +37,7 @@ export class ProxyRules {
     this.#tools = scope.settings.toolsBy(port);
   }
 
-  /** What calls of a tool do to the world, where somebody says: the configuration first, then the server. */
+  /** Tells what calls of a tool do to the world, where somebody says: the configuration first, then the server. */
   effectOf(tool: string): Effect | undefined {
     const { settings, record } = this.#scope;
     const known = this.#tools.get(tool);
@@ -49,7 +49,7 @@ export class ProxyRules {
     return isRepeated && said === 'mutating' ? undefined : said;
   }
 
-  /** What settles the lost answer of a call; a task is asked for by itself. */
+  /** Finds what settles the lost answer of a call; a task is asked for by itself. */
   of({ tool, asTask }: ClientCall): Reconciler | undefined {
     return tool === undefined || asTask ? undefined : this.#tools.get(tool)?.reconciler;
   }

@@ -11,11 +11,11 @@ import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';
 import type { Wire } from './wire.ts';
 
-/** How a proxy speaks to people. */
+/** Voice of a proxy towards people. */
 export interface ProxyVoice {
   /** Gets what the server writes to stderr, and to stdout outside the protocol. */
   readonly errors: (chunk: Uint8Array | string) => void;
-  /** One line for people. */
+  /** Says a line to people. */
   readonly say: (line: string) => void;
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
@@ -24,7 +24,7 @@ export interface ProxyVoice {
   readonly handshakes?: HandshakeShelf | undefined;
 }
 
-/** What all parts of one proxy share. */
+/** Parts that all of one proxy shares. */
 export class ProxyScope {
   readonly runtime: Runtime;
   readonly settings: ProxySettings;
@@ -33,7 +33,7 @@ export class ProxyScope {
   readonly facts: Facts;
   readonly voice: ProxyVoice;
   readonly log: TrafficLog | undefined;
-  /** What client and server have agreed on. */
+  /** Agreement of client and server. */
   readonly record = createSessionRecord();
   /** By it the client is answered before there is a server; undefined where nothing is kept. */
   readonly recorded: HandshakeOnRecord | undefined;
@@ -44,9 +44,9 @@ export class ProxyScope {
   readonly outlet: ReturnType<typeof createOutlet>;
   /** The server of the moment, whether or not it takes requests yet. */
   wire: Wire | undefined = undefined;
-  /** Whether there is a server that takes requests. */
+  /** True while there is a server that takes requests. */
   isUp = false;
-  /** What the last server that ended with words of its own said last. */
+  /** Last words of the last server that ended with words of its own. */
   lastStderr = '';
   readonly #nonce = randomUUID().slice(0, 8);
   #lastId = 0;

@@ -8,9 +8,9 @@ import type { ClientCall } from './clientCall.ts';
 
 /** A request of a client that unwedge answered, as its server did not. Its contents are not kept. */
 export interface RefusedCall {
-  /** Of its row; of one that was refused before it had one, its id for the client. */
+  /** Number of its row; of one that was refused before it had one, its id for the client. */
   readonly number: number | string;
-  /** What it calls, or its method. */
+  /** Tool that it calls, or its method. */
   readonly tool: string;
   /** On the clock of the proxy, in ms, as `at` is. */
   readonly startedAt: number;
@@ -29,7 +29,7 @@ export interface PendingCalls {
   readonly refused?: RefusedCall | undefined;
 }
 
-/** What the client of a proxy waits for, in the form of a session: its connection is one. */
+/** Tells what the client of a proxy waits for, in the form of a session: its connection is one. */
 export function proxyWhy({ pending }: { readonly pending: PendingCalls }): SessionWhy {
   const { name, calls, clock, path, pid, refused } = pending;
   const { link } = path;

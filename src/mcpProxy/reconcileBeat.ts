@@ -4,7 +4,7 @@ import type { Timer } from '../policy/clock.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 
-/** How often the client hears that it is still asked what became of its call, in ms: below the limit of any client. */
+/** Time between two signs to the client that it is still asked what became of its call, in ms: below the limit of any client. */
 const beatMs = 5000;
 
 /** Keeps the client while it is asked what became of its calls: progress that says so, to those that want progress. */
@@ -21,7 +21,7 @@ export class ReconcileBeat {
 
   /** A call has begun to wait for a verdict: its client hears of it at once, and from then on as often as all others. */
   waits(call: ClientCall): void {
-    // How long the question may take is known when it was put.
+    // The time that the question may take is known when it was put.
     this.#scope.clock.nextTurn(() => this.#tell(call));
     this.#timer ??= this.#scope.clock.setTimeout(this.#beat, beatMs);
   }

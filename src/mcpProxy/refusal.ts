@@ -32,8 +32,8 @@ export function foundLine({ request, modern }: ClientCall, answer: McpAnswer, ho
 }
 
 /**
- * What the client reads of an error that its server answered: where an earlier attempt of the call lost its answer, an error of the last one
- * says nothing of that, and would be taken for the whole truth.
+ * Writes what the client reads of an error that its server answered: where an earlier attempt of the call lost its answer, an error of the last one says
+ * nothing of that, and would be taken for the whole truth.
  */
 export function withEarlierAttempts({ request, row, tool }: ClientCall, line: Line, answer: McpAnswer): Line {
   if (tool === undefined || row === undefined || row.attempts < 2 || row.progress.effect !== 'unknown') return line;

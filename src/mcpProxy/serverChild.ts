@@ -10,7 +10,7 @@ import { askForLife } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { Wire, type WireParts } from './wire.ts';
 
-/** What the proxy does about its server, and what it knows of the need for one. */
+/** Actions of the proxy about its server, and what it knows of the need for one. */
 export interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'errors' | 'drained'> {
   readonly wire: WireParts;
   /** A process runs; see {@link McpRelayHost.started}. */
@@ -18,11 +18,11 @@ export interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'erro
   ready(wire: Wire): void;
   /** @returns whether it was to be expected, and is no failure. */
   lost(facts: FailureFacts, stderr: string, wire: Wire | undefined): boolean;
-  /** Whether a request waits for the server, or the client is to hear from it without asking. */
+  /** Tells whether a request waits for the server, or the client is to hear from it without asking. */
   isNeeded(): boolean;
   /** A process has ended, with all that it started. */
   incarnationEnded(): void;
-  /** Whether what the server says is left unread for now. */
+  /** Tells whether what the server says is left unread for now. */
   isUnread(): boolean;
 }
 
@@ -39,7 +39,7 @@ export class ServerChild {
   readonly #host: ServerHost;
   readonly #id: string;
   readonly #startLimit: StartLimit;
-  /** One for each wire: the watch knows by it whether the server is still the one it suspected. */
+  /** Suspect of each wire: the watch knows by it whether the server is still the one it suspected. */
   readonly #suspects = new WeakMap<Wire, Suspect>();
   #isAdded = false;
   #isStopped = false;
@@ -122,7 +122,7 @@ export class ServerChild {
             this.#host.incarnationEnded();
         });
       },
-      // What ended in good order while a request had begun to wait for it.
+      // It may have ended in good order while a request had begun to wait for it.
       onExit: () => {
         const state = root.state(id);
         if ((state === 'stopped' || state === 'quarantined') && this.#host.isNeeded()) this.want();
@@ -171,7 +171,7 @@ export class ServerChild {
   #ready(): void {
     const { wire } = this.#scope;
     if (wire === undefined) return;
-    // What an earlier process said tells why there was none, and nothing of this one.
+    // The words of an earlier process tell why there was none, and nothing of this one.
     this.#lastStderr = '';
     this.#scope.lastStderr = '';
     wire.ready = true;

@@ -28,7 +28,7 @@ export interface Inheritance {
   readonly changed: () => void;
 }
 
-/** What follows when one server goes and another comes. */
+/** Steps that follow when one server goes and another comes. */
 export class ServerReplacement {
   readonly #scope: ProxyScope;
   readonly #parts: Inheritance;
@@ -81,11 +81,11 @@ export class ServerReplacement {
     const isProbeDeath = controlRequests.isDiscovering && !record.established;
     const silent = calls.takeSilent();
     const inFlight = wire === undefined ? [] : [...calls.all()].filter((call) => call.question?.open === true);
-    // Those that found out have been given up by now; the server took them with it all the same.
+    // Calls that found out have been given up by now; the server took them with it all the same.
     if (facts.reason === 'hang') inFlight.unshift(...silent);
     // It ended as it was to, and nobody lost anything by it.
     const isOver = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
-    // What it speaks was found out: the next one is spoken to otherwise.
+    // Its way to speak was found out: the next one is spoken to otherwise.
     const isSwitch = !record.established && facts.reason === 'connection_closed' && facts.breaker === 'ignored';
     const isQuiet = isOver || isSwitch;
     const recordFailed = this.#failedRecord(facts);
@@ -94,7 +94,7 @@ export class ServerReplacement {
     if (stderr !== '') this.#scope.lastStderr = stderr;
     wire?.seal(facts);
     announcements.lost(facts, isQuiet, served, stderr);
-    // Of one that never worked its last words are the cause, from the first end on.
+    // The last words of one that never worked are the cause, from the first end on.
     const isNew = !record.established && facts.reason === 'connection_lost' && !facts.message.includes('; stderr: ');
     path.crashed(isNew ? { ...facts, message: withStderr(facts.message, stderr) } : facts, isQuiet);
     if (told !== facts || recordFailed) calls.endWaiting(told);
@@ -138,7 +138,7 @@ export class ServerReplacement {
   }
 }
 
-/** Whether nothing but somebody who mends it helps: there is no such command, or no server at the address. */
+/** Tells whether nothing but somebody who mends it helps: there is no such command, or no server at the address. */
 function isHopeless({ kind, reason }: FailureFacts, isEstablished: boolean): boolean {
   return kind === 'spawn' || (reason === 'not_found' && !isEstablished);
 }

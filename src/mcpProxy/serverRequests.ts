@@ -17,12 +17,12 @@ interface Open {
 
 /** Requests of dead servers that the client may still answer; of more the oldest are forgotten. */
 const mostStale = 1000;
-/** How long a request that no person answers excuses the silence of the server, in ms. */
+/** Time that a request that no person answers excuses the silence of the server, in ms. */
 const excuseMs = 60_000;
 
 /**
- * What the server asks of the client. A new server counts its ids from the start again: an answer to a dead one must not reach it, and the
- * client must not see one id twice.
+ * Requests of the server to the client. A new server counts its ids from the start again: an answer to a dead one must not reach it, and the client must not
+ * see one id twice.
  */
 export class ServerRequests {
   readonly #scope: Pick<ProxyScope, 'clock' | 'nextId'>;
@@ -75,7 +75,7 @@ export class ServerRequests {
     return ids;
   }
 
-  /** Whether the server waits for the client, which is no silence of its own. */
+  /** True while the server waits for the client, which is no silence of its own. */
   get isWaiting(): boolean {
     const now = this.#scope.clock.now();
     for (const { method, at } of this.#open.values()) if (asksPeople(method) || now - at < excuseMs) return true;

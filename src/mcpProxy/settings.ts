@@ -32,12 +32,12 @@ import { proxyForms } from './proxyForms.ts';
 import { ToolNames } from './toolNames.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** When a request whose answer was lost is sent again. */
+/** Cases in which a request whose answer was lost is sent again. */
 export type RetryMode = 'safe' | 'always' | 'never';
 
 /** An MCP server behind a proxy. */
 export interface McpProxyOptions {
-  /** What its calls are recorded under, and how it is restarted by hand. */
+  /** Name that its calls are recorded under, and by which it is restarted by hand. */
   readonly name: string;
   /** Path, or name to look up on the PATH. Never goes through a shell. Either this or `remote`. */
   readonly command?: string | undefined;
@@ -52,8 +52,8 @@ export interface McpProxyOptions {
   /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
   readonly idleMs?: Duration | undefined;
   /**
-   * What becomes of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits
-   * (`wait`), as it would without us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
+   * Fate of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits (`wait`), as it would without
+   * us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
    */
   readonly whenAlive?: WhenAlive | undefined;
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
@@ -69,28 +69,28 @@ export interface McpProxyOptions {
   readonly retry?: RetryMode | undefined;
   /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
   readonly envAllow?: readonly string[] | undefined;
-  /** Whether `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
+  /** True where `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
   readonly isOneOfSeveral?: boolean | undefined;
 }
 
-/** What of the runtime the options are read with. */
+/** Parts of the runtime that the options are read with. */
 export type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
 
 /** {@link McpProxyOptions}, checked. */
 export interface ProxySettings {
   readonly name: string;
-  /** Whether a tool's own word that repeating it does harm counts for nothing. */
+  /** True where a tool's own word that repeating it does harm counts for nothing. */
   readonly repeatsAlways: boolean;
   readonly whenAlive: WhenAlive;
   readonly policy: IntegrationPolicy;
   readonly server: ServerTarget;
-  /** Whether it is elsewhere, and no process of ours. */
+  /** True where it is elsewhere, and no process of ours. */
   readonly isRemote: boolean;
   /** The limits of a request. */
   readonly limitsOf: (method: string, tool: string | undefined) => Limits;
-  /** What the configuration says of the effect of calls of tools that it does not say it of. */
+  /** Effect that the configuration gives to calls of tools that it names no effect of. */
   readonly effect: Effect | undefined;
-  /** What is written of tools, held against those that there are. */
+  /** Names that are written of tools, held against those that there are. */
   readonly toolNames: ToolNames;
   /** The configured tools, their reconcile rules bound to this port. */
   readonly toolsBy: (port: ProbePort) => Tools;
@@ -107,7 +107,7 @@ const retries: Readonly<Record<RetryMode, RetryInput>> = {
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
 
-/** What a remote server is told apart from others by, and shown. */
+/** Keys that a remote server is told apart from others by, and shown. */
 const { url, headers, auth, transport } = remoteServerKeys;
 
 const proxyKeys = {
@@ -128,7 +128,7 @@ const proxyKeys = {
 } satisfies KeysOf<McpProxyOptions>;
 
 /**
- * What the options say wins over the policies.
+ * Checks options: what they say wins over the policies.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): ProxySettings {
@@ -191,7 +191,7 @@ const nobody: ProbePort = {
   effect: () => undefined,
 };
 
-/** Where a server is known to be, a start takes no longer than it takes to connect. */
+/** Limits of a start: where a server is known to be, it takes no longer than it takes to connect. */
 const remoteHandshakeMs = 30_000;
 const commandHandshakeMs = 180_000;
 

@@ -3,7 +3,7 @@ import { formatDuration } from '../policy/duration.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 
-/** How often the client hears that its server is still starting, in ms: below the limit of any client. */
+/** Time between two signs to the client that its server is still starting, in ms: below the limit of any client. */
 const beatMs = 5000;
 /** Beats from one line for people to the next. */
 const beatsPerLine = 3;

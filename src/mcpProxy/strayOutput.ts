@@ -8,8 +8,8 @@ const longestLine = 1000;
 const windowMs = 10_000;
 
 /**
- * What a server writes to stdout that is no message: it passes to stderr, where people look for what a program printed. A server that floods
- * its stdout must not flood that of its client too, so in each window of 10 s no more passes than its first lines.
+ * Output of a server to stdout that is no message: it passes to stderr, where people look for what a program printed. A server that floods its stdout must
+ * not flood that of its client too, so in each window of 10 s no more passes than its first lines.
  */
 export class StrayOutput {
   readonly #scope: ProxyScope;
@@ -63,7 +63,7 @@ export class StrayOutput {
     const bytes = this.#bytes;
     this.#lines = 0;
     this.#bytes = 0;
-    // Where lines were merely cut, each of them says so.
+    // Each of the lines says so where they were merely cut.
     if (lines > 0) {
       const what = lines === 1 ? '1 more line' : `${lines} more lines`;
       voice.say(`${name}: ${what} on stdout (${sizeText(bytes)}) that are no messages were left out`);

@@ -1,7 +1,7 @@
 import { nearest } from '../policy/nearest.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../protocol/mcp/message.ts';
 
-/** What is said of tools of a server, in the order in which it is told. */
+/** Configuration of tools of a server, in the order in which it is told. */
 export interface SaidOfTools {
   /** The name of the server. */
   readonly name: string;
@@ -32,12 +32,12 @@ export class ToolNames {
     this.#written = writtenIn(said);
   }
 
-  /** What a page of its tools shows to be written for none of them, a line each and each once: with the last page alone, as a tool may be on any. */
+  /** Returns what a page of its tools shows to be written for none of them, a line each and each once: with the last page alone, as a tool may be on any. */
   note({ method, params }: Pick<McpRequest, 'method' | 'params'>, result: McpParams): readonly string[] {
     if (method !== 'tools/list' || this.#written.size === 0) return [];
     const { cursor } = params;
     if (cursor === undefined) this.#listed = [];
-    // Of two clients that turn the pages at a time, one is compared.
+    // Only one of two clients that turn the pages at a time is compared.
     else if (cursor !== this.#next) return [];
     const { tools, nextCursor } = result;
     const page: readonly unknown[] = Array.isArray(tools) ? tools : [];

@@ -16,7 +16,7 @@ export interface TrafficLog {
 
 /** Above this, in bytes, the file is put aside as `.1`, in place of the last one: twice this is the most there is. */
 const largestBytes = 10 * 1024 * 1024;
-/** What waits for the disk, in bytes; what comes beyond is counted and left out. */
+/** Most that waits for the disk, in bytes; what comes beyond is counted and left out. */
 const mostWaiting = 1024 * 1024;
 const flushLimitMs = 1000;
 

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 
 export interface UnreadInputOptions {
   readonly clock: Clock;
-  /** How long the server may leave unread what is written to it, in ms. */
+  /** Time that the server may leave unread what is written to it, in ms. */
   readonly limitMs: number;
   /** Asks the server for a sign of life, and ends it if there is none. Never rejects. */
   readonly suspect: () => Promise<unknown>;

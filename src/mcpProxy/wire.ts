@@ -27,13 +27,13 @@ export interface Asking {
   readonly line: Uint8Array;
   /** Its own progress token. */
   readonly token?: string | undefined;
-  /** Whether it is to get a token where it has none, for us to see its progress. */
+  /** Gives it a token where it has none, for us to see its progress. */
   readonly addsToken?: boolean | undefined;
-  /** Whether its id was used on this server before. */
+  /** True where its id was used on this server before. */
   readonly again?: boolean | undefined;
   /** Goes into its `_meta`. */
   readonly meta?: Readonly<Record<string, string>> | undefined;
-  /** Whether its progress token outlives its answer. */
+  /** True where its progress token outlives its answer. */
   readonly asTask?: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Question {
   open: boolean;
 }
 
-/** What the wires of one proxy share. */
+/** Parts that the wires of one proxy share. */
 export interface WireParts {
   readonly now: () => number;
   /** An id that nobody else uses. */
@@ -74,7 +74,7 @@ const mostTaskTokens = 1000;
 /** The exchange with one server process: the callers that wait, each for its answer. */
 export class Wire {
   readonly relay: McpRelay;
-  /** Whether it takes requests of the client. */
+  /** True once it takes requests of the client. */
   ready = false;
   readonly #parts: WireParts;
   readonly #questions = new TurnoverMap<string, Question>();
@@ -101,7 +101,7 @@ export class Wire {
     return true;
   }
 
-  /** What is written while `run` runs, instead of writing it. */
+  /** Collects what is written while `run` runs, instead of writing it. */
   collect(run: () => void): readonly Line[] {
     const lines: Line[] = [];
     this.#collected = lines;
@@ -169,7 +169,7 @@ export class Wire {
     question.asker.answered(isRewritten ? withId(textOf(line), question.id) : line, answer, question);
   }
 
-  /** What becomes of a progress notification: it passes, or nobody waits for it. */
+  /** Decides on a progress notification: it passes, or nobody waits for it. */
   progressed(params: McpParams): 'pass' | 'drop' {
     const token = progressKey(params);
     const question = token === undefined ? undefined : this.#tokens.get(token);
@@ -221,7 +221,7 @@ export class Wire {
     }
   }
 
-  /** One request will get no answer; the server goes on. */
+  /** Ends a request that will get no answer; the server goes on. */
   requestFailed(id: McpId, facts: FailureFacts): void {
     const question = this.#questions.get(idKey(id) ?? '');
     if (question === undefined) return;

@@ -7,11 +7,11 @@ import { Instruments } from './instruments.ts';
 import { RedactedTexts } from './redactedTexts.ts';
 import { SpanTracer } from './spanTracer.ts';
 
-/** Where spans and metrics of a host go. */
+/** Destinations of spans and metrics of a host. */
 export interface Providers {
   readonly tracerProvider: TracerProvider;
   readonly meterProvider: MeterProvider;
-  /** Whether names that the conventions have given up are told beside those of now. */
+  /** Tells names that the conventions have given up beside those of now. */
   readonly earlierNames?: boolean | undefined;
 }
 

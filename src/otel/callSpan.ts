@@ -16,14 +16,14 @@ import type { RedactedTexts } from './redactedTexts.ts';
 import { spanTime } from './spanTime.ts';
 import { traceHeaders } from './traceHeaders.ts';
 
-/** What the spans of one gateway share. */
+/** Parts that the spans of one gateway share. */
 export interface SpanScope {
   readonly clock: Clock;
   readonly texts: RedactedTexts;
   readonly instruments: Instruments;
-  /** Whether the names of before v0.1.0 of the conventions are told, too. */
+  /** True where the names of before v0.1.0 of the conventions are told, too. */
   readonly earlierNames: boolean;
-  /** What a span of the host's SDK, or a processor of it, throws is contained here: it must not end a call. */
+  /** Contains what a span of the host's SDK, or a processor of it, throws: it must not end a call. */
   readonly safely: (run: () => void) => void;
 }
 

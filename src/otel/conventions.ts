@@ -44,7 +44,7 @@ export const standard = {
 /** The name that {@link standard}`.agent` had of a workflow before v0.1.0; told beside it for one release, where that is asked for. */
 const earlierWorkflow = 'gen_ai.workflow.name';
 
-/** What a call is told as, with the names of before v0.1.0 too. */
+/** Returns what a call is told as, with the names of before v0.1.0 too. */
 export function withEarlierNames(shape: CallShape): CallShape {
   const { workflow, attributes } = shape;
   if (workflow === undefined) return shape;
@@ -89,7 +89,7 @@ export const operations = {
   workflow: 'invoke_workflow',
 } as const;
 export const mcpMethods = { call: 'tools/call', list: 'tools/list' } as const;
-/** What an agent may make up is told as this. */
+/** Stand-in for what an agent may make up. */
 const other = '_OTHER';
 /** `error.type` of a tool that says it failed. */
 const toolError = 'tool_error';
@@ -123,7 +123,7 @@ const workflowName = /^workflow:(.+?):[^:]+(:items)?$/;
 /** The name of an item's span; which item it is, its label says. */
 const itemName = 'workflow item';
 
-/** What a call is told as. */
+/** Shape in which a call is told. */
 export interface CallShape {
   readonly kind: 'agent' | 'chat' | 'mcp' | 'mcpServer' | 'http' | 'httpServer' | 'tool' | 'workflow' | 'other';
   /** The name of its span. */
@@ -131,11 +131,11 @@ export interface CallShape {
   readonly spanKind: SpanKind;
   /** The workflow that it is a run or an item of. */
   readonly workflow?: string;
-  /** What its span and its metrics say of it; few values each. */
+  /** Attributes of its span and its metrics; few values each. */
   readonly attributes: Attributes;
 }
 
-/** What a call is told as; nothing of it has been redacted. */
+/** Returns what a call is told as; nothing of it has been redacted. */
 export function shapeOf(call: TracedCall): CallShape {
   const { integration, type, tool, provider, model, method, server } = call;
   const base = { [own.integration]: integration, ...given(own.integrationType, type) };
@@ -188,7 +188,7 @@ export function shapeOf(call: TracedCall): CallShape {
   return { kind: 'other', name: `call ${integration}`, spanKind: SpanKind.INTERNAL, attributes: base };
 }
 
-/** What a request that came is told as; nothing of it has been redacted. */
+/** Returns what a request that came is told as; nothing of it has been redacted. */
 export function shapeOfRequest(request: TracedRequest): CallShape {
   const base = { [own.integration]: request.integration };
   const spanKind = SpanKind.SERVER;
@@ -241,7 +241,7 @@ function httpMethod(method = ''): { readonly name: string; readonly known: strin
   return httpMethods.has(upper) ? { name: upper, known: upper } : { name: 'HTTP', known: other };
 }
 
-/** What a span says of a call beside its shape: of these there are many values. */
+/** Returns what a span says of a call beside its shape: of these there are many values. */
 export function particularsOf({ integration, number, label, session, requestId }: TracedCall): Attributes {
   const ofSession = session === undefined ? {} : { [own.session]: session, [standard.conversation]: session };
   return {
@@ -259,7 +259,7 @@ export function attributesOfTurn({ session, turn, kind }: TracedTurn): Attribute
 /** The name of a turn's span: few values, as names are to have. */
 export const turnName = 'session turn';
 
-/** What span and metrics say of a failure: what was met. An answer of the other side is told by its code, all else by its reason or kind. */
+/** Returns what span and metrics say of a failure: what was met. An answer of the other side is told by its code, all else by its reason or kind. */
 export function attributesOfFailure(shape: CallShape['kind'], failure: Failure): Attributes {
   const { kind, reason, status, code } = lastMet(failure);
   const answer = ofHttp.has(shape) ? status : ofMcp.has(shape) && isRpcCode(code) ? code : undefined;
@@ -270,12 +270,12 @@ export function attributesOfFailure(shape: CallShape['kind'], failure: Failure):
   };
 }
 
-/** What span and metrics say of an answer that came; with `error.type` where it says no. */
+/** Returns what span and metrics say of an answer that came; with `error.type` where it says no. */
 export function attributesOfAnswer(shape: CallShape['kind'], value: unknown): Attributes {
   if (ofHttp.has(shape)) {
     const status = readInteger(value, 'status');
     if (status === undefined) return {};
-    // What a server answers with 4xx is a failure of who asked.
+    // A 4xx that a server answers is a failure of who asked.
     const isError = status >= (shape === 'httpServer' ? 500 : 400);
     return { [standard.httpStatus]: status, ...(isError && { [standard.errorType]: String(status) }) };
   }

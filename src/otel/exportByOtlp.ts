@@ -8,7 +8,7 @@ import type { Observed } from '../runtime/registryOf.ts';
 import { attachTelemetry } from './attachTelemetry.ts';
 import { contextOf } from './traceContext.ts';
 
-/** What of the package `@opentelemetry/sdk-node` is used, as it is since 0.200. */
+/** Part of the package `@opentelemetry/sdk-node` that is used, as it is since 0.200. */
 export interface NodeSdkModule {
   readonly NodeSDK: new (options: {
     readonly serviceName: string | undefined;
@@ -24,7 +24,7 @@ export interface OtlpExport {
   end(): Promise<boolean>;
 }
 
-/** How long the end of a process may wait for what is left to be sent, in ms. */
+/** Time that the end of a process may wait for what is left to be sent, in ms. */
 export const flushMs = 2000;
 /** Texts that are told where `OTEL_LOG_LEVEL` asks for them; else the first alone: an export that fails is tried again and again. */
 const mostTold = 100;
@@ -80,7 +80,7 @@ function levelOf(name: string): { readonly logLevel: DiagLogLevel; readonly supp
   return { logLevel: typeof level === 'number' ? level : DiagLogLevel.WARN, suppressOverrideMessage: true };
 }
 
-/** What an exporter failed of is an error as JSON; one that tried several addresses has no message of its own. */
+/** Finds what an exporter failed of in an error as JSON; one that tried several addresses has no message of its own. */
 function reasonIn(message: string): string {
   if (!message.startsWith('{')) return message;
   try {
@@ -102,7 +102,7 @@ function ownServiceName(): string | undefined {
   return (name ?? '') !== '' || /(?:^|,)\s*service\.name\s*=/.test(attributes) ? undefined : 'unwedge';
 }
 
-/** What somebody does who reads the environment of this process, with some of it changed. */
+/** Does work that reads the environment of this process, with some of it changed. */
 function withVariables<T>(variables: Readonly<Record<string, string | undefined>>, work: () => T): T {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
   try {

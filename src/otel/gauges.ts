@@ -7,7 +7,7 @@ import type { RedactedTexts } from './redactedTexts.ts';
 
 const states = ['closed', 'open', 'half-open', 'isolated', 'crashed'] as const;
 
-/** What the host's meter asks for when it exports, and what facts count. @returns how both end. */
+/** Observes what the host's meter asks for when it exports, and what facts count. @returns how both end. */
 export function observe(
   { runtime, paths, sessions }: Pick<Observed, 'runtime'> & ObservedNow,
   meter: Meter,

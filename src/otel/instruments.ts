@@ -18,7 +18,7 @@ export const durations = [
   ['http.server.request.duration', httpBounds, ['httpServer']],
 ] as const satisfies readonly (readonly [string, readonly number[], readonly CallShape['kind'][]])[];
 
-/** Those that were renamed by v0.1.0 of the conventions; told beside the others for one release, where that is asked for. */
+/** Durations that were renamed by v0.1.0 of the conventions; told beside the others for one release, where that is asked for. */
 const earlierDurations = [
   ['gen_ai.client.operation.duration', genAiBounds, ['agent', 'chat']],
   ['gen_ai.workflow.duration', genAiBounds, ['workflow']],
@@ -36,7 +36,7 @@ export const agentCalls = {
   tools: ['gen_ai.invoke_agent.tool_calls', '{tool_call}', 'Calls of tools'],
 } as const;
 
-/** What is counted and measured as calls and turns end. */
+/** Instruments that count and measure as calls and turns end. */
 export class Instruments {
   readonly #byKind = new Map<CallShape['kind'], Histogram[]>();
   readonly #call: Histogram;

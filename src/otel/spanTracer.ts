@@ -30,7 +30,7 @@ import { contextOf } from './traceContext.ts';
 export class SpanTracer implements Tracer {
   readonly #tracer: api.Tracer;
   readonly #scope: SpanScope;
-  /** Where the turn of a session stands, for tool calls in a host without a context manager. */
+  /** Context of the turn of a session, for tool calls in a host without a context manager. */
   readonly #turns = new Map<string, Context>();
 
   constructor(tracer: api.Tracer, scope: SpanScope) {
@@ -113,5 +113,5 @@ export class SpanTracer implements Tracer {
 }
 
 const internal: SpanKind = 0;
-/** Of a span that could not be made. */
+/** Context of a span that could not be made. */
 const nowhere = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };

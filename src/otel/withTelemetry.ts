@@ -6,7 +6,7 @@ import { show } from '../policy/showValue.ts';
 import { registryOf } from '../runtime/registryOf.ts';
 import { attachTelemetry } from './attachTelemetry.ts';
 
-/** Where spans and metrics go. */
+/** Destinations of spans and metrics. */
 export interface TelemetryOptions {
   /** Makes the spans. @defaultValue that of the process, as its SDK has registered it */
   readonly tracerProvider?: TracerProvider | undefined;
@@ -19,7 +19,7 @@ export interface TelemetryOptions {
   readonly earlierNames?: boolean | undefined;
 }
 
-/** What has calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */
+/** Owner of calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */
 export type Traced = { start(...given: never[]): unknown } | { close(): unknown } | { stop(): unknown };
 
 const has = (method: string) => (value: unknown) => typeof read(value, method) === 'function';

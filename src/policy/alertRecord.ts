@@ -7,7 +7,7 @@ export interface OpenAlert {
   readonly id: string;
   readonly integration: string;
   readonly because: AlertCause;
-  /** Of the last failure or crash of the sort that raised it; with `rate`, of most of the failures. */
+  /** Kind of the last failure or crash of the sort that raised it; with `rate`, of most of the failures. */
   readonly kind: FailureKind;
   readonly message: string;
   /** Final failures of the episode so far. */
@@ -15,17 +15,17 @@ export interface OpenAlert {
   /** Crashes of the episode so far. */
   readonly crashes: number;
   readonly raisedAt: number;
-  /** Of the last failure or crash. */
+  /** Time of the last failure or crash. */
   readonly lastFailureAt: number;
 }
 
-/** What a failure or crash said. */
+/** Words of a failure or crash. */
 export type AlertWords = Pick<OpenAlert, 'kind' | 'message'>;
 
-/** What there was in an episode. */
+/** Counts of an episode. */
 export type AlertCounts = Pick<OpenAlert, AlertCount>;
 
-/** What became of an attempt to clear an alert. */
+/** Outcome of an attempt to clear an alert. */
 export type Cleared =
   /** It is: the runtime that asked tells its listeners. */
   | ({ readonly is: 'cleared' } & AlertCounts)

@@ -7,10 +7,10 @@ import type { AlertOrigin } from './facts/alertFacts.ts';
 import { sanitize } from './sanitize.ts';
 import { commandAbout, optionWords } from './shownCommand.ts';
 
-/** What is told of alerts. */
+/** News that is told of alerts. */
 export type AlertNews = FactOf<'alert.raised'> | FactOf<'alert.cleared'>;
 
-/** Of what others said: where it comes from, and what to do next, stand behind it. */
+/** Most characters of what others said: where it comes from, and what to do next, stand behind it. */
 const mostOfMessage = 200;
 
 /** An alert or an all-clear as one line for people: what, where it comes from, and the command to type next. */
@@ -55,7 +55,7 @@ function placeText({ gateway, pid, host }: AlertOrigin): string {
   return `${gateway}, pid ${pid} on ${host}`;
 }
 
-/** What an alert is about, in a few words; of one that is over in the past. */
+/** Says what an alert is about, in a few words; of one that is over in the past. */
 export function troubleText(
   {
     because,

@@ -5,7 +5,7 @@ import { failureKinds } from './failure.ts';
 import { byName, duration, type GivenValues, integer, type KeysOf, number, orOff, section } from './optionKeys.ts';
 import { readGiven } from './readOptions.ts';
 
-/** When an alert is raised for an integration, and when it is over. */
+/** Thresholds at which an alert is raised for an integration, and is over. */
 export interface AlertThresholds {
   /** Final failures within `windowMs` that raise it, at least 1. @defaultValue 5 */
   readonly failures?: number | undefined;
@@ -64,7 +64,7 @@ const ownThresholds = {
   minCalls: integer({ usually: '`alerts.minCalls`', help: 'As `alerts.minCalls`.' }),
 } satisfies KeysOf<AlertThresholds>;
 
-/** When alerts are raised, as options. */
+/** Rules for raising alerts, as options. */
 export const alertRuleKeys = {
   failures: integer({ default: defaultAlertRule.failures, help: failures }),
   crashes: integer({ default: defaultAlertRule.crashes, help: crashes }),
@@ -100,12 +100,12 @@ export function alertRules({ integrations = {}, ...usual }: GivenValues<typeof a
   return (integration) => (special.has(integration) ? special.get(integration) : general);
 }
 
-/** Whether a final failure of this kind counts (table 1). */
+/** Tells whether a final failure of this kind counts (table 1). */
 export function countsForAlerts(kind: FailureKind): boolean {
   return failureKinds[kind].alerts;
 }
 
-/** Those that count at `now`. @param times - oldest first, on the same clock as `now`. */
+/** Picks those that count at `now`. @param times - oldest first, on the same clock as `now`. */
 export function recent(times: readonly number[], now: number, { windowMs }: AlertRule): readonly number[] {
   return times.filter((at) => now - at < windowMs);
 }
@@ -123,7 +123,7 @@ export function withOneMore(
   return [...recent(times, now, rule), now].slice(-rule[cause]);
 }
 
-/** Whether so many at `now` raise an alert. */
+/** Tells whether so many at `now` raise an alert. */
 export function raises(cause: AlertCount, times: readonly number[], now: number, rule: AlertRule): boolean {
   return recent(times, now, rule).length >= rule[cause];
 }

@@ -3,13 +3,13 @@ import type { Duration } from './duration.ts';
 import { duration, type Key, list, number } from './optionKeys.ts';
 import { readValue } from './readOptions.ts';
 
-/** How the waits between attempts grow: by a factor, along a list whose last delay repeats, or not at all; all times in ms. */
+/** Growth of the waits between attempts: by a factor, along a list whose last delay repeats, or not at all; all times in ms. */
 export type Growth =
   | {
       readonly kind: 'exponential';
       /** The first wait, above 0. */
       readonly initialMs: number;
-      /** How many times longer each further wait is, at least 1. */
+      /** Factor by which each further wait is longer, at least 1. */
       readonly factor: number;
       /** The longest wait, jitter included, above 0. */
       readonly maxMs: number;
@@ -17,7 +17,7 @@ export type Growth =
   | { readonly kind: 'list'; readonly delaysMs: readonly number[]; readonly maxMs?: number | undefined }
   | { readonly kind: 'constant'; readonly delayMs: number };
 
-/** How waits are spread: not at all, by ± a factor of 0 to 1, or over the whole range from 0. */
+/** Spread of waits: not at all, by ± a factor of 0 to 1, or over the whole range from 0. */
 export type Jitter =
   | { readonly kind: 'none' }
   | { readonly kind: 'factor'; readonly factor: number }
@@ -32,7 +32,7 @@ export type BackoffInput = (
       readonly kind?: 'exponential' | undefined;
       /** The first wait, in ms above 0. */
       readonly initialMs: Duration;
-      /** How many times longer each further wait is, at least 1. @defaultValue 2 */
+      /** Factor by which each further wait is longer, at least 1. @defaultValue 2 */
       readonly factor?: number | undefined;
       /** The longest wait, jitter included, in ms above 0. */
       readonly maxMs: Duration;

@@ -3,7 +3,7 @@ import { type BreakerOutcome, type FailureFacts, type FailureKind, failureKinds 
 import { clampHint } from './hints.ts';
 import { duration, type GivenValues, integer, type KeysOf, number, type Tell } from './optionKeys.ts';
 
-/** When a circuit opens, for how long, and how it is probed. */
+/** Rules by which a circuit opens, for how long, and how it is probed. */
 export interface BreakerPolicy {
   /** Failed attempts in a row that open the circuit, at least 1. @defaultValue 5 */
   readonly consecutiveFailures: number;
@@ -15,7 +15,7 @@ export interface BreakerPolicy {
   readonly windowMs: number;
   /** Attempts the window needs before its ratio counts, 1 to `windowSize`. @defaultValue 20 */
   readonly minimumAttempts: number;
-  /** How long the circuit stays open at first, in ms. @defaultValue 60000 */
+  /** Time that the circuit stays open at first, in ms. @defaultValue 60000 */
   readonly resetTimeoutMs: number;
   /** By how much each further opening is longer, at least 1; 1 switches it off. @defaultValue 1 */
   readonly openFactor: number;
@@ -23,7 +23,7 @@ export interface BreakerPolicy {
   readonly maxOpenMs: number;
   /** Probes in flight at once, at least 1. @defaultValue 1 */
   readonly probes: number;
-  /** How much longer than its attempt limit a probe may hold its place, in ms. @defaultValue 5000 */
+  /** Time that a probe may hold its place beyond its attempt limit, in ms. @defaultValue 5000 */
   readonly probeLeaseGraceMs: number;
 }
 
@@ -41,7 +41,7 @@ export const defaultBreakerPolicy: BreakerPolicy = Object.freeze({
   probeLeaseGraceMs: 5_000,
 });
 
-/** What a breaker has counted since it last closed. */
+/** Counts of a breaker since it last closed. */
 export interface Tally {
   readonly consecutive: number;
   /** Failed attempts in the window. */
@@ -63,7 +63,7 @@ export function openingRule(kind: FailureKind, tally: Tally, policy: BreakerPoli
 }
 
 /**
- * How long an opening lasts, in ms: the latest of the reset timeout, its growth, and an upstream hint.
+ * Returns how long an opening lasts, in ms: the latest of the reset timeout, its growth, and an upstream hint.
  * @param openings - earlier openings in a row, 0 for the first.
  */
 export function openForMs(policy: BreakerPolicy, openings: number, hintMs?: number): number {
@@ -77,7 +77,7 @@ function believable(hintMs: number | undefined): number {
   return hintMs !== undefined && hintMs > 0 ? clampHint(hintMs) : 0;
 }
 
-/** What a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */
+/** Tells what a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */
 export function breakerOutcome(facts: FailureFacts): BreakerOutcome {
   if (facts.breaker !== undefined) return facts.breaker;
   return facts.kind === 'spawn' && facts.code === 'E2BIG' ? 'ignored' : failureKinds[facts.kind].breaker;

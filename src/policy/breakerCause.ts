@@ -5,7 +5,7 @@ import { type FailureKind, failureKinds, type FailureReason } from './failure.ts
 export interface CountedFailure {
   readonly kind: FailureKind;
   readonly reason?: FailureReason | undefined;
-  /** One line, at most 300 characters. */
+  /** A line, at most 300 characters. */
   readonly message: string;
   /** The call it was an attempt of, as its other facts name it. */
   readonly call: string;
@@ -13,17 +13,17 @@ export interface CountedFailure {
   readonly attempt: number;
   readonly label?: string | undefined;
   readonly session?: string | undefined;
-  /** When it failed: wall time in ms since the epoch. */
+  /** Time when it failed: wall time in ms since the epoch. */
   readonly at: number;
 }
 
 /** Why a circuit is open (O-9). */
 export interface BreakerCause {
-  /** Of the failure that opened it. */
+  /** Kind of the failure that opened it. */
   readonly kind: FailureKind;
-  /** Of the failure that opened it: one line, at most 300 characters. */
+  /** Message of the failure that opened it: one line, at most 300 characters. */
   readonly message: string;
-  /** What opened it; undefined of an opening that a version without it has kept. */
+  /** Rule that opened it; undefined of an opening that a version without it has kept. */
   readonly rule?: BreakerRule | undefined;
   /** The failures that opened it and were counted in this process, the oldest first; the last 10 of more. */
   readonly failures: readonly CountedFailure[];
@@ -64,7 +64,7 @@ export class RecentFailures {
   }
 
   /**
-   * What a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
+   * Returns what a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
    * @param nextTry - in so many ms, or `tried`: another call tries it now.
    * @param cause - why it is not tried before. @defaultValue what opened it
    */
@@ -79,7 +79,7 @@ export class RecentFailures {
   }
 }
 
-/** What is said of why a circuit is open. */
+/** Words on why a circuit is open. */
 type OpenCause = Pick<BreakerCause, 'message' | 'rule'>;
 
 /**
@@ -113,7 +113,7 @@ export function causeText(message: string): string {
   return line.slice(0, mostChars).replace(/[\s.:;]+$/, '');
 }
 
-/** What was kept of an earlier process, as far as it can be read. */
+/** Reads what was kept of an earlier process, as far as it can be read. */
 export function readBreakerCause(value: unknown): BreakerCause | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { kind, message, failures, rule: kept } = value as Partial<Record<keyof BreakerCause, unknown>>;

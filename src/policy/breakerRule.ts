@@ -49,7 +49,7 @@ export function breakerRuleNote(rule: unknown): string {
   return known === undefined ? '' : ` (${breakerRuleText(known)})`;
 }
 
-/** What was kept or told by another process; undefined where it is no rule that this version knows. */
+/** Reads what was kept or told by another process; undefined where it is no rule that this version knows. */
 export function readBreakerRule(value: unknown): BreakerRule | undefined {
   const { name, failures, attempts, limit, first } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const areNumbers = (...figures: readonly unknown[]): boolean => figures.every(Number.isFinite);
@@ -59,7 +59,7 @@ export function readBreakerRule(value: unknown): BreakerRule | undefined {
     case 'failure_ratio':
       return areNumbers(failures, attempts, limit) ? (value as BreakerRule) : undefined;
     case 'failed_probe':
-      // What it was before is no failed probe again: that bounds how deep it goes.
+      // The rule before it is no failed probe again: that bounds how deep it goes.
       return reopeningRule(
         (first as Partial<BreakerRule> | undefined)?.name === name ? undefined : readBreakerRule(first),
       );

@@ -1,22 +1,22 @@
 import type { FailureKind } from './failure.ts';
 import { addLatencies, type LatencyCounts } from './latencies.ts';
 
-/** How calls ended in some time. Figures of several times, processes or tools add up. */
+/** Ends of calls in some time. Figures of several times, processes or tools add up. */
 export interface CallFigures {
   readonly succeeded: number;
   /** Final failures by their kind. */
   readonly failed: Readonly<Partial<Record<FailureKind, number>>>;
-  /** Of the failed ones, those that a fallback answered. */
+  /** Number of the failed ones that a fallback answered. */
   readonly fellBack: number;
   /** Ended before anything was sent: by an open circuit, a limit, a stop. Neither successes nor failures. */
   readonly refused: number;
   /** Further attempts of calls, however these ended. */
   readonly retries: number;
-  /** How often what is behind the integration was there again after it was lost. */
+  /** Number of times that what is behind the integration was there again after it was lost. */
   readonly restarts: number;
-  /** How long calls took that succeeded, from the first attempt's wait to the answer. */
+  /** Times that calls took that succeeded, from the first attempt's wait to the answer. */
   readonly took: LatencyCounts;
-  /** How long it was to the first chunk of those that were read as a stream. */
+  /** Times to the first chunk of those that were read as a stream. */
   readonly firstChunk: LatencyCounts;
 }
 
@@ -29,7 +29,7 @@ export interface CallTotals extends CallFigures {
 
 /** Figures of one minute. */
 export interface CallFiguresRow extends CallTotals {
-  /** When the minute began: wall time in ms since the epoch. */
+  /** Begin of the minute: wall time in ms since the epoch. */
   readonly minute: number;
 }
 

@@ -9,7 +9,7 @@ export interface Quantiles {
   readonly p99Ms: number;
 }
 
-/** How well the calls of an integration, or of one of its tools, have worked. */
+/** Report on how well the calls of an integration, or of one of its tools, have worked. */
 export interface ReportLine {
   readonly integration: string;
   /** Undefined for all calls of the integration together. */
@@ -17,31 +17,31 @@ export interface ReportLine {
   /** Calls that ended after something was sent: the successes and the failures. */
   readonly calls: number;
   /**
-   * Of the calls that were not cancelled by their own callers, from 0 to 1; a call that only its fallback answered is no success. Undefined where
+   * Rate among the calls that were not cancelled by their own callers, from 0 to 1; a call that only its fallback answered is no success. Undefined where
    * there are none.
    */
   readonly successRate?: number | undefined;
   /** Final failures by kind. */
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>;
-  /** Of the failures, those that a fallback answered. */
+  /** Number of the failures that a fallback answered. */
   readonly fellBack: number;
   /** Calls that ended before anything was sent: by an open circuit, a limit, a stop. */
   readonly refused: number;
   /** Further attempts. */
   readonly retries: number;
-  /** Of the calls that succeeded. */
+  /** Times of the calls that succeeded. */
   readonly took?: Quantiles | undefined;
   /** Until the first chunk, of the calls that were read as a stream. */
   readonly firstChunk?: Quantiles | undefined;
 }
 
-/** One step of the time that a report is about. */
+/** A step of the time that a report is about. */
 export interface ReportStep {
   /** Wall time in ms since the epoch. */
   readonly from: number;
   readonly calls: number;
   readonly successRate?: number | undefined;
-  /** Of the calls that succeeded. */
+  /** Times of the calls that succeeded. */
   readonly took?: Quantiles | undefined;
 }
 
@@ -67,7 +67,7 @@ export function reportSpan(until: number, sinceMs: number): ReportSpan {
 /** Steps of a report. */
 const steps = 24;
 
-/** How well each integration works, by name. Figures are kept by the minute: what began within the first minute counts with it. */
+/** Reports how well each integration works, by name. Figures are kept by the minute: what began within the first minute counts with it. */
 export function reportOf(rows: readonly CallFiguresRow[], span: ReportSpan): readonly ReportEntry[] {
   return byIntegration(rows).map(([integration, own]) => {
     const whole = own.filter(({ tool }) => tool === undefined);
@@ -86,7 +86,7 @@ export function reportOf(rows: readonly CallFiguresRow[], span: ReportSpan): rea
   });
 }
 
-/** How well each integration as a whole has worked, by name. */
+/** Reports how well each integration as a whole has worked, by name. */
 export function reportLines(rows: readonly CallFiguresRow[]): readonly ReportLine[] {
   return byIntegration(rows.filter(({ tool }) => tool === undefined)).map(([integration, own]) =>
     lineOf(integration, undefined, own),

@@ -27,7 +27,7 @@ export interface ChildRecord extends StartedChild {
   readonly ownerStart: string;
 }
 
-/** Where live children are kept. Nothing here throws or rejects. */
+/** Store of live children. Nothing here throws or rejects. */
 export interface ChildRecords {
   /** Every child that is kept, also those of other runtimes; empty when nothing can be read. */
   list(): Promise<readonly ChildRecord[]>;

@@ -10,7 +10,7 @@ import { isRefusal } from './refusalForm.ts';
 import { sharpenedByWords } from './sharpened.ts';
 import { textHint } from './textHints.ts';
 
-/** What finds out whether a text is meant: a regular expression, or anything that answers like one. */
+/** Test of whether a text is meant: a regular expression, or anything that answers like one. */
 export interface TextTest {
   test(text: string): boolean;
 }
@@ -25,11 +25,11 @@ export interface ErrorPattern {
   readonly kind: FailureKind;
 }
 
-/** What classification needs to know besides the error. */
+/** Facts that classification needs besides the error. */
 export interface ClassifyContext {
   /** Wall time in ms, for hints that are dates. */
   readonly wallNow: number;
-  /** Whether the call had reached the other side. @defaultValue true */
+  /** True where the call had reached the other side. @defaultValue true */
   readonly dispatched?: boolean | undefined;
   /** The side that made a JSON-RPC error; without it, its text decides. */
   readonly source?: ErrorSource | undefined;
@@ -112,7 +112,7 @@ function lineFor({ status, code }: Finding): string {
   return code === undefined ? nothingSaid : String(code);
 }
 
-/** What neither a configured text nor a hint may turn into something that is tried again. */
+/** Kinds that neither a configured text nor a hint may turn into something that is tried again. */
 const firm: ReadonlySet<FailureKind> = new Set(['permanent', 'auth', 'quota', 'cancelled']);
 
 function judged(found: Finding | undefined, text: string, { patterns }: ClassifyContext): Finding {
@@ -164,7 +164,7 @@ function holds(text: string, pattern: TextTest | string): boolean {
   return new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, '')).test(text);
 }
 
-/** What throws when it is asked says nothing: the error is still to be classified. */
+/** Asks a pattern; one that throws says nothing: the error is still to be classified. */
 function says(pattern: TextTest, text: string): boolean {
   try {
     return pattern.test(text);

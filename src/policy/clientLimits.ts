@@ -13,8 +13,8 @@ const unconnected =
   /\b(?:did not|without) establish(?:ing)? a connection\b|\bconnect timeout\b|\bawaiting '(?:connect|lookup|secureConnect)'/i;
 
 /**
- * What the limit of the client that was used means: axios, got, ky, undici, superagent, the AWS SDK and those that are written like them. It is
- * one of ours, not a broken connection: what was sent may be under way.
+ * Tells what the limit of the client that was used means: axios, got, ky, undici, superagent, the AWS SDK and those that are written like them. It is one of
+ * ours, not a broken connection: what was sent may be under way.
  */
 export function byClientLimit(error: unknown): Finding | undefined {
   const name = readString(error, 'name') ?? '';

@@ -19,7 +19,7 @@ export interface Clock {
   nextTurn(callback: () => void): void;
   /** Time does not move before this has settled, on a clock that moves by itself alone: code that is loaded takes real time. @defaultValue the clock does not wait */
   loading?(work: Promise<unknown>): void;
-  /** When nothing of this process could run. A clock without it is taken for one whose event loop never stands still. */
+  /** Times when nothing of this process could run. A clock without it is taken for one whose event loop never stands still. */
   readonly stalls?: Stalls | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Clock {
  * them: nobody could hear one.
  */
 export interface Stalls {
-  /** How much of the time since `at` (monotonic, in ms) nothing ran, in ms. */
+  /** Returns how much of the time since `at` (monotonic, in ms) nothing ran, in ms. */
   since(at: number): number;
   /**
    * Monotonic time in ms, {@link wakeMs} after the last stall of {@link longStallMs} or more: until then connections may be found broken that
@@ -45,15 +45,15 @@ export interface Stalls {
 /** From how long on a stall is told, and what ends in its wake is nobody's failure, in ms. */
 export const longStallMs = 1000;
 
-/** How long after it connections may still be found broken, in ms. */
+/** Time after it that connections may still be found broken, in ms. */
 export const wakeMs = 1000;
 
-/** What kind of timer it is. */
+/** Kind of a timer. */
 export interface TimerOptions {
-  /** Whether the timer keeps the process alive. @defaultValue false */
+  /** Lets the timer keep the process alive. @defaultValue false */
   readonly ref?: boolean | undefined;
   /**
-   * Whether only time counts in which the event loop ran: for a timer that waits for a sign of life. A clock without stalls need not know it.
+   * Counts only time in which the event loop ran: for a timer that waits for a sign of life. A clock without stalls need not know it.
    * @defaultValue false
    */
   readonly running?: boolean | undefined;

@@ -6,15 +6,15 @@ const packageRunners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx
 const takesValue = /^(?:-r|-C|-W|-X|-I|--require|--import|--loader|--experimental-loader|--conditions|--env-file)$/;
 /** Options whose next word is the program text itself: there is no script to name. */
 const takesText = /^(?:-e|-p|-c|-E|--eval|--print)$/;
-/** What a shell does itself: it names no hook. */
+/** Words that a shell does itself: they name no hook. */
 const builtins =
   /^(?:cd|echo|eval|exec|exit|export|if|for|printf|set|source|test|trap|true|false|while|until|read|sleep|:|\.|\[{1,2}|\(|\{)$/;
 /** Sub-commands of interpreters and runners that stand before the script. */
 const verbs: ReadonlySet<string> = new Set(['run', 'exec']);
 
 /**
- * What the failures of a command are counted under: its base name; of a shell or an interpreter that of the script, of a
- * package runner the package, so that two hooks in Python do not share a circuit.
+ * Returns what the failures of a command are counted under: its base name; of a shell or an interpreter that of the script, of a package runner the package,
+ * so that two hooks in Python do not share a circuit.
  *
  * @example
  * commandKey('/usr/bin/python3', ['-u', 'hooks/guard.py', '--strict']) // 'guard.py'

@@ -1,6 +1,6 @@
 /**
- * Whether a text is a program alone. With a space in it, it is most often a command line, which no shell takes apart here; a path may have one, as
- * far as what follows the space does not begin like an argument.
+ * Tells whether a text is a program alone. With a space in it, it is most often a command line, which no shell takes apart here; a path may have one, as far
+ * as what follows the space does not begin like an argument.
  */
 export function isProgram(text: string): boolean {
   const [first = '', ...rest] = text.trim().split(/\s+/);
@@ -15,7 +15,7 @@ export const programForm = {
     'a non-empty string, the program alone: what follows it goes in `args`, as in { command: "node", args: ["server.mjs"] }',
 };
 
-/** What is wrong with a program of a command line, undefined when nothing is. @param where - it stands. */
+/** Tells what is wrong with a program of a command line, undefined when nothing is. @param where - it stands. */
 export function programFlaw(command: string, where: string): string | undefined {
   if (isProgram(command)) return undefined;
   const words = command.trim().split(/\s+/).join(' ');

@@ -2,8 +2,8 @@
 const mostSteps = 3;
 
 /**
- * Whether an answer says, or may say, that its list is not all there is: a next page, a cursor, a total above what it has, a limit that it
- * reached, errors. What is in doubt counts as cut: of a call that is not listed it could not be told that it did not happen.
+ * Tells whether an answer says, or may say, that its list is not all there is: a next page, a cursor, a total above what it has, a limit that it reached,
+ * errors. Anything in doubt counts as cut: of a call that is not listed it could not be told that it did not happen.
  * @param items - the list, which is somewhere in the answer.
  */
 export function mayBeCut(answer: unknown, items: readonly unknown[], steps = mostSteps): boolean {

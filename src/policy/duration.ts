@@ -17,7 +17,7 @@ export type Timed<T> = { readonly [K in keyof T]: K extends `${string}Ms` ? Time
 
 type TimedValue<V> = V extends number ? Duration : V extends readonly number[] ? readonly Duration[] : V;
 
-/** What a text has to look like, bounded so that it stays an exact number of ms. */
+/** Form that a text has to have, bounded so that it stays an exact number of ms. */
 export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -75,7 +75,7 @@ export function formatSeconds(ms: number): string {
   return seconds === 0 ? '0s' : formatDuration(seconds * 1000);
 }
 
-/** How long a call took, in two or three digits, as what is right to 6 % deserves: `96ms`, `2.1s`, `12s`. */
+/** Writes how long a call took, in two or three digits, as what is right to 6 % deserves: `96ms`, `2.1s`, `12s`. */
 export function formatLatency(ms: number): string {
   if (ms < 1) return '<1ms';
   return formatDuration(ms < 10_000 ? (ms < 1000 ? ms : Math.round(ms / 100) * 100) : Math.round(ms / 1000) * 1000);

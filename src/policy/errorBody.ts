@@ -1,6 +1,6 @@
 import { read, readString } from './errorChain.ts';
 
-/** What the body of an answer says, wherever the clients keep it. */
+/** Contents of the body of an answer, wherever the clients keep it. */
 export interface ErrorBody {
   /** Names of errors, as `type`, `code`, `status` and `reason` give them. */
   readonly names: readonly string[];
@@ -68,7 +68,7 @@ const worded = new Set([
   'raw',
 ]);
 
-/** How deep a body is looked into, and at how many objects. */
+/** Limits on how deep a body is looked into, and at how many objects. */
 const deepest = 8;
 const most = 60;
 const longestList = 10;
@@ -76,7 +76,7 @@ const longestList = 10;
 const longestJson = 20_000;
 const longestText = 2000;
 
-/** What the bodies say that an error carries. Never throws. */
+/** Reads what the bodies say that an error carries. Never throws. */
 export function errorBody(error: unknown): ErrorBody {
   const names: string[] = [];
   const texts: string[] = [];
@@ -113,7 +113,7 @@ export function errorBody(error: unknown): ErrorBody {
   visit(error, 0);
   const inFields =
     typeof error === 'string' ? { names: 0, numbers: 0 } : { names: names.length, numbers: numbers.length };
-  // Of Google, Anthropic and others the message is the body.
+  // The message of Google, Anthropic and others is the body.
   const message = readString(error, 'message') ?? (typeof error === 'string' ? error : undefined);
   if (message !== undefined) visit(jsonIn(message), 1);
   return { names, texts, numbers, fields, inFields };
@@ -122,7 +122,7 @@ export function errorBody(error: unknown): ErrorBody {
 function keysOf(object: object): readonly string[] {
   try {
     const own = Object.keys(object).slice(0, 100);
-    // What an error of a class has by getters is named there.
+    // Getters that an error of a class has are named there.
     return own.includes('response') || !(object instanceof Error) ? own : [...own, 'response'];
   } catch {
     return [];

@@ -1,10 +1,10 @@
-/** How far causes and aggregates are followed, and how many errors are looked at; both can be cyclic. */
+/** Limits on how far causes and aggregates are followed, and how many errors are looked at; both can be cyclic. */
 const deepest = 8;
 const most = 32;
 
 /** Longest message for people, in characters. */
 export const longestMessage = 500;
-/** Of a long text the beginning and the end are looked at, in characters each: a stack of output tells most at its end. */
+/** Longest beginning and end of a long text that are looked at, in characters each: a stack of output tells most at its end. */
 const longestHalf = 4000;
 
 /** A property of anything. Never throws: getters of foreign errors may. */
@@ -66,7 +66,7 @@ export function errorChain(error: unknown): readonly unknown[] {
   return [...chain];
 }
 
-/** One line for people: the first message of the chain, and the causes it does not name itself; empty when there is none. */
+/** Returns one line for people: the first message of the chain, and the causes it does not name itself; empty when there is none. */
 export function messageOf(chain: readonly unknown[]): string {
   let message = '';
   for (const each of chain) {

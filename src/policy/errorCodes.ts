@@ -36,20 +36,20 @@ const errnos = new Map<string, Row>([
 /** Names that mean something else where no process is started: a missing file. */
 const spawnErrnos = new Map<string, Row>([...all('ENOENT EACCES EPERM E2BIG ENOEXEC ENOTDIR', 'spawn', 'not_started')]);
 
-/** Of this machine where a process is started, elsewhere of the program that was asked. */
+/** Shortages of this machine where a process is started, elsewhere of the program that was asked. */
 const shortages: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** Of ours it says nothing about the other side. What the other side tells of its own is no error of this system, which has a number. */
+/** Judges a shortage: ours says nothing about the other side. Theirs, as they tell of it, is no error of this system, which has a number. */
 function shortage(error: unknown, code: string): Finding {
   const isOurs = error instanceof Error && readInteger(error, 'errno') !== undefined;
   return { kind: 'transient', outcome: 'not_started', code, breaker: isOurs ? 'ignored' : undefined };
 }
 
 const certificate = /^CERT_|^UNABLE_TO_(?:VERIFY|GET_ISSUER)|SELF_SIGNED_CERT/;
-/** Of Node's parser of HTTP, and of brotli. */
+/** Codes of Node's parser of HTTP, and of brotli. */
 const malformed = /^HPE_|^ERR__ERROR_FORMAT_/;
 
-/** Whether the connection broke before it stood: nothing was sent. Of several addresses, each was tried. */
+/** Tells whether the connection broke before it stood: nothing was sent. With several addresses, each was tried. */
 function isConnecting(error: unknown): boolean {
   if (readString(error, 'syscall') === 'connect') return true;
   if (readMessage(error).includes('before secure TLS connection was established')) return true;
@@ -78,7 +78,7 @@ function byStreamError(error: unknown, code: string): Finding | undefined {
   return finding(streamErrors.find(([pattern]) => pattern.test(message))?.[1], code);
 }
 
-/** What a named error means: its errno, or that it was ended by a signal. */
+/** Tells what a named error means: its errno, or that it was ended by a signal. */
 export function byName(error: unknown): Finding | undefined {
   const name = readString(error, 'name');
   if (name === 'AbortError') return { kind: 'cancelled', outcome: 'cancelled' };
@@ -92,7 +92,7 @@ export function byName(error: unknown): Finding | undefined {
   if (spawning && shortages.has(code)) return shortage(error, code);
   const found =
     byStreamError(error, code) ?? finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
-  // What never stood was not lost.
+  // A connection that never stood was not lost.
   const isRefused = found?.kind === 'transient' && isConnecting(error);
   return isRefused ? { ...found, outcome: 'not_started', reason: undefined } : found;
 }
@@ -113,7 +113,7 @@ const closeCodes = new Map<number, Row>([
   [1014, ['transient', 'unknown']],
 ]);
 
-/** What the close of a WebSocket means; many errors have small numbers in `code`, so it must look like one. */
+/** Tells what the close of a WebSocket means; many errors have small numbers in `code`, so it must look like one. */
 export function byCloseCode(error: unknown): Finding | undefined {
   const own = readInteger(error, 'closeCode');
   const looks =

@@ -1,6 +1,6 @@
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 
-/** What the name of an error means. */
+/** Meaning of the name of an error. */
 export interface NamedMeaning {
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
@@ -145,7 +145,7 @@ const names: readonly Row[] = [
 const longestName = 100;
 
 /**
- * What the names of an error mean, the most telling of them: `ThrottlingException`, `rate_limit_error`, `RESOURCE_EXHAUSTED`,
+ * Tells what the names of an error mean, the most telling of them: `ThrottlingException`, `rate_limit_error`, `RESOURCE_EXHAUSTED`,
  * `com.example#ExpiredToken`. Undefined where they say nothing.
  */
 export function nameMeaning(...given: readonly string[]): NamedMeaning | undefined {

@@ -18,8 +18,8 @@ const permanent = (pattern: RegExp, reason?: ErrorText['reason']): ErrorText =>
 const auth = (pattern: RegExp): ErrorText => row(pattern, 'auth', 'failed');
 
 /**
- * What services, SDKs and command lines say, most telling first: an unpaired history and a full context come as plain 400s, an exhausted quota comes
- * as 429 like a rate limit. To be matched against error channels only; the output of a model may quote any of these.
+ * Texts of services, SDKs and command lines, most telling first: an unpaired history and a full context come as plain 400s, an exhausted quota comes as 429
+ * like a rate limit. To be matched against error channels only; the output of a model may quote any of these.
  */
 const historyTexts: readonly ErrorText[] = Object.freeze([
   permanent(/`?tool_use`? ids were found without `?tool_result`?/i, 'history_unpaired'),
@@ -193,13 +193,15 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   ),
 ]);
 
-/** What a text means, with the HTTP status and the code that it tells. */
+/** Meaning of a text, with the HTTP status and the code that it tells. */
 export type TextMeaning = Omit<ErrorText, 'pattern'> & {
   status?: number | undefined;
   code?: string | number | undefined;
 };
 
-/** What a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it. */
+/**
+ * Tells what a text of an error channel means: the HTTP status that it tells, made more exact by its words; else its words, and the names of errors in it.
+ */
 export function textMeaning(text: string): TextMeaning | undefined {
   const told = toldLines(text).join('\n');
   const named = statedName(told);

@@ -15,11 +15,11 @@ import { sharpenedByName } from './sharpened.ts';
 import { byDatabase } from './sqlState.ts';
 import { fieldHint } from './textHints.ts';
 
-/** What the structure of a chain of errors says. */
+/** Evidence in the structure of a chain of errors. */
 export interface Evidence {
   /** The first error of the chain whose structure says something; undefined where none does. */
   readonly found: Finding | undefined;
-  /** What the bodies of the answers say for people. */
+  /** Texts for people in the bodies of the answers. */
   readonly texts: readonly string[];
   /** What the fields say of calling again, where no structure says what happened. */
   readonly hint?: RetryHint | undefined;

@@ -50,7 +50,7 @@ export function hintIn(message: string): string | undefined {
   return /as a shell tells SIG[A-Z]{2,6}/.exec(message)?.[0];
 }
 
-/** What the end of a process means, as execa and `child_process` throw it; a plain exit code leaves room for its stderr. */
+/** Tells what the end of a process means, as execa and `child_process` throw it; a plain exit code leaves room for its stderr. */
 export function byExit(error: unknown): Finding | undefined {
   // `exec` keeps the exit code in `code`, and always names its command.
   const cmd = readString(error, 'cmd');

@@ -40,10 +40,10 @@ type Matching<F extends Fact, T extends FactType> = F extends { type: T }
 /** A fact as it reaches its listeners: `at` is the wall time it was told, in ms since the epoch. */
 export type Told<F> = F & { readonly at: number };
 
-/** Where facts are told. Telling never throws. */
+/** Place where facts are told. Telling never throws. */
 export interface Facts {
   /** @param recorded - whether the store has it already, written with the change that it tells of. @defaultValue false */
   tell(fact: Fact, recorded?: boolean): void;
-  /** Whether anybody listens to this type, so that frequent facts need not be built for nobody. */
+  /** Tells whether anybody listens to this type, so that frequent facts need not be built for nobody. */
   wants(type: FactType): boolean;
 }

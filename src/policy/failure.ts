@@ -56,22 +56,22 @@ export const failureReasons = {
 export type FailureReason = keyof typeof failureReasons;
 
 /**
- * What an attempt means to the circuit breaker: no usable answer (`failure`), a prompt answer that proves life (`alive`:
- * resets the streak, closes a probe, is still an error to the caller), or nothing at all (`ignored`: frees a probe's place).
+ * Meaning of an attempt to the circuit breaker: no usable answer (`failure`), a prompt answer that proves life (`alive`: resets the streak, closes a probe,
+ * is still an error to the caller), or nothing at all (`ignored`: frees a probe's place).
  */
 export type BreakerOutcome = 'failure' | 'alive' | 'ignored';
 
 /**
- * What is known of the effect of a failed call: it never reached the other side (`not_started`), the other side said no
- * (`failed`), it was dispatched and the answer is lost (`unknown`), or it was ended on request (`cancelled`). Of a lost answer a reconcile
- * rule may have found out that the effect took place (`done`), or did not (`not_done`).
+ * Knowledge of the effect of a failed call: it never reached the other side (`not_started`), the other side said no (`failed`), it was dispatched and the
+ * answer is lost (`unknown`), or it was ended on request (`cancelled`). For a lost answer a reconcile rule may have found out that the effect took place
+ * (`done`), or did not (`not_done`).
  */
 export type EffectOutcome = 'not_started' | 'failed' | 'unknown' | 'cancelled' | 'done' | 'not_done';
 
 interface KindRow {
   readonly retried: boolean;
   readonly breaker: BreakerOutcome;
-  /** Whether a final failure of this kind counts towards an alert. */
+  /** True where a final failure of this kind counts towards an alert. */
   readonly alerts: boolean;
 }
 
@@ -97,21 +97,21 @@ export const failureKinds: Readonly<Record<FailureKind, KindRow>> = {
   unavailable: row(false, 'ignored', false),
 };
 
-/** What classification finds out about one failed attempt. */
+/** Facts that classification finds out about one failed attempt. */
 export interface FailureFacts {
   readonly kind: FailureKind;
   readonly reason?: FailureReason | undefined;
-  /** One plain line for people; never contains secrets of ours. */
+  /** Plain line for people; never contains secrets of ours. */
   readonly message: string;
-  /** What is known of the effect. */
+  /** Effect, as far as it is known. */
   readonly outcome: EffectOutcome;
-  /** How it is known, in words, where a reconcile rule was asked: `list_payments lists it as ch_42`. */
+  /** Words on how it is known, where a reconcile rule was asked: `list_payments lists it as ch_42`. */
   readonly how?: string | undefined;
-  /** When the other side asked not to be called again before, in ms from now. */
+  /** Time before which the other side asked not to be called again, in ms from now. */
   readonly retryAfterMs?: number | undefined;
-  /** When an open circuit may ask whether that still holds, in ms from now. @defaultValue `retryAfterMs` */
+  /** Time when an open circuit may ask whether that still holds, in ms from now. @defaultValue `retryAfterMs` */
   readonly probeAfterMs?: number | undefined;
-  /** What the other side said about retrying (`x-should-retry`); wins over the table, but `true` does not for `auth`, `permanent` and `cancelled`. */
+  /** Word of the other side about retrying (`x-should-retry`); wins over the table, but `true` does not for `auth`, `permanent` and `cancelled`. */
   readonly shouldRetry?: boolean | undefined;
   /**
    * `lost`: nothing proves that the attempt had no effect, whatever its kind; that was read from the last words of a command that ran. It is
@@ -124,7 +124,7 @@ export interface FailureFacts {
   readonly status?: number | undefined;
   /** errno name, JSON-RPC code, WebSocket close code or exit code. */
   readonly code?: string | number | undefined;
-  /** What the attempt means to the breaker where that is not what its kind means. */
+  /** Meaning of the attempt to the breaker where that is not what its kind means. */
   readonly breaker?: BreakerOutcome | undefined;
   /** `false` for one that counts towards no alert, whatever its kind: our own event loop had stood still, or nothing was sent. */
   readonly alerts?: false | undefined;
@@ -138,21 +138,21 @@ export interface Failure extends FailureFacts {
   /** Attempts made, the first included; 0 when the call was refused before dispatch. */
   readonly attempts: number;
   /**
-   * Whether the same call may be made again as it is, and may get through then. `false` where it may have taken effect and repeating it might do
-   * so twice: that is to be found out first.
+   * True where the same call may be made again as it is, and may get through then. `false` where it may have taken effect and repeating it might do so twice:
+   * that is to be found out first.
    */
   readonly retryable: boolean;
-  /** What the call may do to the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
+  /** Effect that the call may have on the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
   readonly effect?: Effect | undefined;
   /**
-   * What the last attempt alone left behind, where that is known and `outcome` is not: an earlier attempt may have taken effect.
+   * Effect that the last attempt alone left behind, where that is known and `outcome` is not: an earlier attempt may have taken effect.
    */
   readonly lastOutcome?: EffectOutcome | undefined;
-  /** What the fallback failed with that was asked in its place; of an integration or an agent an {@link IntegrationError}. */
+  /** Error that the fallback failed with that was asked in its place; of an integration or an agent an {@link IntegrationError}. */
   readonly fallbackError?: unknown;
 }
 
-/** How every call ends: with a value, or with a failure as a value. */
+/** End of every call: with a value, or with a failure as a value. */
 export type Outcome<T> =
   | {
       readonly ok: true;
@@ -172,7 +172,7 @@ export class IntegrationError extends Error {
   }
 }
 
-/** What an integration throws when it already knows what went wrong; classification takes its facts as they are. */
+/** Error that an integration throws when it already knows what went wrong; classification takes its facts as they are. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly facts: FailureFacts;

@@ -1,7 +1,7 @@
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 import type { RetryHint } from './hints.ts';
 
-/** What one piece of evidence about a failed attempt says. */
+/** Finding from one piece of evidence about a failed attempt. */
 export interface Finding {
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
@@ -10,7 +10,7 @@ export interface Finding {
   readonly status?: number | undefined;
   /** errno name, JSON-RPC code, close code, exit code, signal, or the error type of an API. */
   readonly code?: string | number | undefined;
-  /** What it means to the breaker where that is not what its kind means. */
+  /** Meaning to the breaker where that is not what its kind means. */
   readonly breaker?: 'ignored' | undefined;
   /** A quota of any window: with a short hint it is a rate limit. */
   readonly isAnyWindow?: true | undefined;

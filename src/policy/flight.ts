@@ -2,10 +2,10 @@ import type { Effect } from './effects.ts';
 import type { FailureFacts } from './failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
 
-/** What is kept of a failure: its facts without what was thrown. */
+/** Failure as it is kept: its facts without what was thrown. */
 export type RecordedFailure = Omit<FailureFacts, 'cause'>;
 
-/** What the rows of one call have in common. Times are wall time, in ms since the epoch. What is left out is as the policy has it. */
+/** Fields that the rows of one call have in common. Times are wall time, in ms since the epoch. Anything left out is as the policy has it. */
 export interface FlightOfCall {
   /** Unique within the integration and the run of its process: `kb-12` is call 12 of `kb`. */
   readonly call: number;
@@ -29,7 +29,7 @@ export interface FlightOfCall {
   readonly isProbe?: true | undefined;
 }
 
-/** How an attempt ended: it answered, it threw, a limit passed, its server was lost, or its caller ended it. */
+/** End of an attempt: it answered, it threw, a limit passed, its server was lost, or its caller ended it. */
 export type AttemptEnd = 'answered' | 'threw' | 'limit' | 'lost' | 'ended';
 
 /** An attempt that has ended. */
@@ -41,11 +41,11 @@ export interface AttemptRow extends FlightOfCall {
   readonly endedAt: number;
   readonly end: AttemptEnd;
   readonly failure?: RecordedFailure | undefined;
-  /** How long the call waited after it for its next attempt; `null`: for a restart. Absent where none followed. */
+  /** Time that the call waited after it for its next attempt; `null`: for a restart. Absent where none followed. */
   readonly delayMs?: number | null | undefined;
-  /** What chance drew for that wait, 0 to 1. */
+  /** Number that chance drew for that wait, 0 to 1. */
   readonly draw?: number | undefined;
-  /** Of a stream: what might follow it. */
+  /** Continuation that might follow a stream. */
   readonly continuation?: 'resumes' | 'none' | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface WorkRow {
   readonly at: number;
 }
 
-/** What befell an integration from outside. */
+/** Events that befell an integration from outside. */
 export type Befell =
   /** Its machine began, with what was known then. Times are in ms from now. */
   | {
@@ -106,7 +106,7 @@ export interface PendingRow extends FlightOfCall {
   readonly what: 'pending';
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;
-  /** When the attempt in flight started. */
+  /** Time when the attempt in flight started. */
   readonly startedAt?: number | undefined;
   /** An attempt is in flight, or what the call waits for. */
   readonly waitsFor: string;
@@ -115,7 +115,7 @@ export interface PendingRow extends FlightOfCall {
 
 export type FlightRow = AttemptRow | CallEndRow | WorkRow | InputRow | PendingRow;
 
-/** What a flight recorder held that was not written before. */
+/** Content of a flight recorder that was not written before. */
 export interface Flight {
   readonly rows: readonly FlightRow[];
   /** Limits of calls that had others than the policy of their integration. */
@@ -140,13 +140,13 @@ export interface FlightRecord extends Flight {
   readonly policy?: string | undefined;
 }
 
-/** What an integration is beside its policy, as far as its calls go by it. */
+/** Traits of an integration beside its policy, as far as its calls go by them. */
 export interface IntegrationTraits {
-  /** Whether its server can be asked for a sign of life, and what becomes of a silent call meanwhile. */
+  /** Set where its server can be asked for a sign of life: what becomes of a silent call meanwhile. */
   readonly asks?: 'end' | 'wait' | undefined;
-  /** Whether a harmless request tries its circuit. */
+  /** True where a harmless request tries its circuit. */
   readonly probes?: true | undefined;
-  /** Whether it has a process or connection that comes up after it was declared. */
+  /** True where it has a process or connection that comes up after it was declared. */
   readonly startsDown?: true | undefined;
 }
 
@@ -158,17 +158,17 @@ export interface SessionLimits {
   readonly recoveryMs: number;
 }
 
-/** What was in force. */
+/** Policy that was in force. */
 export type KeptPolicy =
   | { readonly of: 'integration'; readonly policy: IntegrationPolicy; readonly traits: IntegrationTraits }
   | { readonly of: 'session'; readonly watchdog: SessionLimits };
 
 /** A policy as it is kept: once for each name and content. Times are wall time, in ms since the epoch. */
 export interface PolicyRow {
-  /** Of the integration, or of the session. */
+  /** Name of the integration, or of the session. */
   readonly name: string;
   readonly kept: KeptPolicy;
   readonly since: number;
-  /** When it was last seen in force. */
+  /** Time when it was last seen in force. */
   readonly seenAt: number;
 }

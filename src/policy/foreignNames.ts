@@ -1,6 +1,6 @@
 /**
- * What others call our options (opossum, cockatiel, p-retry, p-limit, p-queue, Polly), and what ours were called before; by our names, the
- * likeliest first where one name of theirs is several of ours.
+ * Names that others give our options (opossum, cockatiel, p-retry, p-limit, p-queue, Polly), and that ours had before; by our names, the likeliest first
+ * where one name of theirs is several of ours.
  */
 const foreign: Readonly<Record<string, string>> = {
   maxAttempts: 'attempts retries maxRetries maxRetryAttempts retryCount retryLimit',
@@ -38,7 +38,7 @@ for (const [name, theirs] of Object.entries(foreign)) {
   }
 }
 
-/** What an option is called here that has this name elsewhere; the likeliest first. */
+/** Finds what an option is called here that has this name elsewhere; the likeliest first. */
 export function ourNames(name: string): readonly string[] {
   return ours.get(name.toLowerCase()) ?? [];
 }

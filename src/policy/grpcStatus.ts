@@ -20,7 +20,7 @@ const statuses: readonly Row[] = [
   ['OUT_OF_RANGE', 'permanent', 'failed'],
   ['UNIMPLEMENTED', 'permanent', 'failed'],
   ['INTERNAL', 'transient', 'unknown'],
-  // Of a connection that broke on the way too: nothing says that the request was not carried out.
+  // A connection that broke on the way has it too: nothing says that the request was not carried out.
   ['UNAVAILABLE', 'transient', 'unknown'],
   ['DATA_LOSS', 'unknown', 'unknown'],
   ['UNAUTHENTICATED', 'auth', 'failed'],
@@ -30,7 +30,7 @@ const statuses: readonly Row[] = [
 const unsent =
   /no connection established|failed to connect|connection refused|ECONNREFUSED|name resolution|dns resolution/i;
 
-/** What a status of gRPC means. @param words - what was said with it. */
+/** Tells what a status of gRPC means. @param words - what was said with it. */
 function grpcMeaning(status: number | string, words = ''): Finding | undefined {
   const row = typeof status === 'number' ? statuses[status] : statuses.find(([name]) => name === plain(status));
   if (row === undefined || row[0] === 'OK') return undefined;
@@ -55,7 +55,7 @@ const written = [
   /\bStatusCode\.(?<name>[A-Z_]+)\b/,
 ];
 
-/** What a text says of a call by gRPC. */
+/** Reads what a text says of a call by gRPC. */
 export function grpcText(text: string): Finding | undefined {
   for (const pattern of written) {
     const name = pattern.exec(text)?.groups?.['name'];
@@ -65,7 +65,7 @@ export function grpcText(text: string): Finding | undefined {
   return undefined;
 }
 
-/** What an error of a gRPC client means: its small number in `code` stands beside `details` and `metadata`. */
+/** Tells what an error of a gRPC client means: its small number in `code` stands beside `details` and `metadata`. */
 export function byGrpc(error: unknown): Finding | undefined {
   const code = readInteger(error, 'code');
   if (code === undefined || code < 1 || code > 16) return undefined;

@@ -1,4 +1,4 @@
-/** What the other side said about calling again. */
+/** Hint of the other side about calling again. */
 export interface RetryHint {
   /** Not before this many ms from now; 0 means now. */
   readonly retryAfterMs?: number | undefined;
@@ -75,8 +75,8 @@ export function clampHint(ms: number): number {
 }
 
 /**
- * When a limit that is used up is full again, by the header that says so (`x-ratelimit-reset`, `ratelimit-reset`, `x-ratelimit-reset-after`): the second of the
- * epoch, its ms, or seconds from now. Undefined where some is left, or that time has passed.
+ * Tells when a limit that is used up is full again, by the header that says so (`x-ratelimit-reset`, `ratelimit-reset`, `x-ratelimit-reset-after`): the
+ * second of the epoch, its ms, or seconds from now. Undefined where some is left, or that time has passed.
  */
 export function resetHint(headers: HeaderSource, wallNow: number): number | undefined {
   const left = header(headers, 'x-ratelimit-remaining') ?? header(headers, 'ratelimit-remaining');

@@ -5,7 +5,7 @@ import { readValue } from './readOptions.ts';
 /** A logger of the host: `console`, pino's, OpenClaw's, or anything with these methods. `debug` may be missing. */
 export type HostLogger = Omit<Logger, 'debug'> & Partial<Pick<Logger, 'debug'>>;
 
-/** What a logger of the host has to have. */
+/** Parts that a logger of the host has to have. */
 export const loggerKey = either<HostLogger | false>(
   [off, having('a logger or false', ['info', 'warn', 'error'], { optional: ['debug'] })],
   (value) => (value === false ? 0 : 1),
@@ -38,7 +38,7 @@ function lineOf(given: HostLogger): Line {
   }
   const isConsole = hasMethod(given, 'table') && hasMethod(given, 'dir');
   return (level) => (message, fields) => {
-    // Of an event the words say it all; a console would print its fields over several lines.
+    // The words of an event say it all; a console would print its fields over several lines.
     if (fields === undefined || (isConsole && 'event' in fields)) given[level]?.(message);
     else given[level]?.(message, fields);
   };

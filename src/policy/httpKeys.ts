@@ -1,6 +1,6 @@
 import { type Key, text } from './optionKeys.ts';
 
-/** Whether a text is an address that requests can go to: http or https, without user name and password. */
+/** Tells whether a text is an address that requests can go to: http or https, without user name and password. */
 export function isAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

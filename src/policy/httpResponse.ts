@@ -6,7 +6,7 @@ export interface FailureResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a failure behind a host is to the host's own client. A client that cannot do anything about it gets a 5xx. */
+/** Status of a failure behind a host, for the host's own client. A client that cannot do anything about it gets a 5xx. */
 const statuses: { readonly [K in FailureKind]: number } = {
   transient: 502,
   overloaded: 503,
@@ -31,9 +31,9 @@ const statuses: { readonly [K in FailureKind]: number } = {
 const passedOn: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
 
 /**
- * How an HTTP host answers a request that ended in this failure: 503 where trying again later helps (circuit open, rate limit, overloaded,
- * quota, no place, not there), 504 for what took too long, 502 for what broke behind the host, 4xx for what is wrong with the request, 499 when the
- * caller went away, else 500. With `retry-after`, in whole seconds rounded up, where it is known when.
+ * Tells how an HTTP host answers a request that ended in this failure: 503 where trying again later helps (circuit open, rate limit, overloaded, quota, no
+ * place, not there), 504 for what took too long, 502 for what broke behind the host, 4xx for what is wrong with the request, 499 when the caller went away,
+ * else 500. With `retry-after`, in whole seconds rounded up, where it is known when.
  *
  * @example
  * const outcome = await search.call(query);

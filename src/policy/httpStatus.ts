@@ -3,8 +3,8 @@ import type { Finding } from './finding.ts';
 import { type HeaderSource, header, headerHint, resetHint } from './hints.ts';
 
 /**
- * What an HTTP answer means: its status, wherever the clients keep it (`status`, `statusCode`, `response.status`, `$metadata.httpStatusCode`, a
- * numeric `code`; also as text), and its headers.
+ * Tells what an HTTP answer means: its status, wherever the clients keep it (`status`, `statusCode`, `response.status`, `$metadata.httpStatusCode`, a numeric
+ * `code`; also as text), and its headers.
  * @param wallNow - wall time in ms, for hints that are dates.
  */
 export function byStatus(error: unknown, wallNow: number): Finding | undefined {
@@ -19,7 +19,7 @@ export function byStatus(error: unknown, wallNow: number): Finding | undefined {
 
 const statusKeys = ['status', 'statusCode', 'status_code', 'httpStatus', 'httpStatusCode', 'error_code'] as const;
 
-/** What a status means that stands in a body or in a text, with the headers of the error around it. */
+/** Tells what a status means that stands in a body or in a text, with the headers of the error around it. */
 export function answerMeaning(status: number, error: unknown, response: unknown, wallNow: number): Finding {
   const given = read(error, 'headers') ?? read(response, 'headers') ?? read(error, 'responseHeaders');
   const headers = typeof given === 'object' && given !== null ? (given as HeaderSource) : undefined;
@@ -54,7 +54,7 @@ function codeOf(error: unknown): number | undefined {
   return !isExit && isFailure(code, 400) ? code : undefined;
 }
 
-/** What a status means by itself. */
+/** Tells what a status means by itself. */
 export function statusMeaning(status: number): Finding {
   switch (status) {
     case 401:

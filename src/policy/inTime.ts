@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 
-/** How long something is waited for. */
+/** Limits of a wait. */
 export interface Wait {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly signal?: AbortSignal | undefined;
   /** In ms; 0 or less: not at all. @defaultValue until the signal aborts */
   readonly limitMs?: number | undefined;
-  /** Whether only time counts in which the event loop ran. @defaultValue false */
+  /** Counts only time in which the event loop ran. @defaultValue false */
   readonly running?: boolean | undefined;
 }
 
-/** What a promise gives, or undefined when the signal aborts or the limit passes before. Rejects as it does. */
+/** Gives what a promise gives, or undefined when the signal aborts or the limit passes before. Rejects as it does. */
 export async function inTime<T>(
   promise: Promise<T>,
   { clock, signal, limitMs, running }: Wait,

@@ -15,12 +15,12 @@ export function lastLine(text: string): string | undefined {
   return lines.findLast((line) => telling.test(line)) ?? lines.at(-1);
 }
 
-/** Whether the text says that something is wrong, in the words of most programs. */
+/** Tells whether the text says that something is wrong, in the words of most programs. */
 export function namesError(text: string): boolean {
   return telling.test(text);
 }
 
-/** What stands between what became of a server and what it wrote last, in messages about its end. */
+/** Mark between what became of a server and what it wrote last, in messages about its end. */
 const mark = '; stderr: ';
 
 /** A message about the end of a server, with the one line of its stderr that says what is wrong in place of all that is known of it. */

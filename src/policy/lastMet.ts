@@ -1,9 +1,9 @@
 import { type Failure, type FailureFacts, failureKinds } from './failure.ts';
 
 /**
- * What a call failed of: the one judgement for alerts, counts, rates and metrics. A call whose attempts opened the circuit, or whose probe left it open,
- * ends as `circuit_open` and was no refusal: it failed as its last attempt did. Without it an upstream that is down would be counted by its first calls
- * alone. Of all others, refusals among them, it is the failure itself. Allocates nothing; never throws.
+ * Tells what a call failed of: the one judgement for alerts, counts, rates and metrics. A call whose attempts opened the circuit, or whose probe left it
+ * open, ends as `circuit_open` and was no refusal: it failed as its last attempt did. Without it an upstream that is down would be counted by its first calls
+ * alone. For all others, refusals among them, it is the failure itself. Allocates nothing; never throws.
  */
 export function lastMet(failure: Failure): FailureFacts {
   const { kind, attempts, cause } = failure;
@@ -11,8 +11,8 @@ export function lastMet(failure: Failure): FailureFacts {
 }
 
 /**
- * Whether something was sent for a call that failed. One that ends before (cancelled or out of time in the queue) counts as a refused one does: it says
- * nothing of the integration.
+ * Tells whether something was sent for a call that failed. A call that ends before (cancelled or out of time in the queue) counts as a refused one does: it
+ * says nothing of the integration.
  */
 export function wasSent({ attempts }: Pick<Failure, 'attempts'>): boolean {
   return attempts > 0;

@@ -1,8 +1,8 @@
 /** Steps in which one doubling of the time is told apart. */
 const steps = 8;
-/** One ms, in the unit that is counted. */
+/** A ms, in the unit that is counted. */
 const unitsPerMs = 64;
-/** What is longer counts as this: 9.3 h. */
+/** Longest time; what is longer counts as this: 9.3 h. */
 const longest = 2 ** 31 - 1;
 const buckets = bucketOf(longest) + 1;
 
@@ -10,8 +10,8 @@ const buckets = bucketOf(longest) + 1;
 export type LatencyCounts = readonly number[];
 
 /**
- * How long things took, as counts in buckets that grow with the time: a quantile is right to 6 %, or to 1/64 ms. Counting allocates nothing; what
- * was counted in several places, or at several times, adds up.
+ * Times that things took, as counts in buckets that grow with the time: a quantile is right to 6 %, or to 1/64 ms. Counting allocates nothing; what was
+ * counted in several places, or at several times, adds up.
  */
 export class Latencies {
   readonly #counts = new Uint32Array(buckets);
@@ -37,7 +37,7 @@ function bucketOf(units: number): number {
   return (doublings - 2) * steps + ((whole >> (doublings - 3)) & (steps - 1));
 }
 
-/** Where a bucket begins, in ms. */
+/** Tells where a bucket begins, in ms. */
 function beginOf(index: number): number {
   if (index < steps) return index / unitsPerMs;
   return ((steps + (index % steps)) * 2 ** (Math.floor(index / steps) - 1)) / unitsPerMs;
@@ -70,13 +70,13 @@ export function countOf(counts: LatencyCounts): number {
   return counts.reduce((sum, count, at) => (at % 2 === 1 ? sum + count : sum), 0);
 }
 
-/** How many took less than this. @param ms - a power of two, from 1/8 on: where a bucket begins. */
+/** Counts those that took less than this. @param ms - a power of two, from 1/8 on: where a bucket begins. */
 export function atMost(counts: LatencyCounts, ms: number): number {
   const end = bucketOf(Math.min(ms * unitsPerMs, longest));
   return counts.reduce((sum, count, at) => (at % 2 === 1 && (counts[at - 1] ?? 0) < end ? sum + count : sum), 0);
 }
 
-/** What all took together, in ms, right to 6 %. Grows with what is counted. */
+/** Estimates what all took together, in ms, right to 6 %. Grows with what is counted. */
 export function estimatedSumMs(counts: LatencyCounts): number {
   return counts.reduce((sum, count, at) => {
     const index = counts[at - 1] ?? 0;

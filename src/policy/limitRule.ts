@@ -8,7 +8,7 @@ interface GivenLimits {
   readonly longRunningMs?: number | undefined;
 }
 
-/** Which limit is over before which, where both are given. One of silence may be longer than both: there it is none. */
+/** Limits and those they are over before, where both are given. A limit of silence may be longer than both: there it is none. */
 const pairs = [
   ['attemptMs', 'overallMs'],
   ['attemptMs', 'longRunningMs'],

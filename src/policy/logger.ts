@@ -1,4 +1,4 @@
-/** Where diagnostics go: a line for people and its fields, as `console` and most loggers take them. Silent unless the host gives one. */
+/** Sink for diagnostics: a line for people and its fields, as `console` and most loggers take them. Silent unless the host gives one. */
 export interface Logger {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;

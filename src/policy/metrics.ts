@@ -1,27 +1,27 @@
 import { addFigures, type CallTotals, noFigures } from './callFigures.ts';
 import { atMost, countOf, estimatedSumMs, type LatencyCounts } from './latencies.ts';
 
-/** What metrics are made of. */
+/** Figures that metrics are made of. */
 export interface MetricsSource {
-  /** Of all time that the store has seen: they never go down. */
+  /** Totals of all time that the store has seen: they never go down. */
   readonly totals: readonly CallTotals[];
   readonly integrations: readonly {
     readonly integration: string;
     readonly circuit: (typeof circuits)[number];
-    /** Of live runtimes; undefined where none knows it. */
+    /** Number in live runtimes; undefined where none knows it. */
     readonly inFlight?: number | undefined;
     readonly waiting?: number | undefined;
     readonly pendingLong?: number | undefined;
     /** The circuits of its tools that are not closed: at most 1,000, and those that are isolated. @defaultValue none */
     readonly tools?: readonly { readonly tool: string; readonly circuit: (typeof circuits)[number] }[] | undefined;
   }[];
-  /** Of live runtimes; undefined where none is known. */
+  /** Stores of live runtimes; undefined where none is known. */
   readonly stores?: { readonly degraded: number; readonly waiting: number } | undefined;
   readonly openAlerts: readonly { readonly integration: string; readonly because: string }[];
 }
 
 export interface MetricSample {
-  /** Of a histogram: `_bucket`, `_sum`, `_count`. @defaultValue '' */
+  /** Suffix of a histogram: `_bucket`, `_sum`, `_count`. @defaultValue '' */
   readonly suffix?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -1,13 +1,13 @@
 import { causeText } from './breakerCause.ts';
 import { checkText } from './options.ts';
 
-/** Who gives an order, and why; each is one line of at most 300 characters. */
+/** Author of an order, and the reason; each is one line of at most 300 characters. */
 export interface OrderNote {
   readonly by?: string | undefined;
   readonly why?: string | undefined;
 }
 
-/** What an operator can order: of gateways that run, about dead letters and about alerts. */
+/** Orders that an operator can give: of gateways that run, about dead letters and about alerts. */
 export const orderNames = [
   'restart',
   'isolate',
@@ -24,23 +24,23 @@ export const orderNames = [
 
 export type OrderName = (typeof orderNames)[number];
 
-/** What an operator orders. */
+/** Order of an operator. */
 export interface Order {
   readonly order: OrderName;
-  /** Of an integration or a session. */
+  /** Name of an integration or a session. */
   readonly name: string;
-  /** What of the session is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`. */
+  /** Part of the session that is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`. */
   readonly target?: string | undefined;
   /** Why, in the words of who orders. */
   readonly why?: string | undefined;
-  /** Who orders. */
+  /** Name of who orders. */
   readonly by: string;
 }
 
-/** What became of an order. */
+/** Outcome of an order. */
 export interface OrderResult {
   readonly ok: boolean;
-  /** One sentence for people. */
+  /** A sentence for people. */
   readonly text: string;
 }
 
@@ -53,7 +53,7 @@ export function noteIn(params: unknown): OrderNote {
   };
 }
 
-/** Whose order it was that ended something before its time, and why, for the failure that comes of it. */
+/** Says whose order it was that ended something before its time, and why, for the failure that comes of it. */
 export function firedBy({ by, why }: OrderNote): string {
   return `fired by an operator${by === undefined ? '' : ` (${by})`}${why === undefined ? '' : `: ${why}`}`;
 }
@@ -61,7 +61,7 @@ export function firedBy({ by, why }: OrderNote): string {
 /** An order that was carried out. */
 export const done: OrderResult = { ok: true, text: 'Done.' };
 
-/** What was done, in a sentence, where who did it says no more than that. */
+/** Says what was done, in a sentence, where who did it says no more than that. */
 export function said(result: OrderResult, sentence: string): OrderResult {
   return result.ok && result.text === done.text ? { ok: true, text: sentence } : result;
 }

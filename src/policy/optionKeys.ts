@@ -3,13 +3,13 @@
  * the library, the configuration file, the JSON schema and the reference page read these tables (`readOptions.ts`).
  */
 
-/** What a key says of itself beyond what it takes. */
+/** Description of a key beyond what it takes. */
 export interface AboutKey {
-  /** What it does, in a sentence; of keys that a configuration file may hold. */
+  /** Sentence on what it does; of keys that a configuration file may hold. */
   readonly help?: string | undefined;
-  /** What holds where the key is left out. An object is read like one that was given. */
+  /** Value that holds where the key is left out. An object is read like one that was given. */
   readonly default?: unknown;
-  /** What holds as a rule where the key is left out; it is taken from elsewhere, not filled in. */
+  /** Value that holds as a rule where the key is left out; it is taken from elsewhere, not filled in. */
   readonly inherited?: unknown;
   /** Said in place of `default` where that depends on something. */
   readonly usually?: string | undefined;
@@ -34,7 +34,7 @@ export interface AboutKey {
 /** Keys by their names. */
 export type Keys = Readonly<Record<string, Key>>;
 
-/** What a rule finds wrong with a key: what it should be (`a value above …`), or what it should do (`to be left out`). */
+/** Complaint of a rule about a key: what it should be (`a value above …`), or what it should do (`to be left out`). */
 export type Complaint =
   | {
       readonly expected: string;
@@ -51,7 +51,7 @@ export type Tell = (key: string | readonly (string | number)[], complaint: Compl
 /** Judges values that are right each on its own. */
 export type Rule = (values: never, tell: Tell) => void;
 
-/** What a key takes. */
+/** Values that a key takes. */
 export type KeyData = AboutKey &
   (
     | { readonly kind: 'duration'; readonly zero: boolean; readonly infinite: boolean }
@@ -68,7 +68,7 @@ export type KeyData = AboutKey &
     | {
         readonly kind: 'text';
         readonly empty: boolean;
-        /** Whether it is as it should be, beyond not being empty. */
+        /** Tells whether it is as it should be, beyond not being empty. */
         readonly form?: ((text: string) => boolean) | undefined;
         readonly expected?: string | undefined;
       }
@@ -79,7 +79,7 @@ export type KeyData = AboutKey &
         readonly kind: 'names';
         readonly of: KeyData;
         readonly name: RegExp;
-        /** Whether one that is undefined says something. @defaultValue false */
+        /** True where one that is undefined says something. @defaultValue false */
         readonly gaps?: true | undefined;
         readonly expected: string;
       }
@@ -87,7 +87,7 @@ export type KeyData = AboutKey &
         readonly kind: 'object';
         readonly keys: Keys;
         readonly rule?: Rule | undefined;
-        /** Whether it may have other keys, which are kept as they are. @defaultValue false */
+        /** True where it may have other keys, which are kept as they are. @defaultValue false */
         readonly open?: boolean | undefined;
       }
     /** An object whose keys depend on the word under `by`. */
@@ -95,10 +95,10 @@ export type KeyData = AboutKey &
         readonly kind: 'variants';
         readonly by: string;
         readonly of: Readonly<Record<string, Keys>>;
-        /** Which one an object without that word is. */
+        /** Variant that an object without that word is. */
         readonly usual?: string | undefined;
       }
-    /** One of several forms; `pick` says which was meant. */
+    /** A choice of several forms; `pick` says which was meant. */
     | {
         readonly kind: 'either';
         readonly of: readonly KeyData[];
@@ -114,7 +114,7 @@ export type KeyData = AboutKey &
       }
     /** Nothing but `false`, which switches off. */
     | { readonly kind: 'off' }
-    /** What no other kind can say: a function, a signal. */
+    /** A value that no other kind can say: a function, a signal. */
     | { readonly kind: 'test'; readonly holds: (value: unknown) => boolean; readonly expected: string }
   );
 
@@ -124,7 +124,7 @@ export type Key<T = unknown> = KeyData & { readonly '~made'?: T };
 /** The keys of an options type: one for each option, whose value that option takes. */
 export type KeysOf<T> = { readonly [K in keyof T]-?: Key<T[K] | undefined> };
 
-/** What options become: checked, durations in ms, defaults filled in. */
+/** Values that options become: checked, durations in ms, defaults filled in. */
 export type Values<K extends Keys> = Joined<
   { readonly [N in keyof K as IsSure<K[N]> extends true ? N : never]: ValueOf<K[N]> } & {
     readonly [N in keyof K as IsSure<K[N]> extends true ? never : N]?: Exclude<ValueOf<K[N]>, undefined>;
@@ -154,16 +154,16 @@ interface Bounds {
   readonly min?: number;
   /** @defaultValue none */
   readonly max?: number;
-  /** Whether it may be `Infinity`. @defaultValue false */
+  /** Lets it be `Infinity`. @defaultValue false */
   readonly infinite?: boolean;
   readonly unit?: 'bytes';
   readonly expected?: string;
 }
 
 interface DurationBounds {
-  /** Whether it may be 0. @defaultValue false */
+  /** Lets it be 0. @defaultValue false */
   readonly zero?: boolean;
-  /** Whether `Infinity` or `'infinity'` switches the limit off. @defaultValue false */
+  /** Lets `Infinity` or `'infinity'` switch the limit off. @defaultValue false */
   readonly infinite?: boolean;
 }
 
@@ -187,7 +187,7 @@ export function boolean<const A extends AboutKey>(about?: A): Key<Filled<A, bool
 }
 
 interface TextBounds {
-  /** Whether it may say nothing. @defaultValue false */
+  /** Lets it say nothing. @defaultValue false */
   readonly empty?: boolean;
   readonly form?: (text: string) => boolean;
   readonly expected?: string;
@@ -239,7 +239,7 @@ export function section<K extends Keys, const A extends AboutKey>(
 /** `false`, which switches off. */
 export const off: Key<false> = { kind: 'off' };
 
-/** One of several forms. @param pick - which of them a value is meant to be. */
+/** Makes a key of several forms. @param pick - which of them a value is meant to be. */
 export function either<T, const A extends AboutKey = AboutKey>(
   of: readonly Key[],
   pick: (value: unknown) => number,
@@ -249,7 +249,7 @@ export function either<T, const A extends AboutKey = AboutKey>(
   return key({ ...about, kind: 'either', of, pick, expected });
 }
 
-/** What `false` switches off. */
+/** Makes a key that `false` switches off. */
 export function orOff<T, const A extends AboutKey>(
   of: Key<T>,
   about?: A,
@@ -266,7 +266,7 @@ export function having<T, const A extends AboutKey = AboutKey>(
   return key({ optional: [], ...about, kind: 'methods', names, expected });
 }
 
-/** What only a predicate can tell. */
+/** Makes a key for what only a predicate can tell. */
 export function test<T, const A extends AboutKey = AboutKey>(
   expected: string,
   holds: (value: unknown) => boolean,
@@ -301,7 +301,7 @@ export const variables: Key<Readonly<Record<string, string | undefined>> | undef
   expected: 'an object of strings',
 };
 
-/** What a value has to be, as it follows "expected". */
+/** Returns what a value has to be, as it follows "expected". */
 export function expectedOf(data: KeyData): string {
   switch (data.kind) {
     case 'duration':

@@ -34,7 +34,7 @@ export function placesOf(name: string, keys: Keys): readonly Place[] {
   return [];
 }
 
-/** Those with the fewest steps. */
+/** Picks those with the fewest steps. */
 function nearestOnes(places: readonly Place[]): readonly Place[] {
   const least = stepsTo(places);
   return places.filter((place) => place.length === least);

@@ -3,18 +3,18 @@ import type { Complaint, KeyData, Keys } from './optionKeys.ts';
 import { placesOf } from './optionPlace.ts';
 import { show } from './showValue.ts';
 
-/** Where an option is. */
+/** Place of an option. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong with one option. */
+/** Problem of one option. */
 export interface OptionProblem {
   readonly path: Path;
   /** `type` and `range`: its value; `unknown`: its name; `together`: right on its own, it does not go with others. */
   readonly what: 'type' | 'range' | 'missing' | 'unknown' | 'together';
-  /** What the value has to be, as it follows "expected". */
+  /** Form that the value has to have, as it follows "expected". */
   readonly expected: string;
   readonly value: unknown;
-  /** What the option has to do, where that is no value: `to be left out`. */
+  /** Demand on the option, where that is no value: `to be left out`. */
   readonly says?: string | undefined;
   /** The names that may have been meant. */
   readonly known?: readonly string[] | undefined;
@@ -27,7 +27,7 @@ export interface OptionProblem {
   readonly isDefault?: boolean | undefined;
 }
 
-/** What a rule has found, as a problem. */
+/** Turns what a rule has found into a problem. */
 export function complaintAt(path: Path, complaint: Complaint): OptionProblem {
   return { path, what: 'together', expected: '', value: undefined, ...complaint };
 }
@@ -72,7 +72,7 @@ export function hintOf(problem: OptionProblem, name = ''): string | undefined {
   return known === undefined ? undefined : hintFor(String(what === 'unknown' ? path.at(-1) : value), known);
 }
 
-/** Which option an unknown one may have meant: one beside it by its name, one further in by where it is. */
+/** Finds which option an unknown one may have meant: one beside it by its name, one further in by where it is. */
 function hintAmong(path: Path, keys: Keys, name: string): string {
   const word = String(path.at(-1));
   const around = path.slice(0, -1);
@@ -93,7 +93,7 @@ export function gotText({ value, isSecret, isDefault }: OptionProblem): string {
 /** At most so many names are listed. */
 const mostNames = 12;
 
-/** What an unknown name may have meant. */
+/** Finds what an unknown name may have meant. */
 function hintFor(name: string, known: readonly string[]): string {
   const close = nearest(name, known);
   if (close !== undefined) return `did you mean ${close}?`;
@@ -102,7 +102,7 @@ function hintFor(name: string, known: readonly string[]): string {
   return `known: ${known.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether what is wrong with a key is never shown: a secret, or what stands where an object of secrets belongs. */
+/** Tells whether what is wrong with a key is never shown: a secret, or what stands where an object of secrets belongs. */
 export function holdsSecret(key: KeyData): boolean {
   if (isSecret(key)) return true;
   // A webhook that is given as its address alone is the likeliest mistake.

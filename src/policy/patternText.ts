@@ -1,13 +1,13 @@
 /** A regular expression as a file holds it: `/source/flags`. */
 const expression = /^\/(?<source>.+)\/(?<flags>[a-z]*)$/is;
 
-/** What a text in a configuration says, when it is written as a regular expression. */
+/** Parts of a text in a configuration that is written as a regular expression. */
 export interface ExpressionText {
   readonly source: string;
   readonly flags: string;
 }
 
-/** Whether a text is written as a regular expression: it begins with a slash, and ends with another and letters at most. */
+/** Tells whether a text is written as a regular expression: it begins with a slash, and ends with another and letters at most. */
 export function isExpressionText(text: string): boolean {
   return expressionIn(text) !== undefined;
 }

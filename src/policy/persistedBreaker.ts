@@ -1,15 +1,15 @@
 import type { BreakerCause } from './breakerCause.ts';
 
-/** What is kept of a circuit breaker between processes: one row an integration (M-8). Times are wall time in ms since the epoch. */
+/** State of a circuit breaker that is kept between processes: one row an integration (M-8). Times are wall time in ms since the epoch. */
 export interface PersistedBreaker {
   readonly state: 'closed' | 'open';
-  /** When it opened last; 0 when it never has. */
+  /** Time when it opened last; 0 when it never has. */
   readonly openedAt: number;
-  /** When the next probe may go out. A hint: clamp what is left of it to [0, `lastOpenMs`], the wall clock may have stepped. */
+  /** Time when the next probe may go out. A hint: clamp what is left of it to [0, `lastOpenMs`], the wall clock may have stepped. */
   readonly openUntil: number;
-  /** How long it was told to stay open, in ms. */
+  /** Time that it was told to stay open, in ms. */
   readonly lastOpenMs: number;
-  /** How often it has opened in a row, which doubling open times go by. */
+  /** Number of times it has opened in a row, which doubling open times go by. */
   readonly openings: number;
   /** Failures in a row since it closed last. */
   readonly failures: number;

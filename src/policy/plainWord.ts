@@ -2,7 +2,7 @@
 const longestWord = 12;
 
 /**
- * Whether a text is a word as anybody writes it: letters alone, of one case but for the first. It is no secret, whatever it stands under: it would be
+ * Tells whether a text is a word as anybody writes it: letters alone, of one case but for the first. It is no secret, whatever it stands under: it would be
  * found in every text that uses the word.
  */
 export function isPlainWord(text: string): boolean {

@@ -12,28 +12,28 @@ import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import { readGiven } from './readOptions.ts';
 import { readTools, type ToolOptions, type ToolSettings, toolsKey } from './toolOptions.ts';
 
-/** Whether a silent call of a server that answers a ping ends at its idle limit, or goes on to its attempt limit. */
+/** Fate of a silent call of a server that answers a ping: it ends at its idle limit, or goes on to its attempt limit. */
 export type WhenAlive = 'end' | 'wait';
 
 /** All of them. */
 export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
 
-/** What is configured for one integration: it wins over what the code that declares the integration says. */
+/** Settings of one integration: they win over what the code that declares the integration says. */
 export interface IntegrationSettings extends PolicyInput {
-  /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue as declared */
+  /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
   readonly effect?: Effect | undefined;
   /**
    * Per tool: effect and limits. What is given here wins, the rest is as declared; but that `attemptMs` here also takes the place of a
    * `longRunningMs` there.
    */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
+  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
   readonly reconcile?: ReconcileOptions | undefined;
-  /** Of an MCP server: what becomes of a silent call while it answers a ping. @defaultValue as declared */
+  /** Fate of a silent call of an MCP server while it answers a ping. @defaultValue as declared */
   readonly whenAlive?: WhenAlive | undefined;
 }
 
-/** What is configured beside a policy, which not every integration has. */
+/** Settings beside a policy, which not every integration has. */
 type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive';
 
 /**
@@ -82,13 +82,13 @@ export interface Policies {
     integration: string,
     declared: Readonly<Record<string, ToolOptions>> | undefined,
   ): ReadonlyMap<string, ToolSettings>;
-  /** How it is found out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
+  /** Picks the rule that finds out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
   reconcileOf(integration: string, declared: ReconcileOptions | undefined): ReconcileOptions | undefined;
-  /** What becomes of a silent call of an MCP server that answers, as far as it is configured. */
+  /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
   whenAliveOf(integration: string): WhenAlive | undefined;
   /** @throws RangeError when one of these is configured for an integration that has none. */
   refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void;
-  /** What is configured for integrations that are not among the `declared`, with the name that may have been meant. */
+  /** Lists what is configured for integrations that are not among the `declared`, with the name that may have been meant. */
   unused(declared: readonly string[]): readonly UnusedSettings[];
 }
 
@@ -124,7 +124,7 @@ export const policiesKeys = {
 
 type ReadSettings = GivenValues<typeof integrationKeys>;
 
-/** What is wrong with policies whose values are right each on its own; the first, where `tell` throws. */
+/** Tells what is wrong with policies whose values are right each on its own; the first, where `tell` throws. */
 export function judgePolicies(
   { presets: inputs = {}, integrations = {} }: GivenValues<typeof policiesKeys>,
   tell: TellPolicy,

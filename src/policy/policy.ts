@@ -3,7 +3,7 @@ import type { BreakerPolicy } from './breaker.ts';
 import type { RepeatAfter } from './effects.ts';
 import type { RatePolicy } from './ratePolicy.ts';
 
-/** How often and when a call is tried again. */
+/** Rules on how often and when a call is tried again. */
 export interface RetryPolicy {
   /** Attempts in all, the first included; 1 switches retrying off. At least 1. */
   readonly maxAttempts: number;
@@ -15,9 +15,9 @@ export interface RetryPolicy {
    * was lost because a limit passed or the process died. A `mutating` call has `'refused'`, one that is `readOnly` or `idempotent` `'lost'`.
    */
   readonly repeatAfter: RepeatAfter;
-  /** Whether failures of kind `unknown` are tried again. */
+  /** True where failures of kind `unknown` are tried again. */
   readonly retryUnknown: boolean;
-  /** How many times longer the waits are after `overloaded`. At least 1. */
+  /** Factor by which the waits are longer after `overloaded`. At least 1. */
   readonly overloadedFactor: number;
 }
 
@@ -40,17 +40,17 @@ export interface IntegrationPolicy {
   readonly maxInFlight: number;
   /** Calls that may wait for a free place; one more gets `too_many_requests`. At least 0. @defaultValue 0 */
   readonly queueLength: number;
-  /** How long the work of an ended attempt may go on after its abort before it is written off, in ms. @defaultValue 5000 */
+  /** Time that the work of an ended attempt may go on after its abort before it is written off, in ms. @defaultValue 5000 */
   readonly abortGraceMs: number;
   /** Written-off attempts that are replaced; one more and the integration is `crashed`. @defaultValue 100 */
   readonly maxAbandoned: number;
   /** A 429 hint up to this pauses the integration, a longer one is `quota`, in ms. @defaultValue 60000 */
   readonly maxPauseMs: number;
-  /** How long a new call waits for a crashed integration to restart, in ms above 0. @defaultValue 5000 */
+  /** Time that a new call waits for a crashed integration to restart, in ms above 0. @defaultValue 5000 */
   readonly restartWaitMs: number;
   /**
-   * How long a call that is to be repeated waits for restarts in all, in ms above 0; then it ends with what it was lost by. Below the 30 s
-   * after which most clients give up.
+   * Time that a call that is to be repeated waits for restarts in all, in ms above 0; then it ends with what it was lost by. Below the 30 s after which most
+   * clients give up.
    * @defaultValue 20000
    */
   readonly repeatWaitMs: number;

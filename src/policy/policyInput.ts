@@ -19,10 +19,10 @@ import type { Limits, RetryPolicy } from './policy.ts';
 import { defaultPolicy } from './presets.ts';
 import { type RateInput, ratePolicyKey } from './ratePolicy.ts';
 
-/** What may be left out, or given as `undefined`. */
+/** Fields that may be left out, or given as `undefined`. */
 export type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** How often and when a call is tried again, as it may be given. */
+/** Rules on how often and when a call is tried again, as they may be given. */
 export type RetryInput = Given<Omit<RetryPolicy, 'backoff' | 'maxTotalWaitMs'>> & {
   /** @defaultValue that of the preset */
   readonly backoff?: BackoffInput | undefined;

@@ -47,7 +47,7 @@ function retryFrom({ retry = {}, maxAttempts: short }: ReadPolicy, base: RetryPo
 
 const withOwnAttempts = new WeakSet<RetryPolicy>();
 
-/** Whether somebody chose how many attempts these are, rather than a preset that is built in. */
+/** Tells whether somebody chose how many attempts these are, rather than a preset that is built in. */
 export function hasOwnAttempts(retry: RetryPolicy): boolean {
   return withOwnAttempts.has(retry);
 }
@@ -76,7 +76,7 @@ function refuseUnreached({ limits: long = {}, ...short }: ReadPolicy, tell: Tell
   });
 }
 
-/** What was inherited, as far as it lets an attempt take its time. */
+/** Returns what was inherited, as far as it lets an attempt take its time. */
 function roomFor(limitMs: number, { idleMs, attemptMs, overallMs }: Limits): Pick<Limits, 'idleMs' | 'overallMs'> {
   return {
     idleMs: idleMs < attemptMs ? idleMs : Math.max(idleMs, limitMs),

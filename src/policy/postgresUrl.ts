@@ -1,4 +1,4 @@
-/** Whether a store is named by the URL of a PostgreSQL database. */
+/** Tells whether a store is named by the URL of a PostgreSQL database. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
 }
@@ -18,7 +18,7 @@ export function shownSchema(shown: string, schema: string): string {
   return parsed(shown)?.searchParams.has('schema') === true ? shown : `schema ${schema} of ${shown}`;
 }
 
-/** What of a URL says where a database is, and how it is reached: nothing of it is secret. */
+/** Parts of a URL that say where a database is, and how it is reached: nothing of them is secret. */
 const ofPlace: ReadonlySet<string> = new Set(['schema', 'host', 'port', 'sslmode', 'prepare', 'leaseMs', 'direct']);
 
 /** The URL without user and password, for a command that is shown: who runs it signs in by PGUSER and PGPASSWORD. */
@@ -31,7 +31,7 @@ export function withoutSignIn(text: string): string {
   return `postgres://${url.host || 'localhost'}${url.pathname}${search}`;
 }
 
-/** How a URL is written, and what keeps one from being read most often. */
+/** Form of a URL, and what keeps one from being read most often. */
 export const urlForm =
   'a URL like postgres://USER@HOST/DATABASE; in a password write %23 for #, %3F for ?, %2F for /, %40 for @ and %25 for %';
 
@@ -48,7 +48,7 @@ export function parsed(text: string): URL | undefined {
   }
 }
 
-/** Whether the @ before the host stands behind a /, a ? or a #, which end user and password. */
+/** Tells whether the @ before the host stands behind a /, a ? or a #, which end user and password. */
 function isCut({ hash, pathname, search }: URL): boolean {
   return hash !== '' || pathname.includes('@') || /^\?[^=&]*@/.test(search);
 }

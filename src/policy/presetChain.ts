@@ -62,7 +62,7 @@ export function resolvePresets(inputs: Readonly<Record<string, ReadPolicy>>, tel
   const resolved = new Map<string, IntegrationPolicy>(Object.entries(presets));
   const done = new Set<string>();
   const unsound = new Set<string>();
-  /** Those whose base is wrong. */
+  /** Presets whose base is wrong. */
   const baseless = new Set<string>();
   for (const name of given.keys()) complete(name, []);
   return { presets: Object.freeze(Object.fromEntries(resolved)) as KnownPresets, unsound };
@@ -107,7 +107,7 @@ export function resolvePresets(inputs: Readonly<Record<string, ReadPolicy>>, tel
   }
 }
 
-/** Whether it is true whatever a policy starts from: figures that stand on what is wrong are not as they are meant. */
+/** Tells whether it is true whatever a policy starts from: figures that stand on what is wrong are not as they are meant. */
 export function isCertain(complaint: Complaint): boolean {
   return 'says' in complaint;
 }

@@ -1,7 +1,7 @@
-/** What is counted, by name: `requests`, `tokens`, `inputTokens`, `outputTokens`, or any other. */
+/** Amounts of what is counted, by name: `requests`, `tokens`, `inputTokens`, `outputTokens`, or any other. */
 export type Costs = Readonly<Record<string, number>>;
 
-/** How much of something may be used in a window; it comes back little by little. */
+/** Amount of something that may be used in a window; it comes back little by little. */
 export interface RateCapacity {
   /** Above 0. */
   readonly limit: number;
@@ -9,28 +9,28 @@ export interface RateCapacity {
   readonly perMs: number;
 }
 
-/** What an answer said about one of its limits. What is unknown is left out. */
+/** Hint of an answer about one of its limits. Anything unknown is left out. */
 export interface RateLimitHint {
-  /** How much there is in a window, above 0. */
+  /** Amount in a window, above 0. */
   readonly limit?: number | undefined;
-  /** How much is left, at least 0. */
+  /** Amount that is left, at least 0. */
   readonly remaining?: number | undefined;
-  /** When all of it is there again, in ms from now. */
+  /** Time when all of it is there again, in ms from now. */
   readonly resetMs?: number | undefined;
   /** The length of the window, in ms. */
   readonly perMs?: number | undefined;
-  /** Whether nothing comes back before the reset, as in a fixed window. @defaultValue false: it comes back little by little */
+  /** True where nothing comes back before the reset, as in a fixed window. @defaultValue false: it comes back little by little */
   readonly atOnce?: boolean | undefined;
 }
 
 /** Hints by the name of what is counted. */
 export type RateLimitHints = Readonly<Record<string, RateLimitHint>>;
 
-/** How much is left of a limit. Times are wall time in ms: processes share them. */
+/** Amount that is left of a limit. Times are wall time in ms: processes share them. */
 export interface RateLevel {
   /** Below 0: so much is promised to calls that wait. */
   readonly level: number;
-  /** When that was so. */
+  /** Time when that was so. */
   readonly at: number;
 }
 
@@ -39,13 +39,13 @@ export interface ToldLevel extends RateLevel {
   readonly limit: number;
   /** The window, where an answer said it. */
   readonly perMs?: number | undefined;
-  /** When it is full again, but for what was `taken` since somebody said so. */
+  /** Time when it is full again, but for what was `taken` since somebody said so. */
   readonly fullAt?: number | undefined;
   readonly taken?: number | undefined;
   readonly atOnce?: boolean | undefined;
 }
 
-/** What is left of one thing that is counted. Both hold: the limit that is configured, and the one that answers told. */
+/** Rest of one thing that is counted. Both hold: the limit that is configured, and the one that answers told. */
 export interface RateLevelPair {
   readonly own?: RateLevel | undefined;
   readonly told?: ToldLevel | undefined;
@@ -54,31 +54,31 @@ export interface RateLevelPair {
 /** By the name of what is counted; of what has no limit there is none. */
 export type RateLevels = Readonly<Record<string, RateLevelPair>>;
 
-/** What somebody asks of a bucket. */
+/** Order to a bucket. */
 export interface RateOrder {
-  /** What is configured. */
+  /** Capacities that are configured. */
   readonly capacities: Readonly<Record<string, RateCapacity>>;
-  /** What is to be taken: all of it or nothing. */
+  /** Costs to be taken: all of it or nothing. */
   readonly costs: Costs;
   /** The share of each limit that is taken in advance where it is there now, from 0 to 1. */
   readonly spare: number;
   /** The longest wait, in ms; what would wait longer takes nothing. */
   readonly patienceMs: number;
-  /** What was spent beyond what was taken; below 0: less. */
+  /** Amounts spent beyond what was taken; below 0: less. */
   readonly debts?: Costs | undefined;
-  /** What answers told since the last order. */
+  /** Hints that answers told since the last order. */
   readonly learned?: RateLimitHints | undefined;
 }
 
-/** What comes of it. */
+/** Outcome of an order. */
 export interface RateGrant {
-  /** Whether the costs were taken. */
+  /** True where the costs were taken. */
   readonly granted: boolean;
-  /** When they may be used, in ms from now; of what was not granted, when it would have been. */
+  /** Time when they may be used, in ms from now; of what was not granted, when it would have been. */
   readonly waitMs: number;
   /** The limit that is waited for longest; undefined where none is. */
   readonly by: RateName | undefined;
-  /** What was taken in advance. */
+  /** Costs that were taken in advance. */
   readonly spare: Costs;
   readonly levels: RateLevels;
 }
@@ -126,7 +126,7 @@ export function takeFrom(levels: RateLevels, order: RateOrder, now: number): Rat
   return { granted, waitMs, by, spare, levels: left };
 }
 
-/** How long these costs would wait behind all that was promised, in ms, and for which limit. @param now - wall time in ms. */
+/** Tells how long these costs would wait behind all that was promised, in ms, and for which limit. @param now - wall time in ms. */
 export function outlook(
   levels: RateLevels,
   capacities: RateOrder['capacities'],
@@ -137,7 +137,7 @@ export function outlook(
   return longest(Object.fromEntries(current) as RateLevels, capacities, costs, now, false);
 }
 
-/** Of two limits for the same: no more at once than either, and no faster. */
+/** Joins two limits for the same: no more at once than either, and no faster. */
 export function tighter(one: RateCapacity | undefined, other: RateCapacity): RateCapacity {
   if (one === undefined) return other;
   const limit = Math.min(one.limit, other.limit);
@@ -148,7 +148,7 @@ export function tighter(one: RateCapacity | undefined, other: RateCapacity): Rat
 interface Bound {
   readonly level: RateLevel & Partial<ToldLevel>;
   readonly limit: number;
-  /** What comes back, in units per ms. */
+  /** Amount that comes back, in units per ms. */
   readonly rate: number;
 }
 
@@ -212,7 +212,7 @@ function refilledPair({ own, told }: RateLevelPair, capacity: RateCapacity | und
   };
 }
 
-/** What was given back fills no bucket beyond its limit. */
+/** Caps the levels: what was given back fills no bucket beyond its limit. */
 function capped({ own, told }: RateLevelPair, capacity: RateCapacity | undefined): RateLevelPair {
   const most = capacity?.limit ?? Number.POSITIVE_INFINITY;
   return {
@@ -221,7 +221,7 @@ function capped({ own, told }: RateLevelPair, capacity: RateCapacity | undefined
   };
 }
 
-/** What is left is never more than an answer says. Its reset is when all is there again, not the earliest next try. */
+/** Corrects it: what is left is never more than an answer says. Its reset is when all is there again, not the earliest next try. */
 function corrected(
   known: ToldLevel | undefined,
   hint: RateLimitHint,
@@ -268,7 +268,7 @@ function without({ own, told }: RateLevelPair, cost: number): RateLevelPair {
   };
 }
 
-/** When there is so much, in ms from now; the level is that of now. */
+/** Tells when there is so much, in ms from now; the level is that of now. */
 function waitFor({ level, limit, rate }: Bound, cost: number, now: number): number {
   const { fullAt, taken = 0, atOnce } = level;
   const short = cost - level.level;

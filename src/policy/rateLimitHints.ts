@@ -8,9 +8,9 @@ const longestResetMs = 31 * 24 * 3_600_000;
 const longestHeader = 1000;
 
 /**
- * What the headers of an answer say about its rate limits: `anthropic-ratelimit-*`, `x-ratelimit-*` (with and without a kind: OpenAI, Azure,
- * GitHub), and `RateLimit` with `RateLimit-Policy`. Counted are `requests`, `tokens`, `inputTokens` and `outputTokens`. What is missing,
- * negative, or a limit of 0 is unknown. Never throws.
+ * Reads what the headers of an answer say about its rate limits: `anthropic-ratelimit-*`, `x-ratelimit-*` (with and without a kind: OpenAI, Azure, GitHub),
+ * and `RateLimit` with `RateLimit-Policy`. Counted are `requests`, `tokens`, `inputTokens` and `outputTokens`. Anything missing, negative, or a limit of 0 is
+ * unknown. Never throws.
  * @param wallNow - wall time in ms, for dates where the response has none of its own.
  *
  * @example
@@ -57,7 +57,7 @@ const anthropicKinds = [
   ['outputTokens', 'output-tokens'],
 ] as const;
 
-/** What is known of a hint for certain; undefined when that is nothing. */
+/** Returns what is known of a hint for certain; undefined when that is nothing. */
 function sound({ limit, remaining, resetMs, perMs, atOnce }: RateLimitHint): RateLimitHint | undefined {
   const hint: { -readonly [K in keyof RateLimitHint]: RateLimitHint[K] } = {};
   if (limit !== undefined && limit > 0) hint.limit = limit;

@@ -18,16 +18,16 @@ export interface RateInput {
   readonly requests?: number | undefined;
   /** Tokens in a window, at least 1; what a call costs says `cost`. @defaultValue what answers tell */
   readonly tokens?: number | undefined;
-  /** Of other costs so many in a window each, by name. @defaultValue none */
+  /** Other costs, so many in a window each, by name. @defaultValue none */
   readonly costs?: Readonly<Record<string, number>> | undefined;
   /** The window, in ms above 0. @defaultValue 60000 */
   readonly perMs?: Duration | undefined;
   /**
-   * Who has the same key shares one bucket: integrations and agents with one credential. It is a name, never the credential itself.
+   * Key to one bucket for all who have the same: integrations and agents with one credential. It is a name, never the credential itself.
    * @defaultValue the name of the integration
    */
   readonly key?: string | undefined;
-  /** Whether limits that answers tell in their headers hold too. @defaultValue true */
+  /** Keeps to limits that answers tell in their headers too. @defaultValue true */
   readonly learn?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ export const ratePolicyKey = section(rateKeys, {
   help: 'Rate limits: what does not fit waits within its deadline, or is refused.',
 });
 
-/** What holds where nothing is said but that there are limits. */
+/** Policy that holds where nothing is said but that there are limits. */
 export const usualRate: RatePolicy = Object.freeze({ perMs: usualWindowMs, learn: true });
 
 /** Completes rate limits from those they differ from; undefined where there are none. */
@@ -68,7 +68,7 @@ export function completeRate(
   return Object.freeze({ ...usualRate, ...base, ...given, ...(costs !== undefined && { costs }) });
 }
 
-/** Whether there is anything to hold calls to, or to learn. */
+/** Tells whether there is anything to hold calls to, or to learn. */
 export function isRated(rate: RatePolicy | undefined): rate is RatePolicy {
   return rate !== undefined && (rate.learn || Object.keys(capacitiesOf(rate)).length > 0);
 }

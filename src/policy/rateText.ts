@@ -7,7 +7,7 @@ export function rateText({ of, limit, perMs }: RateCapacity & { readonly of: str
   return `${of} ${Math.round(limit)}/${window}`;
 }
 
-/** What a call waits for, for people: `waits for its rate limit: 12s left (requests 50/min)`. */
+/** Says what a call waits for, for people: `waits for its rate limit: 12s left (requests 50/min)`. */
 export function rateWaitText(wait: RateCapacity & { readonly of: string; readonly waitMs: number }): string {
   return `waits for its rate limit: ${formatDuration(wait.waitMs)} left (${rateText(wait)})`;
 }

@@ -47,7 +47,7 @@ export function readValue<T>(name: string, value: unknown, key: Key<T>): T {
 }
 
 /**
- * What of a value is right, and everything that is not; without defaults.
+ * Collects what of a value is right, and everything that is not; without defaults.
  * @param judges - whether rules are asked too, which need all there is. @defaultValue true
  */
 export function collectProblems(
@@ -86,12 +86,12 @@ function plainValues(
 }
 
 let ruleSpoke = false;
-// One for all calls: a closure for each would be most of what reading costs.
+// All calls share it: a closure for each would be most of what reading costs.
 const noteThatRuleSpoke = (): void => {
   ruleSpoke = true;
 };
 
-/** What has to be there, and what is filled in. */
+/** Keys that have to be there, and those that are filled in. */
 interface Needs {
   readonly required: readonly string[];
   readonly defaults: readonly (readonly [name: string, value: unknown])[];
@@ -113,7 +113,7 @@ function needsOf(keys: Keys): Needs {
 
 const readDefaults = new WeakMap<KeyData, unknown>();
 
-/** What a key that is left out comes to: an object is read like one that was given, once for all. */
+/** Returns what a key that is left out comes to: an object is read like one that was given, once for all. */
 function defaultOf(key: KeyData): unknown {
   if (key.default === undefined || (key.kind !== 'object' && key.kind !== 'either')) return key.default;
   const known = readDefaults.get(key);
@@ -159,7 +159,7 @@ function thrower(name: string): (problem: OptionProblem) => void {
   };
 }
 
-/** One reading of a value: what it meets on its way is told where it is. */
+/** A reading of a value: what it meets on its way is told where it is. */
 class Reading {
   readonly #tell: (problem: OptionProblem) => void;
   readonly #fills: boolean;
@@ -177,14 +177,14 @@ class Reading {
     this.#judges = judges;
   }
 
-  /** What a key comes to whose value may be left out. */
+  /** Reads a key whose value may be left out. */
   valueOr(key: KeyData, value: unknown): unknown {
     if (value !== undefined) return this.value(key, value);
     if (key.required === true) return this.#wrong(key, value, 'missing');
     return this.#fills ? defaultOf(key) : undefined;
   }
 
-  /** What a value that is there comes to; undefined when it is wrong. */
+  /** Reads a value that is there; undefined when it is wrong. */
   value(key: KeyData, value: unknown): unknown {
     switch (key.kind) {
       case 'duration':
@@ -217,7 +217,7 @@ class Reading {
     }
   }
 
-  /** What an object of known keys comes to. */
+  /** Reads an object of known keys. */
   keys(
     keys: Keys,
     value: unknown,
@@ -244,7 +244,7 @@ class Reading {
       if (made !== undefined) read[name] = made;
       else if (keys[name]?.required === true) isWhole = false;
     }
-    // What misses something is of no use without it.
+    // An object that misses something is of no use without it.
     return isWhole ? read : undefined;
   }
 
@@ -328,7 +328,7 @@ class Reading {
   #either(key: Extract<KeyData, { kind: 'either' }>, value: unknown): unknown {
     const form = key.of[key.pick(value)];
     if (form === undefined) return this.#wrong(key, value, 'type');
-    // What is no object at all is told of as none of the forms.
+    // A value that is no object at all is told of as none of the forms.
     const isNeither = 'object names variants'.includes(form.kind) && !isObject(value);
     return isNeither ? this.#wrong(key, value, 'type') : this.value(form, value);
   }

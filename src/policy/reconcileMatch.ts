@@ -2,7 +2,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { mayBeCut } from './cutList.ts';
 import type { LostAnswer, MappedValue, ToolRule } from './reconcileRule.ts';
 
-/** What a rule found out: the verdict, how it is known in words, and what the call would have answered, where it gives that. */
+/** Finding of a rule: the verdict, how it is known in words, and what the call would have answered, where it gives that. */
 export interface Finding {
   readonly verdict: 'done' | 'not_done' | 'unknown';
   readonly how: string;
@@ -25,7 +25,7 @@ export function valueAt(value: unknown, path: string): unknown {
   return found;
 }
 
-/** What a tool is given to be asked about a call; undefined where the call does not have what it takes. */
+/** Returns what a tool is given to be asked about a call; undefined where the call does not have what it takes. */
 export function questionOf({ input }: Pick<ToolRule, 'input'>, call: LostAnswer): object | undefined {
   const values = Object.entries(input).map(([name, mapped]) => [name, mappedValue(mapped, call)] as const);
   return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
@@ -104,7 +104,7 @@ function isSame(given: unknown, wanted: unknown): boolean {
   return canonicalJson(given) === canonicalJson(wanted);
 }
 
-/** Whether an item was made before the call, after it began, or so near to that that clocks could tell otherwise. */
+/** Tells whether an item was made before the call, after it began, or so near to that that clocks could tell otherwise. */
 function whenMade(
   { since, clockToleranceMs }: ToolRule,
   { startedAt }: LostAnswer,

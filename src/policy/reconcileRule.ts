@@ -21,35 +21,35 @@ export interface LostAnswer<Input = unknown> {
   readonly integration: string;
   /** Absent where the integration has no tools. */
   readonly tool?: string | undefined;
-  /** What the tool was given: the arguments of an MCP tool, the request of an HTTP API or a command. */
+  /** Input of the tool: the arguments of an MCP tool, the request of an HTTP API or a command. */
   readonly input: Input;
   readonly session?: string | undefined;
   /** Its id: in the ledger of its session, else unique within the runtime. */
   readonly call: string;
-  /** When its first attempt began, wall time in ms since the epoch. */
+  /** Time when its first attempt began, wall time in ms since the epoch. */
   readonly startedAt: number;
-  /** When its answer was lost, likewise. After the end of a gateway: when the next one found that out. */
+  /** Time when its answer was lost, likewise. After the end of a gateway: when the next one found that out. */
   readonly endedAt: number;
 }
 
-/** What a probe is given with the call. */
+/** Context that a probe is given with the call. */
 export interface ProbeContext {
   /** Aborted when the probe has had its time, or nobody needs its answer any more. */
   readonly signal: AbortSignal;
-  /** How often the rule is asked for this call, from 1. */
+  /** Number of the question to the rule for this call, from 1. */
   readonly attempt: number;
   /** Calls a tool of an integration the usual way: its circuit, limits and retries hold. Never rejects. */
   readonly call: (integration: string, tool: string, input?: unknown) => Promise<Outcome<unknown>>;
 }
 
-/** What a probe answers: the effect took place, with what the call would have answered where that is known; it did not; or nobody knows. */
+/** Answer of a probe: the effect took place, with what the call would have answered where that is known; it did not; or nobody knows. */
 export type Verdict<Answer = unknown> =
   | 'done'
   | 'not_done'
   | 'unknown'
   | {
       readonly done: Answer;
-      /** How it is known, for people and agents: `it is listed as ch_42`. */
+      /** Words on how it is known, for people and agents: `it is listed as ch_42`. */
       readonly how?: string | undefined;
     };
 
@@ -59,25 +59,25 @@ export type ReconcileProbe<Input = never, Answer = unknown> = (
   context: ProbeContext,
 ) => Verdict<Answer> | PromiseLike<Verdict<Answer>>;
 
-/** What all rules that ask have. */
+/** Limits of all rules that ask. */
 export interface ReconcileLimits {
   /**
-   * How long after the loss of the answer the other side may still act on the call, in ms: the rule vouches that it does no later. `not_done`
-   * counts from then on. @defaultValue none: `not_done` never counts, but for {@link endsWithProcess}
+   * Time after the loss of the answer that the other side may still act on the call, in ms: the rule vouches that it does no later. `not_done` counts from
+   * then on. @defaultValue none: `not_done` never counts, but for {@link endsWithProcess}
    */
   readonly notBefore?: Duration | undefined;
   /**
-   * Whether what the calls do ends with the process of the MCP server: it acts itself, and asks no API or database that goes on without it.
-   * The rule vouches for it. `not_done` then counts as soon as the process has ended that had the call, also before `notBefore`. It changes
-   * nothing where unwedge does not see that end: remote servers, commands that hand messages on (`docker`, `ssh`), functions, HTTP APIs,
-   * commands, and after the end of the gateway. @defaultValue false
+   * Says that what the calls do ends with the process of the MCP server: it acts itself, and asks no API or database that goes on without it. The rule
+   * vouches for it. `not_done` then counts as soon as the process has ended that had the call, also before `notBefore`. It changes nothing where unwedge does
+   * not see that end: remote servers, commands that hand messages on (`docker`, `ssh`), functions, HTTP APIs, commands, and after the end of the gateway.
+   * @defaultValue false
    */
   readonly endsWithProcess?: boolean | undefined;
-  /** How long one probe may take, in ms above 0. @defaultValue 5000 */
+  /** Time that one probe may take, in ms above 0. @defaultValue 5000 */
   readonly timeoutMs?: Duration | undefined;
-  /** How often it asks before it gives up; as often again once `notBefore` has passed. At least 1. @defaultValue 3 */
+  /** Number of times it asks before it gives up; as often again once `notBefore` has passed. At least 1. @defaultValue 3 */
   readonly attempts?: number | undefined;
-  /** What waits meanwhile, in the same session: calls of the tool with equal input, or all of the tool. @defaultValue 'input' */
+  /** Calls that wait meanwhile, in the same session: those of the tool with equal input, or all of the tool. @defaultValue 'input' */
   readonly hold?: 'input' | 'tool' | undefined;
 }
 
@@ -87,43 +87,46 @@ export interface ProbeRuleOptions extends ReconcileLimits {
   readonly probe: ReconcileProbe;
 }
 
-/** Where a value comes from: `input.reference` or `call.id` (`call.session`, `call.startedAt`) of the call; a number or a flag as it is; `{ value }`. */
+/** Source of a value: `input.reference` or `call.id` (`call.session`, `call.startedAt`) of the call; a number or a flag as it is; `{ value }`. */
 export type MappedValue = string | number | boolean | null | { readonly value: unknown };
 
 /** A rule that is data: it asks another tool, which must be read-only, and looks for the call in what that lists. */
 export interface ToolRuleOptions extends ReconcileLimits {
   /** The tool that is asked. */
   readonly tool: string;
-  /** Whose tool that is. @defaultValue the integration of the call */
+  /** Owner of that tool. @defaultValue the integration of the call */
   readonly integration?: string | undefined;
-  /** What it is given, by name. @defaultValue nothing */
+  /** Input that it is given, by name. @defaultValue nothing */
   readonly input?: Readonly<Record<string, MappedValue>> | undefined;
-  /** Where in its answer the list is, as names with dots between. @defaultValue the answer itself */
+  /** Place of the list in its answer, as names with dots between. @defaultValue the answer itself */
   readonly items?: string | undefined;
-  /** What an item that is this call has to have, by the names of the item. At least one. */
+  /** Fields that an item that is this call has to have, by the names of the item. At least one. */
   readonly match: Readonly<Record<string, MappedValue>>;
-  /** Where an item says when it was made (ISO 8601, or seconds or ms since the epoch): one from before the call is another call's. @defaultValue not looked at */
+  /**
+   * Place where an item says when it was made (ISO 8601, or seconds or ms since the epoch): one from before the call is another call's. @defaultValue not
+   * looked at
+   */
   readonly since?: string | undefined;
-  /** How far the clocks may be apart, in ms: what was made so shortly before the call may be this call or another, and is `unknown`. @defaultValue 60000 */
+  /** Time that the clocks may be apart, in ms: what was made so shortly before the call may be this call or another, and is `unknown`. @defaultValue 60000 */
   readonly clockToleranceMs?: Duration | undefined;
-  /** What the call answers where an item is found: `item`, or a part of it such as `item.receipt`. @defaultValue none: it ends as done, without an answer */
+  /** Answer of the call where an item is found: `item`, or a part of it such as `item.receipt`. @defaultValue none: it ends as done, without an answer */
   readonly result?: string | undefined;
-  /** What an item is called by in words, as names with dots between. @defaultValue 'id' */
+  /** Field that an item is called by in words, as names with dots between. @defaultValue 'id' */
   readonly named?: string | undefined;
 }
 
 /** A rule that makes calls repeatable: each carries a key by which the other side knows it again. */
 export interface KeyRuleOptions {
-  /** Where each call carries its key. */
+  /** Place where each call carries its key. */
   readonly idempotencyKey: {
-    /** Where the key goes: into the input under this name (`input.key`), the `_meta` of an MCP call, or a header of an HTTP request. */
+    /** Place that the key goes to: into the input under this name (`input.key`), the `_meta` of an MCP call, or a header of an HTTP request. */
     readonly in: `input.${string}` | 'meta' | 'header';
     /** Its name in `_meta` or among the headers. @defaultValue 'idempotencyKey' in `_meta`, 'Idempotency-Key' as a header */
     readonly name?: string | undefined;
   };
 }
 
-/** How it is found out what became of a call whose answer was lost (docs/never-twice.md). */
+/** Rule that finds out what became of a call whose answer was lost (docs/never-twice.md). */
 export type ReconcileOptions = ProbeRuleOptions | ToolRuleOptions | KeyRuleOptions;
 
 type AllOptions = Omit<ProbeRuleOptions, 'probe'> &
@@ -192,7 +195,7 @@ type ReadRule = GivenValues<typeof reconcileKeys>;
 const ofTool = ['integration', 'input', 'items', 'match', 'since', 'clockToleranceMs', 'result', 'named'] as const;
 const ofAsking = ['notBefore', 'endsWithProcess', 'timeoutMs', 'attempts', 'hold'] as const;
 
-/** What goes together. */
+/** Judges what goes together. */
 function judgeRule(read: ReadRule, tell: Tell): void {
   const kinds = (['probe', 'tool', 'idempotencyKey'] as const).filter((key) => read[key] !== undefined);
   const [kind] = kinds;
@@ -230,7 +233,7 @@ export const reconcileKey = section(
   judgeRule,
 ) as Key<ReconcileOptions | undefined>;
 
-/** How often, how long and when a rule asks; in ms. */
+/** Limits on how often, how long and when a rule asks; in ms. */
 export interface AskLimits {
   readonly notBeforeMs: number | undefined;
   readonly endsWithProcess: boolean;

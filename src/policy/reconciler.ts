@@ -3,7 +3,7 @@ import type { FailureFacts } from './failure.ts';
 import type { Finding } from './reconcileMatch.ts';
 import type { AskLimits, LostAnswer } from './reconcileRule.ts';
 
-/** One question to a rule: the call, from the loss of its answer. */
+/** A question to a rule: the call, from the loss of its answer. */
 export interface Asking {
   /** Aborted when the probe has had its time, or nobody needs its answer any more. */
   readonly signal: AbortSignal;
@@ -14,13 +14,13 @@ export interface Asking {
 /** A reconcile rule that asks, bound to the integration whose calls it is for. */
 export interface AskingRule extends AskLimits {
   readonly kind: 'ask';
-  /** What is asked, in words: `list_payments`. */
+  /** Words for what is asked: `list_payments`. */
   readonly asks: string;
-  /** What a request asks for, as rules see it. Must not throw. */
+  /** Tells what a request asks for, as rules see it. Must not throw. */
   readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
   /** May throw, reject, or answer nonsense. */
   readonly ask: (lost: LostAnswer, asking: Asking) => unknown;
-  /** What the rule gives as the answer of the call, as the integration would have answered. Must not throw. */
+  /** Turns what the rule gives into the answer of the call, as the integration would have answered. Must not throw. */
   readonly answer: (result: unknown) => unknown;
 }
 
@@ -32,10 +32,10 @@ export interface KeyRule {
   readonly keyed: (request: never, key: string) => unknown;
 }
 
-/** What settles lost answers of calls, as their settings have it. */
+/** Rule that settles lost answers of calls, as their settings have it. */
 export type Reconciler = AskingRule | KeyRule;
 
-/** What follows the question about one call: the ledger of its session. */
+/** Follower of the question about one call: the ledger of its session. */
 export interface ReconcileLog {
   /** Before it is asked for the first time. @returns whether the question is still ours to ask. Must not reject. */
   readonly opened: () => PromiseLike<boolean> | undefined;

@@ -10,7 +10,7 @@ const words: readonly (readonly [word: RegExp, kind: FailureKind, outcome: Effec
   [/^UNBLOCKED$/, 'transient', 'unknown'],
 ];
 
-/** What an error that Redis answered with means: it refused the command before it did anything. */
+/** Tells what an error that Redis answered with means: it refused the command before it did anything. */
 export function byRedis(error: unknown): Finding | undefined {
   const name = readString(error, 'name');
   if (name !== 'ReplyError' && name !== 'SimpleError' && name !== 'ErrorReply') return undefined;

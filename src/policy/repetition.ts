@@ -3,8 +3,8 @@ import { type EffectOutcome, type FailureFacts, type FailureKind, failureKinds }
 import type { RetryPolicy } from './policy.ts';
 
 /**
- * Whether a failed attempt may be repeated: its kind must be one that is retried (or the other side said so), and the call must be
- * harmless to repeat after what happened. What the other side says of retrying never counts for more than the effect of the call.
+ * Tells whether a failed attempt may be repeated: its kind must be one that is retried (or the other side said so), and the call must be harmless to repeat
+ * after what happened. The other side's word on retrying never counts for more than the effect of the call.
  * @param effect - undefined when nobody said; the policy decides then.
  */
 export function mayRetry(
@@ -18,7 +18,7 @@ export function mayRetry(
   return mayRepeat(facts, effect, policy.repeatAfter);
 }
 
-/** Whether a call of that effect may be made again, here or elsewhere, after it failed like this. */
+/** Tells whether a call of that effect may be made again, here or elsewhere, after it failed like this. */
 export function mayRepeat(
   failure: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>,
   effect: Effect | undefined,
@@ -32,8 +32,8 @@ export function mayRepeat(
 }
 
 /**
- * Whether the caller of a call that ended like this may make it again as it is, and may get through then: what `retryable` of a failure says.
- * Where it may have taken effect, as far as it would have been repeated here: attempts that go on in a session repeat nothing, and another call begins anew.
+ * Tells whether the caller of a call that ended like this may make it again as it is, and may get through then: what `retryable` of a failure says. If it may
+ * have taken effect, as far as it would have been repeated here: attempts that go on in a session repeat nothing, and another call begins anew.
  */
 export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: RepeatAfter): boolean {
   if (end.resumable === true && effect === undefined && leavesEffectOpen(end, effect)) return false;
@@ -42,10 +42,10 @@ export function isRetryable(end: End, effect: Effect | undefined, repeatAfter: R
 
 type End = Pick<FailureFacts, 'kind' | 'reason' | 'outcome' | 'leaves' | 'shouldRetry' | 'retryAfterMs' | 'resumable'>;
 
-/** Whether the same call may get through later, whatever that would do to the world. */
+/** Tells whether the same call may get through later, whatever that would do to the world. */
 export function mayGetThrough(end: End): boolean {
   const { kind, outcome, retryAfterMs = 0 } = end;
-  // What did not happen is still to be done, and who names a time expects it then.
+  // A call that did not happen is still to be done, and who names a time expects it then.
   return (
     saidOfRetrying(end) ??
     (failureKinds[kind].retried || refused.has(kind) || outcome === 'not_done' || retryAfterMs > 0)
@@ -55,7 +55,7 @@ export function mayGetThrough(end: End): boolean {
 /** Kinds of failure that ended a call before it was sent. */
 const refused: ReadonlySet<FailureKind> = new Set(['circuit_open', 'too_many_requests', 'unavailable']);
 
-/** Whether a failed attempt leaves open if it had an effect that another one would have again. */
+/** Tells whether a failed attempt leaves open if it had an effect that another one would have again. */
 export function leavesEffectOpen(
   failure: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>,
   effect: Effect | undefined,
@@ -64,7 +64,7 @@ export function leavesEffectOpen(
   return mayMatter && failure.outcome !== 'done' && leftOpen(failure) !== 'refused';
 }
 
-/** What a failed attempt leaves open. */
+/** Tells what a failed attempt leaves open. */
 function leftOpen({ kind, outcome, leaves }: Pick<FailureFacts, 'kind' | 'outcome' | 'leaves'>): RepeatAfter {
   if (known.has(outcome)) return 'refused';
   if (leaves !== undefined) return leaves;
@@ -77,7 +77,7 @@ const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed', 'not
 /** Kinds of failure with which nothing came back, or nothing that can be read. */
 const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);
 
-/** What the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
+/** Kinds that the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
 const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
 
 function kindAllows(facts: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
@@ -85,7 +85,7 @@ function kindAllows(facts: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown
   return saidOfRetrying(facts) ?? (failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown));
 }
 
-/** What was said of retrying, as far as it counts. */
+/** Returns what was said of retrying, as far as it counts. */
 function saidOfRetrying({ kind, reason, shouldRetry }: End): boolean | undefined {
   // A restart by hand is meant for the server, not for the call.
   if (kind === 'cancelled' && reason === 'restarted') return true;

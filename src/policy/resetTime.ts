@@ -3,10 +3,10 @@ import { momentOf, type WallTime, wallTime, type Zone, zoneAt } from './zones.ts
 /** Words after which a text says when to come again. */
 const before =
   /\b(?:resets?|refresh(?:es)?|renews?|replenish(?:es)?|try again|retry|available(?: again)?|restored|regain access|come back|wait(?: until)?|until|lifted)\b/gi;
-/** What may stand between those words and the moment. */
+/** Words that may stand between those and the moment. */
 const between =
   /^(?:[\s,:·(]+|(?:again|later|date|time|at|on|by|until|till|after|is|will be|the|around|approximately|about|your|limit)\b)+/i;
-/** How far behind such words a moment is looked for, in characters, and how many of them are looked at. */
+/** Reach behind such words in which a moment is looked for, in characters, and how many of them are looked at. */
 const reach = 80;
 const most = 12;
 
@@ -28,7 +28,7 @@ export function resetMoment(text: string, wallNow: number): number | undefined {
   return undefined;
 }
 
-/** What was read of a moment. */
+/** Parts of a moment that were read. */
 interface Fields {
   year?: number;
   month?: number;
@@ -162,7 +162,7 @@ function momentFrom(fields: Fields, wallNow: number): number | undefined {
 /** Longest wait for a moment that has just passed, in ms: it is not asked at once, nor tomorrow. */
 const passedWaitMs = 60_000;
 
-/** How long to wait for a moment; of one that has just passed a minute, of an older one nothing is known. In ms. */
+/** Returns how long to wait for a moment; of one that has just passed a minute, of an older one nothing is known. In ms. */
 export function waitUntil(moment: number, wallNow: number): number | undefined {
   if (moment > wallNow) return moment - wallNow;
   return wallNow - moment <= justPassedMs ? passedWaitMs : undefined;

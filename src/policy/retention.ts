@@ -2,7 +2,7 @@ import type { Duration } from './duration.ts';
 import { duration, integer, type KeysOf, orOff, section } from './optionKeys.ts';
 import { readValue } from './readOptions.ts';
 
-/** How long records are kept, and how much of them. */
+/** Limits on how long records are kept, and how much of them. */
 export interface RetentionOptions {
   /** Age at which records are deleted, in ms, above 0. @defaultValue 30 days */
   readonly maxAgeMs?: Duration | undefined;

@@ -1,7 +1,7 @@
 import { integer, number } from './optionKeys.ts';
 import { readOptions } from './readOptions.ts';
 
-/** How many retries an integration may make for its successes; after the retry quota of the AWS SDKs. */
+/** Budget of retries that an integration may make for its successes; after the retry quota of the AWS SDKs. */
 export interface RetryBudgetPolicy {
   /** Tokens at the start and at most, at least 1. @defaultValue 100 */
   readonly capacity: number;

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 /** The side that made a JSON-RPC error: our own client, or the other side. The same code means other things from each. */
 export type ErrorSource = 'local' | 'peer';
 
-/** What a JSON-RPC error means, by its code and the side that made it. */
+/** Tells what a JSON-RPC error means, by its code and the side that made it. */
 export function byRpcCode(error: unknown, source: ErrorSource | undefined): Finding | undefined {
   const code = readInteger(error, 'code');
   if (code === undefined || code > -32_000 || code < -32_768) return undefined;

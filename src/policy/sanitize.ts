@@ -12,7 +12,7 @@ const escapes = new RegExp(
 );
 
 /**
- * What is not seen: control characters, those that change the direction of text that follows, and those that take no room, by which one name
+ * Characters that are not seen: control characters, those that change the direction of text that follows, and those that take no room, by which one name
  * passes for another. The joiners stay where scripts and emoji need them.
  */
 const unseen = '(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\u115f\\u1160\\u3164\\uffa0]|(?<=[\\0-\\x7f])[\\u200c\\u200d]';

@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts';
 import { isOfAccount, isOfPayer } from './limitTexts.ts';
 
-/** What else is known of an answer: by the name of its error, or by its words. */
+/** Further facts of an answer: by the name of its error, or by its words. */
 type Said = Pick<Finding, 'kind' | 'reason' | 'outcome' | 'code' | 'isAnyWindow'>;
 
 /** Kinds of an answer that hide what its body says. */

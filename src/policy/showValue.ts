@@ -1,4 +1,4 @@
-/** How a value appears in an error: short, quoted where it is text, never a whole object. */
+/** Shows a value as it appears in an error: short, quoted where it is text, never a whole object. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
   if (typeof value === 'function') return 'a function';

@@ -44,7 +44,7 @@ const numbers: readonly (readonly [
   [[1036, 1290], 'transient', 'failed'],
 ];
 
-/** What the error of a database means: the SQLSTATE in `sqlState`, `sqlstate` or `code`, or MySQL's number. */
+/** Tells what the error of a database means: the SQLSTATE in `sqlState`, `sqlstate` or `code`, or MySQL's number. */
 export function byDatabase(error: unknown): Finding | undefined {
   const told = readString(error, 'sqlState') ?? readString(error, 'sqlstate') ?? readString(error, 'code');
   const name = readString(error, 'code') ?? told;
@@ -74,7 +74,7 @@ export function sqlStateText(text: string): Finding | undefined {
   return stateMeaning(state);
 }
 
-/** What a SQLSTATE means. */
+/** Tells what a SQLSTATE means. */
 function stateMeaning(state: string): Finding | undefined {
   const row = states.find(([pattern]) => pattern.test(state));
   return row === undefined ? undefined : finding(row, state);

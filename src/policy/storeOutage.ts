@@ -1,7 +1,7 @@
 /** A time in which a store is out of order, as of now: what is written waits in memory. */
 export interface StoreOutage {
   readonly reason: string;
-  /** One line that names what to do. */
+  /** Line that names what to do. */
   readonly fix: string;
   /** For how long, in ms. */
   readonly forMs: number;

@@ -7,19 +7,19 @@ import { mayGetThrough } from './repetition.ts';
 export interface SyntheticResult {
   readonly status: 'error';
   readonly synthetic: true;
-  /** One plain sentence: what happened, what is known of the effect, whether and when to try again. */
+  /** A plain sentence: what happened, what is known of the effect, whether and when to try again. */
   readonly error: string;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
-  /** How that is known, where a reconcile rule was asked. */
+  /** Words on how that is known, where a reconcile rule was asked. */
   readonly how?: string | undefined;
   /** From the call to this result, in ms. */
   readonly elapsedMs: number;
   /** Attempts made; 0 when it was refused before dispatch. */
   readonly attempts: number;
-  /** Whether the same call may be made again without finding out first whether it took effect, and may get through then. */
+  /** True where the same call may be made again without finding out first whether it took effect, and may get through then. */
   readonly retryable: boolean;
-  /** When to try again at the earliest, in ms from now. */
+  /** Earliest time to try again, in ms from now. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -52,14 +52,14 @@ const ends: Readonly<Record<EffectOutcome, string>> = {
   not_done: 'it did not happen',
 };
 
-/** What repeating it could do, where the outcome is open. */
+/** Risks of repeating it, where the outcome is open. */
 export const risks: Readonly<Record<Effect, string>> = {
   readOnly: 'it changes nothing',
   idempotent: 'it may have taken effect, which repeating does not do twice',
   mutating: 'it may have taken effect, check before repeating',
 };
 
-/** Whether the same call may be made again: the sentence and `retryable` both say this. */
+/** Answer to whether the same call may be made again: the sentence and `retryable` both say this. */
 type Again = 'as it is' | 'after a look' | 'no';
 
 function againOf(failure: Failure): Again {
@@ -76,21 +76,21 @@ function known(failure: Failure): string {
   if (outcome === 'done' || outcome === 'not_done')
     return how === undefined ? ends[outcome] : `${ends[outcome]} (${plain(how)})`;
   if (!isOpen(outcome)) return ends[outcome];
-  // Of what changes nothing no outcome is of interest.
+  // No outcome is of interest of what changes nothing.
   if (effect === 'readOnly' && outcome === 'unknown') return `no answer came; ${risks.readOnly}`;
   const risk =
     lastOutcome === undefined ? riskOf(failure) : riskOf(failure).replace(/^it may/, 'an earlier attempt may');
   return `${ends[outcome]}; ${risk}`;
 }
 
-/** What to do first is said by the advice, of what somebody declared mutating, or by nobody, of what may be repeated unseen. */
+/** Says the risk. The advice says what to do first, of what somebody declared mutating; nobody does, of what may be repeated unseen. */
 function riskOf(failure: Failure): string {
   const { effect } = failure;
   const isSaid = effect === 'mutating' || (effect === undefined && againOf(failure) === 'as it is');
   return isSaid ? 'it may have taken effect' : risks[effect ?? 'mutating'];
 }
 
-/** Of a stream its reader has what it wanted. */
+/** Says that the reader of a stream has what it wanted. */
 function left({ effect = 'mutating' }: Failure): string {
   return `nothing failed; ${risks[effect]}`;
 }
@@ -114,7 +114,7 @@ function advice(failure: Failure): string {
   if (again === 'after a look' && effect === 'mutating') return declared(failure);
   if (again === 'no') return '; trying the same again is not expected to help';
   const when = retryAfterMs > 0 ? `try again in ${formatDuration(retryAfterMs)}` : 'it may be tried again';
-  // What may have taken effect is not offered for repeating without its condition.
+  // A call that may have taken effect is not offered for repeating without its condition.
   if (again === 'after a look') return `; after that ${when}`;
   if (isUndeclared) return `; its policy allows to repeat it: ${when}`;
   return isOpen(outcome) && effect === 'readOnly' ? `, so ${when}` : `; ${when}`;

@@ -76,7 +76,7 @@ const momentFields =
  */
 export function fieldHint(fields: readonly (readonly [key: string, value: unknown])[], wallNow: number): RetryHint {
   const keys = fields.map(([key, value]) => [key.toLowerCase().replaceAll(/[^a-z]/g, ''), value] as const);
-  // Of discord.js, whose numbers are ms.
+  // The numbers of discord.js are ms.
   const isInMs = keys.some(([key]) => key === 'sublimittimeout' || key === 'timetoreset');
   const waitMs = keys.map(([key, value]) => {
     if (msFields.test(key)) return key === 'timetoreset' || key === 'sublimittimeout' ? undefined : numberOf(value);

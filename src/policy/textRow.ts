@@ -11,6 +11,6 @@ export interface ErrorText {
   readonly isAnyWindow?: true | undefined;
 }
 
-/** One row of a catalogue. */
+/** Makes a row of a catalogue. */
 export const row = (pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): ErrorText =>
   Object.freeze({ pattern, kind, outcome, reason });

@@ -12,7 +12,7 @@ const wide =
 const narrowOnly = /^[ -~]*$/;
 const invisible = /^[\p{Mark}\p{Format}\p{Control}]+$/u;
 
-/** How many columns of a terminal the text takes. */
+/** Counts the columns of a terminal that the text takes. */
 export function textWidth(text: string): number {
   if (narrowOnly.test(text)) return text.length;
   let width = 0;

@@ -1,6 +1,6 @@
 import { readString } from './errorChain.ts';
 
-/** What anything thrown says, for people. Never throws: getters of foreign errors may. */
+/** Returns what anything thrown says, for people. Never throws: getters of foreign errors may. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

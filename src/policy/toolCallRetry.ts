@@ -9,7 +9,7 @@ import { presets } from './presets.ts';
 import { readOptions } from './readOptions.ts';
 import { show } from './showValue.ts';
 
-/** How sessions' tool calls are tried again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
+/** Rules for trying sessions' tool calls again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
 export interface ToolCallRetryOptions {
   /** Without it a call is made once; a session goes on after a failed call in any case. @defaultValue true */
   readonly enabled?: boolean | undefined;
@@ -29,7 +29,7 @@ export interface ToolCallRetryOptions {
 
 export interface ToolCallRetry {
   readonly retry: RetryPolicy;
-  /** Whether somebody chose how many attempts these are. */
+  /** True where somebody chose how many attempts these are. */
   readonly chosen: boolean;
   readonly patterns: readonly ErrorPattern[];
 }

@@ -7,9 +7,9 @@ import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import type { Reconciler } from './reconciler.ts';
 import { readGiven } from './readOptions.ts';
 
-/** What a tool says about itself. */
+/** Options of a tool. */
 export interface ToolOptions {
-  /** What its calls may do to the world. @defaultValue that of the integration */
+  /** Effect of its calls on the world. @defaultValue that of the integration */
   readonly effect?: Effect | undefined;
   /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */
   readonly idleMs?: Duration | undefined;
@@ -20,7 +20,7 @@ export interface ToolOptions {
    * the session's watchdog. The limit without a sign of life stays: give the tool an `idleMs`, or an MCP server `whenAlive: 'wait'`.
    */
   readonly longRunningMs?: Duration | undefined;
-  /** How it is found out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
+  /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
   readonly reconcile?: ReconcileOptions | undefined;
 }
 
@@ -45,7 +45,7 @@ export type ToolSettings = Partial<Values<typeof toolKeys>>;
 
 /** A tool as far as it is known. */
 export interface KnownTool extends ToolSettings {
-  /** What the other side says its calls do, as of now; asked where nobody here has said. */
+  /** Tells what the other side says its calls do, as of now; asked where nobody here has said. */
   readonly learnedEffect?: (() => Effect | undefined) | undefined;
   /** Its rule, bound to its integration. */
   readonly reconciler?: Reconciler | undefined;

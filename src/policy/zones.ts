@@ -87,7 +87,7 @@ export interface WallTime {
   readonly second: number;
 }
 
-/** What the clocks of that zone show at a moment. */
+/** Returns what the clocks of that zone show at a moment. */
 export function wallTime(moment: number, zone: Zone): WallTime {
   const shown = new Date(moment + offsetMs(moment, zone));
   return {

@@ -2,7 +2,7 @@ import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { AgentCommand } from './agentCommand.ts';
 
 /**
- * What records say of a command.
+ * Returns what records say of a command.
  * @param agent - the agent that it is, if it is one that is known.
  */
 export function aboutCommand(

@@ -1,6 +1,6 @@
 import type { AgentFormat, AgentName } from './agentReport.ts';
 
-/** Whose command it is; `auto`: told by the command and its arguments. */
+/** Agent whose command it is; `auto`: told by the command and its arguments. */
 export type AgentOption = 'auto' | 'none' | AgentName;
 
 /** An agent's command line that answers one request and ends. */
@@ -49,7 +49,7 @@ function formatOf(agent: AgentName, own: readonly string[]): AgentFormat {
   return format === 'json' || format === 'stream-json' ? format : 'text';
 }
 
-/** What comes after `--` are no options. */
+/** Cuts off `--` and what follows: no options. */
 export function beforeDashes(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end < 0 ? args : args.slice(0, end);
@@ -65,12 +65,12 @@ function optionValue(args: readonly string[], name: string): string | undefined 
   return value;
 }
 
-/** Whether a run of Claude can be gone on with: it keeps its session unless told not to. */
+/** Tells whether a run of Claude can be gone on with: it keeps its session unless told not to. */
 export function keepsSession(args: readonly string[]): boolean {
   return !beforeDashes(args).includes('--no-session-persistence');
 }
 
-/** Whether the arguments name the session to begin; the same name cannot begin a second one. */
+/** Tells whether the arguments name the session to begin; the same name cannot begin a second one. */
 export function beginsNamedSession(args: readonly string[]): boolean {
   return optionValue(beforeDashes(args), '--session-id') !== undefined;
 }

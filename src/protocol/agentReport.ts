@@ -3,10 +3,10 @@ import type { FailureFacts } from '../policy/failure.ts';
 /** The agents' command lines whose output is understood. */
 export type AgentName = 'claude' | 'codex';
 
-/** What an agent's run printed on stdout: the answer alone (`text`), or messages of its protocol. */
+/** Form of what an agent's run printed on stdout: the answer alone (`text`), or messages of its protocol. */
 export type AgentFormat = 'text' | 'json' | 'stream-json';
 
-/** What a run has done to the world, as far as its stream told: `unknown` where it does not tell. */
+/** Effects of a run on the world, as far as its stream told: `unknown` where it does not tell. */
 export type AgentEffects = 'none' | 'possible' | 'unknown';
 
 /** Calls that a run made, as far as its stream told. */
@@ -17,16 +17,16 @@ export interface AgentCalls {
   readonly tools: number;
 }
 
-/** What an agent's command line said about its run, in its own protocol. */
+/** Report of an agent's command line on its run, in its own protocol. */
 export interface AgentReport {
   readonly agent: AgentName;
   /** The answer, up to 1 MB; absent when there was none. */
   readonly text?: string | undefined;
-  /** What the run can be resumed by. */
+  /** Session that the run can be resumed by. */
   readonly sessionId?: string | undefined;
-  /** Whether tools ran that may have changed something. */
+  /** Effects of its tools: whether they may have changed something. */
   readonly effects: AgentEffects;
-  /** Whether it told its end; a run that was killed did not. */
+  /** True once it told its end; a run that was killed did not. */
   readonly concluded: boolean;
   /** Calls that it made; absent where it told its end alone. */
   readonly calls?: AgentCalls | undefined;
@@ -37,16 +37,16 @@ export interface AgentReport {
 }
 
 /**
- * What a message of an agent says of its liveness: it gets on (`progress`), it announces that it will try again (`retry`), or it only
- * shows that a connection stands (`traffic`).
+ * Sign of liveness in a message of an agent: it gets on (`progress`), it announces that it will try again (`retry`), or it only shows that a connection
+ * stands (`traffic`).
  */
 export type AgentSign = 'progress' | 'retry' | 'traffic';
 
 /** Hears the stdout of one run, line by line, and keeps only what judging it needs. */
 export interface AgentReader {
-  /** One line without its end; what is no message of the protocol is passed over. Never throws. */
+  /** Reads one line without its end; what is no message of the protocol is passed over. Never throws. */
   line(text: string): AgentSign;
-  /** What is known so far. @param wallNow - wall time in ms, for limits that reset at a date. */
+  /** Returns what is known so far. @param wallNow - wall time in ms, for limits that reset at a date. */
   report(wallNow: number): AgentReport;
 }
 

@@ -15,7 +15,7 @@ export interface AgentStream {
   /** The stream has ended: what is left is its last line. @param isCut - whether it was given up before its end. @defaultValue false */
   end(isCut?: boolean): void;
   report(wallNow: number): AgentReport;
-  /** Whether a line was too long to be read. */
+  /** True once a line was too long to be read. */
   readonly missed: boolean;
 }
 
@@ -34,7 +34,7 @@ export function createAgentStream(
   const reader: AgentReader =
     agent === 'claude' ? createClaudeReader({ isStream, retriesItself }) : createCodexReader(retriesItself);
   let missed = false;
-  /** What was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
+  /** A line that was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
   let unread = false;
   const splitter = createLineSplitter({
     maxBytes: longestLineBytes,

@@ -2,10 +2,10 @@ import type { Effect } from '../policy/effects.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { AgentEffects, AgentReader, AgentReport } from './agentReport.ts';
 
-/** What the attempts of a call leave to the next one. */
+/** State that the attempts of a call leave to the next one. */
 export type Left = Pick<AgentReport, 'effects' | 'sessionId'>;
 
-/** What all attempts of one call of an agent did. An attempt that failed before it acted does not undo what an earlier one did. */
+/** Trail of all attempts of one call of an agent. An attempt that failed before it acted does not undo what an earlier one did. */
 export class AgentTrail {
   readonly #wallNow: () => number;
   #before: Left = { effects: 'none' };
@@ -26,7 +26,7 @@ export class AgentTrail {
     this.#current = undefined;
   }
 
-  /** Of all attempts so far. The session is that of the last one that acted: a later one may have told of an empty session. */
+  /** State after all attempts so far. The session is that of the last one that acted: a later one may have told of an empty session. */
   get left(): Left {
     if (this.#current === undefined) return this.#before;
     const { effects: before, sessionId: earlier } = this.#before;
@@ -36,7 +36,7 @@ export class AgentTrail {
     return { effects, sessionId: keepsEarlier ? (earlier ?? latest) : (latest ?? earlier) };
   }
 
-  /** Whether an attempt may have changed something. */
+  /** True once an attempt may have changed something. */
   get mayHaveActed(): boolean {
     return this.left.effects === 'possible';
   }
@@ -55,20 +55,20 @@ export class AgentTrail {
   }
 }
 
-/** What an agent is told that goes on in a session whose last request was cut short; the request itself is in its history. */
+/** Prompt for an agent that goes on in a session whose last request was cut short; the request itself is in its history. */
 export const goOnPrompt =
   'The last request was cut short before it was answered. Go on with it. Some of it may have taken effect: check what was done ' +
   'before doing it again.';
 
 const certainty: readonly AgentEffects[] = ['none', 'unknown', 'possible'];
 
-/** How the next attempt would be made. */
+/** Circumstances of the next attempt. */
 export interface Repetition {
-  /** What the call may do to the world, where somebody said. */
+  /** Effect that the call may have on the world, where somebody said. */
   readonly effect: Effect | undefined;
-  /** Whether it would go on in the session of the attempts before instead of beginning anew. */
+  /** True where it would go on in the session of the attempts before instead of beginning anew. */
   readonly resumable: boolean;
-  /** Whether it was asked for, whatever the attempts before did. */
+  /** True where it was asked for, whatever the attempts before did. */
   readonly asked?: boolean | undefined;
 }
 
@@ -87,5 +87,5 @@ function refuseRepetition({ effects }: Left, { effect, resumable, asked }: Repet
   throw new AttemptError({ kind: 'unknown', message, outcome: 'unknown', shouldRetry: false, breaker: 'ignored' });
 }
 
-/** Whether it may be done again, whatever it did. */
+/** Tells whether it may be done again, whatever it did. */
 export const isHarmless = (effect: Effect | undefined): boolean => effect === 'readOnly' || effect === 'idempotent';

@@ -6,7 +6,7 @@ type Message = Readonly<Record<string, unknown>>;
 const cutOff = /^(?![\w ]*\bhook\b)[^\n<]{0,200}?\b(?:cut off|token limit|mid-stream)\b/i;
 /** The order to go on behind what was said already: its stream was cut, or its limit of tokens reached. */
 const goesOn = /\b(?:resume directly|continue from where you left off|pick up mid-thought|resume where)\b/i;
-/** Of these the next message is the whole again. */
+/** Orders after which the next message is the whole again. */
 const beginsAgain = /\b(?:from the start|again|the whole (?:answer|summary))\b/i;
 /** All of it stands at the beginning. */
 const longestOrder = 500;
@@ -53,7 +53,7 @@ export class ClaudeAnswer {
 
   #said(message: Message): void {
     const { id, model, content } = recordIn(message['message']) ?? {};
-    // What a failed request left as an answer is none.
+    // An answer that a failed request left is none.
     if (message['is_api_error_message'] === true || message['isApiErrorMessage'] === true || model === '<synthetic>')
       return;
     for (const block of Array.isArray(content) ? content.map(recordIn) : []) {
@@ -95,7 +95,7 @@ export class ClaudeAnswer {
 export function isGoingOn(message: Message): boolean {
   if (message['isSynthetic'] !== true && message['isMeta'] !== true) return false;
   const order = orderIn(message).slice(0, longestOrder);
-  // What it is to do if nothing of the answer survived does not hold behind a text that did.
+  // The order for a case in which nothing of the answer survived does not hold behind a text that did.
   return (
     cutOff.test(order) && goesOn.test(order) && !beginsAgain.test(order.replace(/if none of it survived[\s\S]*/i, ''))
   );

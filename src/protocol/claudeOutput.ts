@@ -16,11 +16,11 @@ export interface ClaudeReader extends AgentReader {
   take(message: Message): void;
 }
 
-/** What is known of a run of Claude before it prints anything. */
+/** Facts known of a run of Claude before it prints anything. */
 export interface ClaudeReaderOptions {
-  /** Whether it tells all that it does, as it does it: one that has said nothing has then done nothing. @defaultValue told by its first message */
+  /** True where it tells all that it does, as it does it: one that has said nothing has then done nothing. @defaultValue told by its first message */
   readonly isStream?: boolean | undefined;
-  /** Whether Claude may repeat a failed request by itself. @defaultValue not known */
+  /** True where Claude may repeat a failed request by itself. @defaultValue not known */
   readonly retriesItself?: boolean | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
   let { isStream = false } = options;
   let sessionId: string | undefined;
   let result: Message | undefined;
-  /** When a limit of the account resets, in s since the epoch. */
+  /** Time when a limit of the account resets, in s since the epoch. */
   let resetsAt: number | undefined;
   let block: string | undefined;
 
@@ -178,13 +178,13 @@ function failureOf(result: Message, { wallNow, resetsAt, block, joined }: Circum
   const facts = classify(evidence(result, message), { wallNow });
   const hinted = facts.kind === 'rate_limit' || facts.kind === 'quota';
   if (!hinted || facts.retryAfterMs !== undefined || resetsAt === undefined) return { ...facts, cause: undefined };
-  // What the account's limit says of itself is a matter of minutes or days, not of a pause.
+  // The account's limit speaks of a matter of minutes or days, not of a pause.
   return { ...facts, kind: 'quota', retryAfterMs: clampHint(resetsAt * 1000 - wallNow), cause: undefined };
 }
 
 type Stop = Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureFacts>;
 
-/** What ended a run before its answer was done, by Claude's own word (2.1.332); what is not here is judged by what is said besides. */
+/** Causes that ended a run before its answer was done, by Claude's own word (2.1.332); what is not here is judged by what is said besides. */
 const stops: Readonly<Record<string, Stop>> = {
   background_requested: {
     kind: 'permanent',

@@ -7,12 +7,12 @@ type Message = Readonly<Record<string, unknown>>;
 export const claudeRetriesName = 'CLAUDE_CODE_MAX_RETRIES';
 
 /**
- * How often it may where we try again ourselves: once, not never. Claude prints no header of the API, but it repeats a request that was
- * limited only when the API asks for 60 s or less (measured with 2.1.329): so that it does, or does not, is all that tells of a longer wait.
+ * Limit on it where we try again ourselves: once, not never. Claude prints no header of the API, but it repeats a request that was limited only when the API
+ * asks for 60 s or less (measured with 2.1.329): so that it does, or does not, is all that tells of a longer wait.
  */
 export const boundedClaudeRetries = '1';
 
-/** Whether Claude may repeat a request by itself, with that value of its variable; without one it does so ten times. */
+/** Tells whether Claude may repeat a request by itself, with that value of its variable; without one it does so ten times. */
 export const mayRetryItself = (value: string | undefined): boolean => value === undefined || Number(value) > 0;
 
 /** Above this a delay is what the API asked for; Claude's own first one is shorter, in ms. */
@@ -30,7 +30,7 @@ function tells(release: unknown): boolean {
   return true;
 }
 
-/** What Claude told of its own retries of the request under way. */
+/** Claude's own retries of the request under way, as it told of them. */
 export class ClaudeRetries {
   #tells = false;
   #last: Message | undefined;

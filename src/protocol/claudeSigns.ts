@@ -9,8 +9,7 @@ const standing: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * What a message of Claude says of its liveness. A stalled upstream goes on sending pings, and empty deltas move nothing: what it says has
- * to grow.
+ * Tells what a message of Claude says of its liveness. A stalled upstream goes on sending pings, and empty deltas move nothing: what it says has to grow.
  */
 export function claudeSign(message: Readonly<Record<string, unknown>>): AgentSign {
   switch (message['type']) {

@@ -18,7 +18,7 @@ const readOnly: ReadonlySet<string> = new Set([
   'WebSearch',
 ]);
 
-/** How Claude says that a tool was declined before it began. Those that it cut short (`interrupted`, `cancelled`) are not among them. */
+/** Words by which Claude says that a tool was declined before it began. Tools that it cut short (`interrupted`, `cancelled`) are not among them. */
 const declined: ReadonlySet<string> = new Set([
   'permission-rule',
   'automode-blocked',
@@ -29,19 +29,19 @@ const declined: ReadonlySet<string> = new Set([
 /** More than one answer asks for at once. An answer that asks for more is taken as one that acts. */
 const mostPending = 1000;
 
-/** What became of the tools that Claude asked for, in memory bounded by how many it asks for at once. */
+/** Fate of the tools that Claude asked for, in memory bounded by how many it asks for at once. */
 export class ToolUses {
   /** By their ids: what was asked for, and whether that could change something. */
   readonly #pending = new Map<string, { readonly asked: string; readonly acts: boolean }>();
   readonly #asked = new CallCount();
   #ran = false;
 
-  /** Whether one ran, or may be running, that could change something. */
+  /** Effects of those that ran, or may be running: what could change something. */
   get effects(): AgentEffects {
     return this.#ran || [...this.#pending.values()].some(({ acts }) => acts) ? 'possible' : 'none';
   }
 
-  /** How many were asked for. */
+  /** Number of those that were asked for. */
   get count(): number {
     return this.#asked.count;
   }
@@ -55,7 +55,7 @@ export class ToolUses {
       const acts = !readOnly.has(textIn(block['name']) ?? '');
       const asked = textHash(JSON.stringify([block['name'], block['input']]));
       const other = id === undefined ? undefined : this.#pending.get(id);
-      // Of two calls under one id, a result does not say which of them it is of.
+      // A result does not say which of two calls under one id it is of.
       if (other !== undefined && other.asked !== asked) this.#ran ||= acts || other.acts;
       if (id !== undefined && this.#pending.size < mostPending) this.#pending.set(id, { asked, acts });
       else this.#ran ||= acts;
@@ -94,7 +94,7 @@ export class ToolUses {
   }
 }
 
-/** Whether a result says that its tool never began. @param about - what is told of the result beside its text. */
+/** Tells whether a result says that its tool never began. @param about - what is told of the result beside its text. */
 function neverBegan(result: Message, about: Message | undefined): boolean {
   const kind = textIn(about?.['non_execution_kind']);
   // By a signal Claude calls what it had under way rejected, too: only a decision was one.

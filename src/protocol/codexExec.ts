@@ -14,7 +14,7 @@ const acting: ReadonlySet<string> = new Set([
 /** Items that are calls of tools. */
 const tools: ReadonlySet<string> = new Set([...acting, 'web_search']);
 
-/** How Codex begins the notice that it asks again, whatever failed. */
+/** Beginning of Codex's notice that it asks again, whatever failed. */
 const asksAgain = /^Reconnecting\.\.\. /;
 
 /**

@@ -3,7 +3,7 @@ import { beforeDashes } from './agentCommand.ts';
 /** The arguments of a run of Codex, and whether Codex or we retry its requests. */
 export interface CodexRun {
   readonly args: readonly string[];
-  /** Whether Codex repeats no request by itself in that run. */
+  /** True where Codex repeats no request by itself in that run. */
   readonly bounded: boolean;
 }
 
@@ -51,7 +51,7 @@ export function boundCodexRetries(args: readonly string[], configs: readonly str
 
 type Settings = ReadonlyMap<string, string>;
 
-/** What the arguments set; the last one counts. */
+/** Reads what the arguments set; the last one counts. */
 function settingsOf(args: readonly string[]): Settings {
   const words = beforeDashes(args).flatMap((word, index, all) => {
     if (word === '-c' || word === '--config') return [all[index + 1] ?? ''];
@@ -64,7 +64,7 @@ function settingsOf(args: readonly string[]): Settings {
 function settingsIn(toml: string): Settings {
   const found = new Map<string, string>();
   let table = '';
-  // What stands in texts of several lines is no setting.
+  // Nothing in texts of several lines is a setting.
   for (const line of toml.replaceAll(/"""[\s\S]*?"""|'''[\s\S]*?'''/g, '""').split('\n')) {
     if (line.length > longestLine) continue;
     const header = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line)?.[1];

@@ -1,13 +1,13 @@
 import { canBlock } from './hookEvents.ts';
 
-/** What a command hook said, as its host is to take it. */
+/** Answer of a command hook, as its host is to take it. */
 export interface CommandHookAnswer {
   /** `block`: what the event is about does not happen. */
   readonly decision: 'block' | 'continue';
   readonly reason?: string | undefined;
   /** `"continue": false`: the agent is to stop altogether, for this reason. */
   readonly stop?: { readonly reason: string } | undefined;
-  /** What the hook decided about a permission; `ask` leaves it to the user, `defer` to the host. */
+  /** Decision of the hook about a permission; `ask` leaves it to the user, `defer` to the host. */
   readonly permission?: 'allow' | 'deny' | 'ask' | 'defer' | undefined;
   /** Replaces the input of the tool. */
   readonly updatedInput?: Readonly<Record<string, unknown>> | undefined;
@@ -22,12 +22,12 @@ export interface CommandHookAnswer {
   readonly output?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How a command hook ended by itself. */
+/** End that a command hook came to by itself. */
 export interface CommandHookEnd {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether the end of its output is not known. @defaultValue false */
+  /** True where the end of its output is not known. @defaultValue false */
   readonly isCut?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ const contextEvents = ['UserPromptSubmit', 'SessionStart'];
 /** Exit code of a block. */
 export const blockExitCode = 2;
 
-/** What a command hook says by its end: exit 0 goes on, 2 blocks with stderr as the reason, another is a failure. */
+/** Tells what a command hook says by its end: exit 0 goes on, 2 blocks with stderr as the reason, another is a failure. */
 export function judgeCommandHook(event: string, end: CommandHookEnd): CommandHookVerdict {
   const { exitCode, stdout, stderr, isCut = false } = end;
   if (exitCode === blockExitCode) return { ok: true, answer: blocked(event, stderr.trim() || undefined) };
@@ -61,7 +61,7 @@ export function judgeCommandHook(event: string, end: CommandHookEnd): CommandHoo
   return readOutput(event, value as Record<string, unknown>);
 }
 
-/** What is said of a hook whose answer may be half of one. */
+/** Message on a hook whose answer may be half of one. */
 const cutOutput =
   'It exited with 0, and a process that it left behind holds its output: the end of its answer was not read';
 
@@ -77,11 +77,11 @@ function isWholeObject(text: string): boolean {
 
 /** A hook that goes on in the background. */
 export interface Background {
-  /** How long it may go on, in ms, if it says. */
+  /** Time that it may go on, in ms, if it says. */
   readonly limitMs: number | undefined;
 }
 
-/** What the first line of a hook's stdout says about going on in the background; undefined when it does not. Never throws. */
+/** Reads what the first line of a hook's stdout says about going on in the background; undefined when it does not. Never throws. */
 export function readBackground(stdout: string): Background | undefined {
   const [line = ''] = stdout.trimStart().split('\n', 1);
   if (!line.startsWith('{') || !line.includes('"async"')) return undefined;
@@ -206,7 +206,7 @@ function failed(message: string): CommandHookVerdict {
   return { ok: false, message };
 }
 
-/** What is written to the stdin of a command hook. */
+/** Request that is written to the stdin of a command hook. */
 export interface CommandHookRequest {
   readonly event: string;
   /** The tool's name, for events of tools. */

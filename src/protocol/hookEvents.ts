@@ -1,8 +1,8 @@
-/** What is known of an event of Claude Code's hooks. Events that are not in the table are as good as those that are. */
+/** Facts known of an event of Claude Code's hooks. Events that are not in the table are as good as those that are. */
 interface EventRow {
   /** The whole time the host gives the hooks of this event, in ms, where it is not the usual one. */
   readonly hostMs?: number;
-  /** Whether a block undoes or prevents something; without it a block is a message to people or to the model. */
+  /** False where a block undoes or prevents nothing: it is then a message to people or to the model. */
   readonly blocks?: false;
   /** A block has the agent go on working: a hook that fails must not, or the agent could never end. */
   readonly keepsWorking?: true;
@@ -36,9 +36,9 @@ const unremarkable: EventRow = {};
 
 /** Hosts give 600 s, older ones 60 s; what must end before them must end before the shorter. */
 const usualHostMs = 60_000;
-/** Where nobody says which event it is. */
+/** Time where nobody says which event it is. */
 const unknownEventMs = 10_000;
-/** What is kept of the host's time for ending the hook and writing down why, as a share of it and in ms. */
+/** Part of the host's time that is kept for ending the hook and writing down why, as a share of it and in ms. */
 const reserve = 0.2;
 const shortestReserveMs = 300;
 const longestReserveMs = 5000;
@@ -46,8 +46,8 @@ const longestReserveMs = 5000;
 const leastMs = 100;
 
 /**
- * How long a command hook may run, in ms: less than its host waits for it, by what ending it takes. SessionEnd, whose host
- * waits 1.5 s in all, gets 1.2 s.
+ * Returns how long a command hook may run, in ms: less than its host waits for it, by what ending it takes. SessionEnd, whose host waits 1.5 s in all, gets
+ * 1.2 s.
  * @param event - undefined when it is not known: then at most 10 s.
  * @param hostMs - how long its host waits. @defaultValue as hosts usually do at this event
  */
@@ -58,17 +58,17 @@ export function hookLimitMs(event: string | undefined, hostMs = hookHostMs(event
   return event === undefined ? Math.min(unknownEventMs, rounded) : rounded;
 }
 
-/** How long hosts usually wait at this event, in ms. */
+/** Returns how long hosts usually wait at this event, in ms. */
 export function hookHostMs(event: string | undefined): number {
   return (event === undefined ? undefined : rowOf(event).hostMs) ?? usualHostMs;
 }
 
-/** Whether a block of this event's hooks prevents what it is about; true for an event we do not know. */
+/** Tells whether a block of this event's hooks prevents what it is about; true for an event we do not know. */
 export function canBlock(event: string): boolean {
   return rowOf(event).blocks !== false;
 }
 
-/** Whether a guard that fails may block: not where a block has the agent go on working for ever. */
+/** Tells whether a guard that fails may block: not where a block has the agent go on working for ever. */
 export function mayBlockOnFailure(event: string | undefined): boolean {
   return event === undefined || rowOf(event).keepsWorking !== true;
 }
@@ -77,7 +77,7 @@ function rowOf(event: string): EventRow {
   return (Object.hasOwn(rows, event) ? rows[event] : undefined) ?? unremarkable;
 }
 
-/** What a wrapper of a hook understands of the JSON its host writes to it. */
+/** Parts that a wrapper of a hook understands of the JSON its host writes to it. */
 export interface HookInput {
   readonly event: string;
   readonly session: string | undefined;

@@ -1,4 +1,4 @@
-/** How a request is known; 0 and the empty string are ids like any other. */
+/** Id of a request; 0 and the empty string are ids like any other. */
 export type RpcId = number | string;
 
 /** An error as it stands in a response. */
@@ -34,7 +34,7 @@ export interface RpcFailure {
   readonly error: RpcError;
 }
 
-/** What is none of the others; `code` is that of the error with which JSON-RPC answers it. */
+/** Message that is none of the others; `code` is that of the error with which JSON-RPC answers it. */
 export interface RpcGarbage {
   readonly kind: 'garbage';
   readonly code: typeof rpcErrors.parse | typeof rpcErrors.invalidRequest;

@@ -1,4 +1,4 @@
-/** What to do with the lines of a byte stream. */
+/** Options for the lines of a byte stream. */
 export interface LineSplitterOptions {
   /** Longest line, in bytes without its end. */
   readonly maxBytes: number;

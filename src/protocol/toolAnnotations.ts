@@ -1,6 +1,6 @@
 import type { Effect } from '../policy/effects.ts';
 
-/** What an MCP server says of a tool, as far as it bears on repeating a call. A hint: nobody holds the server to it. */
+/** Hints of an MCP server on a tool, as far as they bear on repeating a call. A hint: nobody holds the server to it. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean | undefined;
   readonly idempotentHint?: boolean | undefined;

@@ -6,7 +6,7 @@ export interface DrivenClock extends Clock {
   stall(ms: number): void;
 }
 
-/** What comes from outside, and when; in monotonic ms. What comes at the same time comes in the order of adding. */
+/** Events that come from outside, and when; in monotonic ms. Events of the same time come in the order of adding. */
 export class Agenda {
   readonly #items: { readonly at: number; readonly run: () => void }[] = [];
   readonly #stalls: { readonly at: number; readonly ms: number }[] = [];

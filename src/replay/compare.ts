@@ -1,6 +1,6 @@
 import type { ReplayLine, ReplayResult, ReplayStep } from './result.ts';
 
-/** How far apart a change may be in the replay, in ms: what runs on a machine is late by some, and events are kept to a whole ms. */
+/** Most that a change may be apart in the replay, in ms: what runs on a machine is late by some, and events are kept to a whole ms. */
 export const toleranceMs = 250;
 
 /** Puts what was recorded beside what the replay did, by what it is about. */

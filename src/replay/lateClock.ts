@@ -2,9 +2,9 @@ import type { Clock, Timer, TimerOptions } from '../policy/clock.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { SessionPlan } from './sessionPlan.ts';
 
-/** How late a timer may have come up on the machine of the record, in ms. */
+/** Most that a timer may have come up late on the machine of the record, in ms. */
 export const latestMs = 20;
-/** How late one may have come up of which it is known what it was for, in ms. A loop that stood still for longer is on record. */
+/** Most that one may have come up late of which it is known what it was for, in ms. A loop that stood still for longer is on record. */
 const knownLatestMs = 1000;
 /** Puts a limit behind an answer that came in time, because nobody had looked at the limit yet, in ms. */
 const behindMs = 0.0005;
@@ -12,7 +12,7 @@ const behindMs = 0.0005;
 /** A time at which deadlines were looked at. */
 interface Wake {
   readonly at: number;
-  /** When that which ended then was due; undefined where nothing tells. */
+  /** Due time of what ended then; undefined where nothing tells. */
   readonly due: number | undefined;
   /** It came within the ms in which it was due. */
   readonly isInTime?: true;
@@ -79,8 +79,8 @@ export class LateClock implements Clock {
 }
 
 /**
- * When deadlines must have been looked at, as a call tells: a limit passed, a wait was over, or one that had passed was not seen yet. The
- * start of an attempt tells nothing where something else ended at that time: it may have waited for its place.
+ * Finds when deadlines must have been looked at, as a call tells: a limit passed, a wait was over, or one that had passed was not seen yet. The start of an
+ * attempt tells nothing where something else ended at that time: it may have waited for its place.
  */
 function wakesOf(call: PlannedCall, freed: ReadonlySet<number>): readonly Wake[] {
   const { arrivedAt, attempts, end, limits } = call;
@@ -104,19 +104,19 @@ function wakesOf(call: PlannedCall, freed: ReadonlySet<number>): readonly Wake[]
   }
   if (waitsUntil !== undefined && (end === undefined || end.at > waitsUntil + latestMs))
     wakes.push({ at: waitsUntil, due: waitsUntil, isInTime: true });
-  // What ended with the attempt of another call waited for something that came of that: a circuit that opened, a place.
+  // A call that ended with the attempt of another one waited for something that came of that: a circuit that opened, a place.
   if (end !== undefined && end.at > freeSince && !freed.has(end.at))
     wakes.push({ at: end.at, due: dueOf(call, freeSince, end.failure.reason) });
   return wakes;
 }
 
-/** When a limit was due that ended an attempt or a call. Signs of life put off that on silence, and are not on record. */
+/** Finds when a limit was due that ended an attempt or a call. Signs of life put off that on silence, and are not on record. */
 function dueOf({ arrivedAt, limits }: PlannedCall, startedAt: number, reason: string | undefined): number | undefined {
   if (reason === 'attempt_timeout') return startedAt + limits.attemptMs;
   return reason === 'overall_timeout' ? arrivedAt + limits.overallMs : undefined;
 }
 
-/** When attempts ended, or their work: what waited for a place may have gone on. */
+/** Finds when attempts ended, or their work: what waited for a place may have gone on. */
 function freedBy({ calls, probes }: IntegrationPlan): ReadonlySet<number> {
   const attempts = [...calls, ...probes].flatMap((call) => [...call.attempts.values()]);
   return new Set(attempts.flatMap(({ endedAt, workEndedAt = endedAt }) => [endedAt, workEndedAt]));

@@ -5,7 +5,7 @@ import { isRated } from '../policy/ratePolicy.ts';
 import { stallsOf } from './outside.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 
-/** What is shown as it was recorded, by the category of its events. */
+/** Categories of events that are shown as they were recorded. */
 const notPlayed = new Set([
   'process',
   'child',
@@ -20,7 +20,7 @@ const notPlayed = new Set([
   'supervisor',
 ]);
 
-/** What was not played, and what had to be assumed, in sentences. */
+/** Says what was not played, and what had to be assumed, in sentences. */
 export function notesOf(
   { events, missing }: Incident,
   integrations: readonly ReplayedIntegration[],

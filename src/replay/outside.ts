@@ -1,7 +1,7 @@
 import type { FailureKind } from '../policy/failure.ts';
 import { type Incident, rowsIn } from '../incident/incident.ts';
 
-/** When the event loop had stood still, and for how long; what is told of it comes at its end. */
+/** Finds when the event loop had stood still, and for how long; what is told of it comes at its end. */
 export function stallsOf(
   { events }: Pick<Incident, 'events'>,
   origin: number,
@@ -14,12 +14,12 @@ export function stallsOf(
   });
 }
 
-/** Whether a call that ended so was ended by its caller. */
+/** Tells whether a call that ended so was ended by its caller. */
 export function isCallers(kind: FailureKind): boolean {
   return kind === 'cancelled' || kind === 'watchdog';
 }
 
-/** When the first thing happened, in wall time; `Infinity` where nothing did. */
+/** Finds when the first thing happened, in wall time; `Infinity` where nothing did. */
 export function firstAt({ integrations, sessions, events }: Incident): number {
   const names = new Set(sessions.map(({ name }) => name));
   const turns = events.filter(

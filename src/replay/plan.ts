@@ -14,11 +14,11 @@ export interface PlannedCall {
   readonly retry: RetryPolicy;
   /** By number, from 1. */
   readonly attempts: ReadonlyMap<number, PlannedAttempt>;
-  /** How it ended without an answer; undefined where it was answered, or was under way. */
+  /** End without an answer; undefined where it was answered, or was under way. */
   readonly end: PlannedEnd | undefined;
   /** Nothing tells of its end. */
   readonly isPending: boolean;
-  /** When it was last told of as under way. */
+  /** Time when it was last told of as under way. */
   readonly pendingAt: number | undefined;
 }
 
@@ -29,10 +29,10 @@ export interface PlannedAttempt {
   readonly end: AttemptRow['end'] | 'pending';
   readonly failure: FailureFacts | undefined;
   readonly draw: number | undefined;
-  /** How long the call waited after it; `null`: for a restart. */
+  /** Time that the call waited after it; `null`: for a restart. */
   readonly delayMs: number | null | undefined;
   readonly continuation: 'resumes' | 'none' | undefined;
-  /** When its work ended, where that was after the attempt. */
+  /** End of its work, where that was after the attempt. */
   readonly workEndedAt: number | undefined;
 }
 
@@ -56,11 +56,11 @@ export interface IntegrationPlan {
   readonly calls: readonly PlannedCall[];
   readonly probes: readonly PlannedCall[];
   readonly inputs: readonly (InputRow & { readonly at: number })[];
-  /** What chance drew, in order. */
+  /** Draws of chance, in order. */
   readonly draws: readonly number[];
-  /** When the first thing of it is on record. */
+  /** Time when the first thing of it is on record. */
   readonly from: number;
-  /** When its last record was written: what came later is not known. */
+  /** Time when its last record was written: what came later is not known. */
   readonly until: number;
 }
 

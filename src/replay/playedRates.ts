@@ -9,7 +9,7 @@ import { takeFrom } from '../policy/rateLimit.ts';
 import { isRated, type RatePolicy } from '../policy/ratePolicy.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
-/** What is closer than this is no wait, in ms. */
+/** Shortest time that counts as a wait, in ms. */
 const noWaitMs = 1;
 
 /**
@@ -97,7 +97,7 @@ class RecordedBucket extends RateBucket {
     super.spend(place);
   }
 
-  /** Whether its rate limit ended it: no attempt before told of one. */
+  /** True where its rate limit ended it: no attempt before told of one. */
   get #isRefused(): boolean {
     const { attempts, end } = this.#call;
     return end?.failure.kind === 'rate_limit' && attempts.get(this.#attempts)?.failure?.kind !== 'rate_limit';

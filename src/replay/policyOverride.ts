@@ -13,7 +13,7 @@ export function overriddenPlans(
   overrides: readonly string[],
 ): readonly IntegrationPlan[] {
   if (overrides.length === 0) return plans;
-  // Where nothing can be played a mistyped option is still one.
+  // A mistyped option is still one where nothing can be played.
   if (plans.length === 0) resolvePolicy('replay', inputOf(overrides, resolvePolicy('replay', {})));
   const hasOwnRate = overrides.some((override) => override.startsWith('rate.'));
   return plans.map((plan) => {
@@ -29,7 +29,7 @@ export function overriddenPlans(
   });
 }
 
-/** What is asked for, as a configuration has it: only what is to be otherwise, by its short or its long name. */
+/** Reads what is asked for, as a configuration has it: only what is to be otherwise, by its short or its long name. */
 function inputOf(overrides: readonly string[], { retry }: IntegrationPolicy): PolicyInput {
   const input: Record<string, unknown> = {};
   for (const override of overrides) {

@@ -23,13 +23,13 @@ export interface ReplayOptions {
   readonly clock: DrivenClock;
   /** For what chance has to draw that is not on record. */
   readonly random: Random;
-  /** What is to be otherwise than it was, as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
+  /** Options that are to be otherwise than they were, as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
   readonly policy?: readonly string[] | undefined;
 }
 
-/** How long before the first thing that happened a replay begins, in ms. */
+/** Time before the first thing that happened at which a replay begins, in ms. */
 const leadMs = 10;
-/** How long calls go on after the last record. */
+/** Time that calls go on after the last record. */
 const tailMs = 1;
 
 /**
@@ -69,10 +69,10 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
   for (const order of sessionPlan?.fired ?? []) agenda.add(order.at, () => session?.fire(order));
   for (const { at, stalledMs } of stallsOf(incident, origin)) agenda.addStall(at - stalledMs, stalledMs);
 
-  // Of turns that called nothing their events tell, which are whole up to then.
+  // Turns that called nothing are told of by their events, which are whole up to then.
   const known = plans.length > 0 ? plans.map((plan) => plan.until) : [incident.until - origin];
   const until = Math.max(0, ...known);
-  // What came just before the end of the record may come as much later in the replay.
+  // Events just before the end of the record may come as much later in the replay.
   await agenda.run(clock, until + toleranceMs);
 
   const changes = { plans, session: sessionPlan, until };

@@ -13,14 +13,14 @@ import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import { playedRates } from './playedRates.ts';
 import { ScriptedOperation } from './scriptedOperation.ts';
 
-/** How a call ended in the replay. */
+/** End of a call in the replay. */
 export interface ReplayedEnd {
   readonly at: number;
   readonly outcome: Outcome<unknown>;
   readonly attempts: number;
 }
 
-/** What all of a replay share. */
+/** Surroundings that all of a replay share. */
 export interface ReplaySurroundings {
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
@@ -40,7 +40,7 @@ export class ReplayedIntegration {
   /** Attempts that its calls had made when it was halted. */
   attemptsAtHalt: ReadonlyMap<number, number> | undefined = undefined;
   readonly #clock: Clock;
-  /** How those who hold a circuit open let go of it. */
+  /** Functions that let go of a circuit which is held open. */
   readonly #holds = new Map<number, () => void>();
   #inquiries: ((alive: boolean) => void)[] = [];
 
@@ -65,7 +65,7 @@ export class ReplayedIntegration {
       onSilence: asks === undefined ? undefined : () => new Promise((resolve) => this.#inquiries.push(resolve)),
       whenAlive: asks,
     });
-    // What came before the record: a circuit that was closed.
+    // Before the record there was a circuit that was closed.
     if (!plan.inputs.some(({ input }) => input === 'attached')) this.#attach({});
   }
 
@@ -87,7 +87,7 @@ export class ReplayedIntegration {
       settled(outcome, attempts());
     });
     attempts = () => row.attempts;
-    // One that was refused at once has been told of before its row was there.
+    // A call that was refused at once has been told of before its row was there.
     const early = this.ends.get(call.number);
     if (early !== undefined) this.ends.set(call.number, { ...early, attempts: row.attempts });
     this.calls.set(call.number, row);
@@ -100,7 +100,7 @@ export class ReplayedIntegration {
     if (call !== undefined && end !== undefined) this.path.end(call, end.failure);
   }
 
-  /** What befell it from outside befalls it again. */
+  /** Repeats what befell it from outside. */
   befall(row: InputRow): void {
     const now = this.#clock.now();
     switch (row.input) {
@@ -202,7 +202,7 @@ function settingsOf(call: PlannedCall, attemptsMade: () => number): CallSettings
   };
 }
 
-/** What its fallback answered is not on record, only whether it did. */
+/** Answers in place of its fallback: only whether it did is on record, not what. */
 function fallBack(isAnswered: boolean): string {
   if (isAnswered) return 'answered';
   throw new Error('the fallback failed');

@@ -84,14 +84,14 @@ export class ReplayedSession {
     this.#touch(planned, turn);
     return new Promise((resolve, reject) => {
       const end = async (): Promise<void> => {
-        // What had ended before it is waited for: both may have come within the same ms.
+        // Calls that had ended before it are waited for: both may have come within the same ms.
         await Promise.all(awaited);
         if (planned.ok) resolve(undefined);
         else reject(new Error(planned.error ?? 'the turn failed'));
       };
       if (Number.isFinite(planned.endedAt) && planned.stalledAt === undefined)
         this.#at(planned.endedAt, () => void end());
-      // One that was told to end may have ended then.
+      // A turn that was told to end may have ended then.
       turn.signal.addEventListener('abort', () => {
         if (Number.isFinite(planned.endedAt) && !planned.isLeft) this.#at(planned.endedAt, () => void end());
       });
@@ -101,7 +101,7 @@ export class ReplayedSession {
   #call(call: PlannedCall, turn: Turn, turnEndsAt: number): Promise<unknown> | undefined {
     const { overallMs, attemptMs } = call.limits;
     const usual = this.#integrations.get(call.integration)?.plan.policy.limits;
-    // What declares itself long-running has one limit of its own in place of all others.
+    // A call that declares itself long-running has one limit of its own in place of all others.
     const isLong = overallMs === attemptMs && attemptMs !== usual?.attemptMs;
     const controller = new AbortController();
     const { end } = call;
@@ -133,9 +133,9 @@ export class ReplayedSession {
   }
 }
 
-/** When a call ended; `Infinity` where nobody knows. */
+/** Finds when a call ended; `Infinity` where nobody knows. */
 function endOf({ end, attempts, isPending }: PlannedCall): number {
-  // One that was cancelled may have ended with its turn.
+  // A call that was cancelled may have ended with its turn.
   if (end !== undefined) return end.failure.kind === 'cancelled' ? Number.POSITIVE_INFINITY : end.at;
   return isPending ? Number.POSITIVE_INFINITY : ([...attempts.values()].at(-1)?.endedAt ?? Number.POSITIVE_INFINITY);
 }

@@ -2,9 +2,9 @@ import type { IncidentSubject } from '../incident/incident.ts';
 
 /** Something whose end or change is compared: a call, a circuit, a turn. */
 export interface ReplayStep {
-  /** What it is about: `kb-12`, `circuit of kb`, `turn 3 of alice`. */
+  /** Subject of the line: `kb-12`, `circuit of kb`, `turn 3 of alice`. */
   readonly of: string;
-  /** What happened, in words: `failed: timeout, 3 attempts`. */
+  /** Event in words: `failed: timeout, 3 attempts`. */
   readonly what: string;
   /** Ms from the begin of the replay. */
   readonly atMs: number;
@@ -12,7 +12,7 @@ export interface ReplayStep {
   readonly isAfterEnd?: true | undefined;
 }
 
-/** One line of the timeline: what was recorded, what the replay did. */
+/** A line of the timeline: what was recorded, what the replay did. */
 export interface ReplayLine {
   readonly of: string;
   readonly recorded?: ReplayStep | undefined;
@@ -22,19 +22,22 @@ export interface ReplayLine {
   readonly isAfterEnd?: true | undefined;
 }
 
-/** What a replay came to. */
+/** Result of a replay. */
 export interface ReplayResult {
   readonly subject: IncidentSubject;
   /** Wall time of its begin, in ms since the epoch. */
   readonly origin: number;
-  /** Whether everything ended as it did: each call with the same kind and number of attempts, each circuit and turn at the same time (± 250 ms), up to the end of the record. */
+  /**
+   * True where everything ended as it did: each call with the same kind and number of attempts, each circuit and turn at the same time (± 250 ms), up to the
+   * end of the record.
+   */
   readonly isSame: boolean;
-  /** Where it first differs, by the time of the record. */
+  /** Line where it first differs, by the time of the record. */
   readonly first?: ReplayLine | undefined;
   /** In the order of time. */
   readonly lines: readonly ReplayLine[];
-  /** What was otherwise than it was, as it was asked for. */
+  /** Changes to what it was, as they were asked for. */
   readonly overrides: readonly string[];
-  /** What was not played, and what had to be assumed, in sentences. */
+  /** Notes on what was not played, and what had to be assumed, in sentences. */
   readonly notes: readonly string[];
 }

@@ -15,7 +15,7 @@ export class ScriptedOperation {
   readonly #plan: IntegrationPlan;
   readonly #clock: Clock;
   #probes = 0;
-  /** When its server was asked for a sign of life for a silence that ended no attempt, and when that was over. */
+  /** Times when its server was asked for a sign of life for a silence that ended no attempt, and when that was over. */
   readonly #inquiries: readonly { readonly from: number; readonly to: number }[];
 
   constructor(plan: IntegrationPlan, clock: Clock) {
@@ -58,7 +58,7 @@ export class ScriptedOperation {
     });
   }
 
-  /** When it did, if it began then; where that would pass a limit that it had kept, after the time it took. */
+  /** Finds when it did, if it began then; where that would pass a limit that it had kept, after the time it took. */
   #endOf({ limits }: PlannedCall, { startedAt, endedAt }: PlannedAttempt, now: number): number {
     const tookMs = endedAt - startedAt;
     const limitMs = Math.min(limits.attemptMs, limits.idleMs);
@@ -116,7 +116,7 @@ export class ScriptedOperation {
   }
 }
 
-/** Of those that are on record whole: an attempt that was silent went on, and signs of life that are made up would keep them from being made. */
+/** Takes those that are on record whole: an attempt that was silent went on, and signs of life that are made up would keep them from being made. */
 function inquiriesOf({ inputs, traits }: IntegrationPlan): readonly { readonly from: number; readonly to: number }[] {
   if (traits.asks !== 'wait') return [];
   return inputs.flatMap((row) =>

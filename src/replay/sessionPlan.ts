@@ -7,7 +7,7 @@ export interface SessionPlan {
   readonly id: string;
   readonly watchdog: SessionLimits;
   readonly turns: readonly PlannedTurn[];
-  /** When its watchdog fired. */
+  /** Times when its watchdog fired. */
   readonly firings: readonly number[];
   /** Rules of the session itself that an operator had act before their time. */
   readonly fired: readonly PlannedFiring[];
@@ -28,7 +28,7 @@ export interface PlannedTurn {
   readonly endedAt: number;
   readonly ok: boolean;
   readonly error: string | undefined;
-  /** When the watchdog found that it made no progress. */
+  /** Time when the watchdog found that it made no progress. */
   readonly stalledAt: number | undefined;
   /** An operator left it behind: it had not ended when it was told to. */
   readonly isLeft: boolean;
@@ -51,8 +51,8 @@ export function sessionPlanOf(
   const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
   const started = own.filter(({ type }) => type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
-  // One turn follows the other: a call is of the one that began last. Events are kept to a whole ms.
-  // One that came before all of them is of a turn whose begin is not on record, and is played without it.
+  // Turns follow each other: a call is of the one that began last. Events are kept to a whole ms. A call that came before all of them is of a turn whose
+  // begin is not on record, and is played without it.
   const turnOfCall = ({ arrivedAt }: PlannedCall): number => starts.findLastIndex((at) => at <= arrivedAt + 1);
   const turns = started.map((event, index) =>
     turnOf(
@@ -66,7 +66,7 @@ export function sessionPlanOf(
   return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
 }
 
-/** Of calls, integrations have their own records. */
+/** Skips those of calls: integrations have their own records. */
 function firedIn(events: Incident['events'], session: string, origin: number): readonly PlannedFiring[] {
   return events.flatMap(({ at, category, type, metadata }) => {
     const { session: of, rule, what } = metadata;

@@ -13,17 +13,17 @@ export interface Heard {
   readonly fact: Fact;
 }
 
-/** What changes are about, and up to when they are known. */
+/** Subjects of changes, and up to when they are known. */
 interface Known {
   readonly plans: readonly IntegrationPlan[];
   readonly session: SessionPlan | undefined;
-  /** When the last record was written, in ms from the begin. */
+  /** Time of the last record, in ms from the begin. */
   readonly until: number;
 }
 
 const attemptsText = (attempts: number): string => (attempts === 1 ? '1 attempt' : `${attempts} attempts`);
 
-/** What is on record of calls, circuits and turns, as far as all of it is known. */
+/** Lists what is on record of calls, circuits and turns, as far as all of it is known. */
 export function recordedSteps(incident: Incident, known: Known, origin: number): readonly ReplayStep[] {
   const calls = known.plans.flatMap(({ name, until, calls: own }) =>
     own.flatMap((call) => recordedCall(name, call, until)),
@@ -78,7 +78,7 @@ function recordedCall(
   const failure = last?.[1].delayMs === undefined ? last?.[1].failure : undefined;
   if (pendingAt === undefined && last !== undefined && failure !== undefined)
     return [{ of, what: endText('failed', failure.kind, last[0]), atMs: last[1].endedAt }];
-  // One that was under way in an earlier record has ended since, and nobody knows how.
+  // A call that was under way in an earlier record has ended since, and nobody knows how.
   if (pendingAt === undefined || pendingAt < until - 1) return [];
   return [{ of, what: `under way, ${attemptsText(last?.[0] ?? 0)}`, atMs: until }];
 }

@@ -4,20 +4,20 @@ import { type Logger, say } from '../policy/logger.ts';
 import { messageOf } from '../policy/thrown.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 
-/** How often it is looked for sessions that nobody has, in ms, where the store does not say. */
+/** Interval at which sessions that nobody has are looked for, in ms, where the store does not say. */
 const lookEveryMs = 10_000;
 /** Sessions that are taken up at a look. */
 const mostAtOnce = 500;
-/** How long after the start a gateway that takes none up says that there are some, in ms: it may declare them until then, or others take them. */
+/** Time after the start at which a gateway that takes none up says that there are some, in ms: it may declare them until then, or others take them. */
 const sayAfterMs = 5000;
-/** How soon the next look follows where there may be more, in ms: what was taken up is being claimed meanwhile. */
+/** Time until the next look where there may be more, in ms: what was taken up is being claimed meanwhile. */
 const soonMs = 50;
 
 export interface AdoptionParts {
   readonly clock: Clock;
   readonly logger: Logger | undefined;
   readonly facts: Facts;
-  /** Whether this gateway has a session. */
+  /** Tells whether this gateway has a session. */
   readonly has: (session: string) => boolean;
 }
 
@@ -32,7 +32,7 @@ export class Adoption {
   #timer: Timer | undefined = undefined;
   #isStopped = false;
   #isLooking = false;
-  /** Those that were left to others: they do not stand in the way of the rest. */
+  /** Sessions that were left to others: they do not stand in the way of the rest. */
   readonly #left = new Set<string>();
   readonly #failed = new Set<string>();
   #saidFailure = false;
@@ -64,7 +64,7 @@ export class Adoption {
     else await this.look();
   }
 
-  /** What was acknowledged and nobody delivers is said. */
+  /** Says what was acknowledged and nobody delivers. */
   async #sayLeft(): Promise<void> {
     const store = this.#store;
     if (store === undefined || this.#adopt !== undefined) return;

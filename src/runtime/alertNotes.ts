@@ -6,7 +6,7 @@ import type { StoreReader } from '../store/storeReader.ts';
 /** Events that are read for it. */
 const mostOrders = 2000;
 const mostFailures = 5000;
-/** How long a note on what nobody watches is looked for, in ms: nothing says when that began. */
+/** Time for which a note on what nobody watches is looked for, in ms: nothing says when that began. */
 const unwatchedMs = 7 * 24 * 60 * 60_000;
 
 /** The view with the last note on each alert. One ends with its alert; where nobody watches, with a time that is as quiet as an all-clear. */
@@ -47,7 +47,7 @@ export async function withNotes<V extends NotedAlerts>(
 const keyOf = (integration: string): string => `of ${integration}`;
 const noted = (note: AlertNote | undefined): { readonly note?: AlertNote } => (note === undefined ? {} : { note });
 
-/** Whether there was no time without a failure since that would have been an all-clear. */
+/** Tells whether there was no time without a failure since that would have been an all-clear. */
 async function goesOnSince(
   reader: Pick<StoreReader, 'events'>,
   integration: string,
@@ -58,7 +58,7 @@ async function goesOnSince(
   const of = hook === undefined ? { integration } : { category: 'hook' };
   const events = await reader.events({ ...of, since, until: now + 1, failed: true, limit: mostFailures });
   const own = events.filter(({ metadata }) => hook === undefined || metadata['hook_name'] === hook);
-  // Of more than are read the first times are not known: it goes on all the same.
+  // The first times are not known of more than are read: it goes on all the same.
   const times = own.length < mostFailures ? [since, ...own.map(({ at }) => at)] : own.map(({ at }) => at);
   return times.every((at, index) => index === 0 || at - (times[index - 1] ?? at) < defaultAlertRule.quietMs);
 }

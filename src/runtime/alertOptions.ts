@@ -6,11 +6,11 @@ import { byName, duration, type KeysOf, orOff, section, type Tell, text, type Va
 /** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
 export interface AlertCommand
   extends Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'> {
-  /** How long it may take, in ms, above 0; then it is ended. @defaultValue 10 s */
+  /** Time that it may take, in ms, above 0; then it is ended. @defaultValue 10 s */
   readonly attemptMs?: Duration | undefined;
 }
 
-/** Where each alert, and each all-clear, is sent as JSON with a POST. */
+/** Webhook to which each alert, and each all-clear, is sent as JSON with a POST. */
 export interface AlertWebhook {
   /** `http:` or `https:`, without user and password. */
   readonly url: string;
@@ -20,7 +20,7 @@ export interface AlertWebhook {
   readonly attemptMs?: Duration | undefined;
 }
 
-/** When alerts are raised, and where they go beside subscribers. */
+/** Rules for raising alerts, and where they go beside subscribers. */
 export interface AlertOptions extends AlertRules {
   /** Started for each alert and each all-clear. @defaultValue none */
   readonly command?: AlertCommand | undefined;
@@ -30,7 +30,7 @@ export interface AlertOptions extends AlertRules {
 
 export interface CheckedAlerts {
   readonly ruleOf: AlertRuleOf;
-  /** Whether success rates are judged, of any integration. */
+  /** True where success rates are judged, of any integration. */
   readonly byRate: boolean;
   readonly command: CheckedCommand | undefined;
   readonly webhook: CheckedWebhook | undefined;

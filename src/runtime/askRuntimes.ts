@@ -8,7 +8,7 @@ import { systemClock } from './systemClock.ts';
 /** A runtime that the database lists, and what it said. */
 export interface AskedRuntime<T> {
   readonly runtime: JudgedRuntime;
-  /** What it answered; undefined when it did not, which `problem` explains. */
+  /** Its answer; undefined when it gave none, which `problem` explains. */
   readonly answer: T | undefined;
   /** Why there is no answer, for people; of one that stands still also what ends that. */
   readonly problem: string | undefined;
@@ -23,7 +23,7 @@ export interface AskedRuntime<T> {
 /** `stopped`: by SIGSTOP or a debugger; `silent`: the system runs it, or does not say. */
 export type Frozen = 'stopped' | 'silent';
 
-/** How long a runtime may take to answer, in ms. */
+/** Time that a runtime may take to answer, in ms. */
 const answerMs = 2000;
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 
-/** How far an order on many has come. */
+/** Progress of an order on many. */
 export interface BulkProgress {
   readonly total: number;
   readonly done: number;
@@ -21,7 +21,7 @@ export interface BulkOptions {
   readonly perSecond?: number | undefined;
 }
 
-/** One order on many: one after the other, no faster than so many a second, so that nothing is overrun by what follows from them. */
+/** An order on many: one after the other, no faster than so many a second, so that nothing is overrun by what follows from them. */
 export class BulkOrder {
   /** Resolves when the last one was given, or none is given any more. Never rejects. */
   readonly ended: Promise<BulkProgress>;

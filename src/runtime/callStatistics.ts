@@ -3,11 +3,11 @@ import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** How often figures are handed to the store, in ms, while there are any. */
+/** Interval at which figures are handed to the store, in ms, while there are any. */
 const keepEveryMs = 10_000;
 const minuteMs = 60_000;
 
-/** How the calls of a runtime end, counted by integration and tool and kept in its store by the minute. Keeps no process alive. */
+/** Ends of the calls of a runtime, counted by integration and tool and kept in its store by the minute. Keeps no process alive. */
 export class CallStatistics {
   readonly #clock: Clock;
   readonly #store: () => Store | undefined;

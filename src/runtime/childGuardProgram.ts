@@ -18,7 +18,7 @@ const limitMs = 10_000;
 
 /** Start times by pid. */
 const live = new Map<number, string>();
-/** What is asked for a start time, by pid. */
+/** Inquiries for a start time, by pid. */
 const asked = new Map<number, Promise<void>>();
 const [nonce = ''] = process.argv.slice(2);
 let rest = '';

@@ -10,7 +10,7 @@ import type { Runtime } from './runtime.ts';
 
 const ofRun = 'unwedge run ';
 
-/** What the runtime of an `unwedge run` calls itself. */
+/** Gives the name of the runtime of an `unwedge run`. */
 export const nameOfRun = (integration: string): string => `${ofRun}${integration}`;
 
 /** The integration of a run by what its runtime calls itself; undefined for other runtimes. */

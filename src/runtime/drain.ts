@@ -2,13 +2,13 @@ import type { Deadline, DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { DrainOrder } from '../calls/draining.ts';
 import type { Clock } from '../policy/clock.ts';
 
-/** What is drained. */
+/** Subject of a drain. */
 export interface Drained {
   readonly clock: Pick<Clock, 'now' | 'nextTurn'>;
   readonly deadlines: DeadlineQueue;
   /** Tells all parts what is ordered. */
   readonly tell: (order: DrainOrder) => void;
-  /** Whether one of them is busy. */
+  /** Tells whether one of them is busy. */
   readonly isBusy: () => boolean;
 }
 
@@ -29,12 +29,12 @@ export class Drain {
     return this.#since !== undefined;
   }
 
-  /** When it began, in monotonic ms; undefined before. */
+  /** Time when it began, in monotonic ms; undefined before. */
   get since(): number | undefined {
     return this.#since;
   }
 
-  /** When what is under way is cut, in monotonic ms; undefined before its begin. */
+  /** Time when what is under way is cut, in monotonic ms; undefined before its begin. */
   get until(): number | undefined {
     return this.begun ? this.#deadline.due : undefined;
   }
@@ -77,7 +77,7 @@ export class Drain {
     this.#drained.tell(order);
   }
 
-  /** One end leads to another's begin within a turn: a call to the next of its turn, a run to its next backend. */
+  /** Lets one end lead to another's begin within a turn: a call to the next of its turn, a run to its next backend. */
   #ended(): void {
     if (this.#looking || this.#over) return;
     this.#looking = true;

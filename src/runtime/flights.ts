@@ -9,10 +9,10 @@ import { redactTexts } from '../store/redactTexts.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
-/** How often the recorder of one integration is written while more goes wrong, in ms. */
+/** Interval at which the recorder of one integration is written while more goes wrong, in ms. */
 const writeEveryMs = 15_000;
 
-/** How far the wall clock may move against the monotonic one before records follow it, in ms. */
+/** Most that the wall clock may move against the monotonic one before records follow it, in ms. */
 const mostDriftMs = 50;
 
 type RecordedPath = Pick<CallPath<unknown, unknown>, 'name' | 'takeFlight'>;
@@ -25,7 +25,7 @@ interface Entry {
   /** Wall time in ms. */
   readonly since: number;
   path: RecordedPath | undefined;
-  /** Of its policy; made with the first record. */
+  /** Mark of its policy; made with the first record. */
   mark: string | undefined;
   /** Monotonic ms. */
   writtenAt: number;
@@ -47,7 +47,7 @@ export class Flights {
   readonly #options: FlightsOptions;
   #offset: number | undefined = undefined;
   readonly #run = crypto.randomUUID();
-  /** How many integrations have ended: a later one of the same name has calls of the same numbers. */
+  /** Number of integrations that have ended: a later one of the same name has calls of the same numbers. */
   #ended = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, { readonly watchdog: SessionLimits; readonly since: number }>();
@@ -146,8 +146,8 @@ export class Flights {
   }
 
   /**
-   * What makes wall time of monotonic time. Whole ms, and the same as long as it can be: the order of what happened within a millisecond is
-   * kept, within a record and from one to the next.
+   * Gives what makes wall time of monotonic time. Whole ms, and the same as long as it can be: the order of what happened within a millisecond is kept,
+   * within a record and from one to the next.
    */
   #wallOffset(): number {
     const { clock } = this.#options;

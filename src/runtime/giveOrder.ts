@@ -11,7 +11,7 @@ import { runtimesOf } from './unlisted.ts';
 import { knownNames } from './knownNames.ts';
 import { letterAfter, unansweredText } from './unknownOrder.ts';
 
-/** Where the runtimes of an order are found. */
+/** Database in which the runtimes of an order are found. */
 export interface OrderedDatabase {
   readonly clock: Clock;
   /** Reads from the database, which is opened for it. */
@@ -72,14 +72,14 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
   }
 }
 
-/** What was done, where the answer says no more than that. */
+/** Says what was done, where the answer says no more than that. */
 function doneText(order: OrderName, name: string): string {
   if (order === 'restart') return `${name} is restarted.`;
   if (order === 'isolate') return `The circuit of ${name} is held open until it is reset.`;
   return order === 'reset' ? `The circuit of ${name} is closed.` : done.text;
 }
 
-/** What does not answer and may have what is named; empty where all answer. */
+/** Says what does not answer and may have what is named; empty where all answer. */
 function silenceOf(asked: readonly AskedRuntime<unknown>[]): string {
   return asked
     .filter(({ answer, runtime }) => answer === undefined && runtime.liveness !== 'dead')
@@ -125,9 +125,9 @@ async function withoutRuntime(
   return notDone(silent === '' ? `No gateway runs on ${path}: nothing was done.` : `Nothing was done: ${silent}`);
 }
 
-/** What one runtime made of an order. */
+/** Result of an order at one runtime. */
 interface Given extends OrderResult {
-  /** Whether it answered. Otherwise it may have carried the order out all the same. */
+  /** True where it answered. Otherwise it may have carried the order out all the same. */
   readonly isKnown: boolean;
 }
 
@@ -143,7 +143,7 @@ async function everywhere(all: readonly Having[], give: Give): Promise<OrderResu
   return results.length === 1 ? { ok: true, text } : { ok: true, text: `In ${results.length} gateways: ${text}` };
 }
 
-/** One after the other: what one of them did, or may have done, another must not do as well. */
+/** Asks one after the other: what one of them did, or may have done, another must not do as well. */
 async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
   let refused: OrderResult | undefined;
   for (const each of all) {
@@ -155,12 +155,12 @@ async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult
   return refused ?? done;
 }
 
-/** What an order of this kind may name. */
+/** Lists what an order of this kind may name. */
 function namesOf(order: OrderName, { integrations, sessions, groups = [] }: LiveStatus): readonly string[] {
   const called = [...integrations.map(({ integration }) => integration), ...groups.map(({ group }) => group)];
   const kept = sessions.map(({ session }) => session);
   if (order === 'restart') return [...called, ...kept];
-  // Who only sends to a session does nothing about its dead letters.
+  // A gateway that only sends to a session does nothing about its dead letters.
   if (order === 'send_again' || order === 'drop')
     return sessions.filter(({ heldElsewhere }) => heldElsewhere !== true).map(({ session }) => session);
   return order === 'isolate' || order === 'reset' || order === 'probe' ? called : kept;

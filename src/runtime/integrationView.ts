@@ -7,15 +7,15 @@ import type { AskedRuntime } from './askRuntimes.ts';
 
 /** An integration as the records and the live runtimes together show it. */
 export interface IntegrationView extends Omit<IntegrationStatus, 'circuit'> {
-  /** Of several live runtimes the one that lets the least through; without any, as it was last kept. */
+  /** Circuit that lets the least through of several live runtimes; without any, as it was last kept. */
   readonly circuit: LiveIntegration['circuit'];
-  /** What each live runtime that has it says. */
+  /** Views of each live runtime that has it. */
   readonly live: readonly LiveView[];
   /** Calls of the last 24 h that ended after something was sent; undefined where none is on record. */
   readonly calls24h?: number | undefined;
-  /** Of those that were not cancelled by their callers, from 0 to 1. */
+  /** Rate over those that were not cancelled by their callers, from 0 to 1. */
   readonly successRate24h?: number | undefined;
-  /** What 95 % of the successful ones took at most. */
+  /** Time that 95 % of the successful ones took at most. */
   readonly p95Ms24h?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ interface LiveView extends Omit<LiveIntegration, 'integration'> {
   readonly pid: number;
 }
 
-/** Of an integration that nothing went wrong with. */
+/** Counts of an integration that nothing went wrong with. */
 const noFailures = { failures10m: 0, failures24h: 0, crashes10m: 0, crashes24h: 0, runtimes: [] } as const;
 
 /** The circuits that let through the least first. */
@@ -43,7 +43,7 @@ export function openToolsOf({ live }: Pick<IntegrationView, 'live'>): readonly O
   return [...worst.values()];
 }
 
-/** How one of several runtimes is told apart, in what is shown and in what is restarted. */
+/** Names one of several runtimes to tell it apart, in what is shown and in what is restarted. */
 export function instanceName(name: string, pid: number): string {
   return `${name}@${pid}`;
 }

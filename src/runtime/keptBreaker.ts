@@ -8,12 +8,12 @@ import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.t
 import type { Runtime } from './runtime.ts';
 
 /**
- * Where failures in a row are counted. `own`: in this process, for long-lived runtimes. The store keeps the count, so that a restart goes
- * on with it. `shared`: in the store, for short-lived processes that follow each other; all that run at once count together.
+ * Place where failures in a row are counted. `own`: in this process, for long-lived runtimes. The store keeps the count, so that a restart goes on with it.
+ * `shared`: in the store, for short-lived processes that follow each other; all that run at once count together.
  */
 export type StreakKeeper = 'own' | 'shared';
 
-/** What is kept of an integration's breaker, and what its call path needs for that. */
+/** Breaker of an integration as it is kept, and what its call path needs for that. */
 export interface KeptBreaker {
   readonly streak: FailureStreak;
   /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
@@ -59,7 +59,7 @@ export function keepBreaker(
   /** Until when this run opened the circuit, in its own time, which no step of the wall clock moves. */
   let openUntil: number | undefined;
 
-  /** Of the latest pause that is known here, in wall time. */
+  /** End of the latest pause that is known here, in wall time. */
   let pauseEnd = 0;
 
   const generation = (): number => row?.generation ?? 0;
@@ -116,7 +116,7 @@ export function keepBreaker(
     },
   };
 
-  /** What is left of a time that was kept, from now; the wall clock may have stepped since: it is never more than the whole. */
+  /** Gives what is left of a time that was kept, from now; the wall clock may have stepped since: it is never more than the whole. */
   const left = (until: number, wholeMs: number): number =>
     Math.min(Math.max(0, until - clock.wallNow()), Math.max(0, wholeMs));
 

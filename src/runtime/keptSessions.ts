@@ -9,9 +9,9 @@ import type { OldestMail } from '../sessions/sessionMail.ts';
 import type { Move, SessionStore } from '../sessions/sessionStore.ts';
 import type { Store } from '../store/store.ts';
 
-/** How often a session that is not claimed is asked for again, in ms. */
+/** Interval at which a session that is not claimed is asked for again, in ms. */
 const claimEveryMs = 10_000;
-/** How often it is asked for at most because of messages that come for it, in ms. */
+/** Shortest interval at which messages that come for it have it asked for, in ms. */
 const askEveryMs = 1000;
 /** Sessions that are claimed in one commit: it takes about 10 ms. */
 const mostClaims = 100;
@@ -55,7 +55,7 @@ export function createKeptSessions({
   adoption,
 }: KeptSessionsParts): KeptSessions {
   const sessions = new Map<string, SupervisedSession>();
-  /** Those that were added after the start and are being opened. */
+  /** Sessions that were added after the start and are being opened. */
   const later: SupervisedSession[] = [];
   const owners = createOwners(clock);
   /** Lost calls that the start has answered, by session, until that is claimed. */
@@ -112,7 +112,7 @@ export function createKeptSessions({
     return answer;
   }
 
-  /** One may be free now. */
+  /** A session may be free now. */
   function wake(): void {
     wasWoken = true;
     void adoption.look();
@@ -193,10 +193,10 @@ export function createKeptSessions({
         facts.tell(lostCallFact(call), true);
       }
       if (store !== undefined) await adoption.start(store);
-      // Those added until now, each once; later ones are opened as they are added.
+      // Sessions added until now, each once; later ones are opened as they are added.
       started = true;
       await openAll([...sessions.values()]);
-      // One that died stayed on record as long as it had these.
+      // A runtime that died stayed on record as long as it had these.
       if (store !== undefined && ((await opened?.runtimes.pids()) ?? []).length > 1) takenOver();
       planClaims();
     },

@@ -3,7 +3,7 @@ import type { OpenCall } from '../store/runtimes.ts';
 
 /** A call that takes so long is on record while it is open, in ms: what is quicker would cost more to write than it tells. */
 const lastingMs = 1000;
-/** Of so many at most: the row of a runtime stays small. */
+/** Most of them that are told: the row of a runtime stays small. */
 const mostTold = 100;
 
 /** A call under way, with its start on the clock of the runtime, in ms. */
@@ -25,7 +25,7 @@ export class LastingCalls {
     this.#clock = clock;
   }
 
-  /** Those that are to be on record. */
+  /** Calls that are to be on record. */
   get told(): readonly OpenCall[] {
     return this.#told;
   }

@@ -12,11 +12,11 @@ const storeModule = lateModule(() => import('../store/openStore.ts'));
 const sweepModule = lateModule(() => import('../actors/prompt/promptSweep.ts'));
 const orphansModule = lateModule(() => import('../actors/process/orphans.ts'));
 
-/** How the store of a runtime is used, beyond what a gateway can say. */
+/** Options of the store of a runtime, beyond what a gateway can say. */
 export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'> {
-  /** Which of the facts that stores keep are worth a record. @defaultValue all */
+  /** Decides which of the facts that stores keep are worth a record. @defaultValue all */
   readonly records?: ((fact: Told<Fact>) => boolean) | undefined;
-  /** Where it says what is wrong with it. @defaultValue the logger of its runtime */
+  /** Receives what is wrong with it. @defaultValue the logger of its runtime */
   readonly logger?: Logger | undefined;
 }
 
@@ -71,7 +71,7 @@ export class LateStore {
   open(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     this.#opening ??= this.#openFirst().catch((error: unknown) => {
-      // What can be mended can be tried again.
+      // An error that can be mended lets it be tried again.
       this.#opening = undefined;
       throw error;
     });

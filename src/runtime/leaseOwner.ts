@@ -22,7 +22,7 @@ export function newLeaseOwner(): string {
 export interface ProbeClaim {
   readonly name: string;
   readonly generation: number;
-  /** How long others are to wait for the probe, in ms. */
+  /** Time that others are to wait for the probe, in ms. */
   readonly leaseMs: number;
   readonly wallNow: number;
   /** The holder of the lease. @defaultValue this process */
@@ -42,7 +42,7 @@ export function claimProbe(
   return claim();
 }
 
-/** Whether a holder's process is certain to be gone, so that its lease need not be waited for. */
+/** Tells whether a holder's process is certain to be gone, so that its lease need not be waited for. */
 function isOwnerGone(owner: string): boolean {
   const [pid, start = ''] = owner.split(separator);
   const here = worldOf(identifyNow(process.pid)?.start ?? '');

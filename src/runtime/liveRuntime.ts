@@ -21,7 +21,7 @@ import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
 import type { StoreOutage } from '../policy/storeOutage.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-/** What makes a runtime known to commands of other processes: a row in its store, and a socket. */
+/** Presence of a runtime for commands of other processes: a row in its store, and a socket. */
 export interface LiveRuntime {
   /** Opens the socket and enters the row. Never rejects: what cannot be opened is told, and the runtime goes on. */
   start(): Promise<LiveRun>;
@@ -117,7 +117,7 @@ export function createLiveRuntime(
 
 const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
 
-/** What `status` answers for these integrations and sessions. */
+/** Gives what `status` answers for these integrations and sessions. */
 export function liveStatus(
   paths: Iterable<
     Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback' | 'openTools'>

@@ -1,7 +1,7 @@
 import { longStallMs, type Stalls } from '../policy/clock.ts';
 import { StallRecord } from '../policy/stallRecord.ts';
 
-/** How often it is looked whether the loop runs, in ms, while somebody wants to know: a stall is measured short by that at most. */
+/** Interval at which it is looked whether the loop runs, in ms, while somebody wants to know: a stall is measured short by that at most. */
 const tickMs = 100;
 
 /** A tick that comes later than this was held up; the usual garbage collection and the usual long task were not a stall. In ms. */
@@ -12,7 +12,7 @@ export class LoopStalls implements Stalls {
   readonly #now: () => number;
   readonly #record = new StallRecord();
   readonly #watchers = new Set<{ readonly heard: ((stalledMs: number) => void) | undefined }>();
-  /** When the next tick is to come; `Infinity` while nobody watches. */
+  /** Time when the next tick is to come; `Infinity` while nobody watches. */
   #expectedAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined = undefined;
   /** The timers that the tick is one of: fake timers of a test replace them, and it comes no more, or in another time. */
@@ -29,7 +29,7 @@ export class LoopStalls implements Stalls {
   }
 
   since(at: number): number {
-    // Of several timers that a stall held up, another may come before the tick.
+    // Another of several timers that a stall held up may come before the tick.
     this.#look();
     return this.#record.since(at);
   }
@@ -56,7 +56,7 @@ export class LoopStalls implements Stalls {
   #arm(): void {
     this.#timers = setTimeout;
     this.#expectedAt = this.#now() + tickMs;
-    // One timer again and again: setting a new one each time would cost ten times as much.
+    // A single timer again and again: setting a new one each time would cost ten times as much.
     this.#timer = (this.#timer?.refresh() ?? setTimeout(this.#tick, tickMs)).unref();
   }
 

@@ -21,9 +21,9 @@ export type NeedKind = (typeof needKinds)[number];
 /** Something that needs a person, or will where it does not end by itself. */
 export interface Need {
   readonly kind: NeedKind;
-  /** Of the gateway, the session or the integration; of dead letters none. */
+  /** Name of the gateway, the session or the integration; dead letters have none. */
   readonly name: string;
-  /** Whose circuit it is. @defaultValue that of the integration */
+  /** Tool whose circuit it is. @defaultValue that of the integration */
   readonly tool?: string | undefined;
   /** The id of the gateway. */
   readonly runtime?: string | undefined;
@@ -31,16 +31,16 @@ export interface Need {
   readonly severity: 'bad' | 'warn';
   /** Sessions that an open circuit hurts: their calls fail or wait. @defaultValue none is known */
   readonly sessions?: readonly string[] | undefined;
-  /** How many there are of it. @defaultValue 1 */
+  /** Number of them. @defaultValue 1 */
   readonly count?: number | undefined;
 }
 
-/** What needs are made of; names as they are shown, on all sides the same. */
+/** Sources of needs; names as they are shown, on all sides the same. */
 export interface NeedSources {
   readonly now: number;
   /** Gateways that ended without a word, and have no successor. */
   readonly dead: readonly NeedGateway[];
-  /** Those that run and do not answer. */
+  /** Gateways that run and do not answer. */
   readonly frozen: readonly NeedGateway[];
   /** Sessions that ask a person, one entry a question. */
   readonly questions: readonly string[];
@@ -59,7 +59,7 @@ export interface NeedGateway {
 
 export interface NeedCircuit {
   readonly integration: string;
-  /** Whose circuit it is. @defaultValue that of the integration */
+  /** Tool whose circuit it is. @defaultValue that of the integration */
   readonly tool?: string | undefined;
   readonly circuit: string;
   readonly openedAt?: number | undefined;
@@ -145,12 +145,12 @@ function hurtKey(integration: string, tool?: string): string {
   return tool === undefined ? integration : `${integration}\n${tool}`;
 }
 
-/** Whether calls are refused. */
+/** Tells whether calls are refused. */
 export function isShut({ circuit }: Pick<NeedCircuit, 'circuit'>): boolean {
   return circuit === 'open' || circuit === 'half-open' || circuit === 'isolated';
 }
 
-/** How far back failures of sessions are looked for, before the circuit opened too, in ms; and how many. */
+/** Time back in which failures of sessions are looked for, before the circuit opened too, in ms; and how many. */
 const hurtMs = 10 * 60_000;
 const mostFailures = 1000;
 

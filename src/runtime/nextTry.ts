@@ -1,7 +1,7 @@
 import type { IntegrationView } from './integrationView.ts';
 import { formatDuration } from '../policy/duration.ts';
 
-/** When an integration is called again that is not called now. */
+/** Next call of an integration that is not called now. */
 interface NextTry {
   /** In whole seconds as ms; 0 when it is due. */
   readonly inMs: number;
@@ -9,7 +9,7 @@ interface NextTry {
   readonly isAsked: boolean;
 }
 
-/** When a call is let through next where the circuit is open or the server asked for a pause. */
+/** Finds when a call is let through next where the circuit is open or the server asked for a pause. */
 export function nextTryOf({ circuit, live, breaker }: IntegrationView, now: number): NextTry {
   const shown = live.find((each) => each.circuit === circuit);
   // A wall clock that was set back must not show more than it was ever told.

@@ -4,7 +4,7 @@ import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * What the metrics of one process are made of: its calls since its start, its circuits and what is under way as of now, and the alerts that it has
+ * Figures that the metrics of one process are made of: its calls since its start, its circuits and what is under way as of now, and the alerts that it has
  * raised. It counts from the beginning; the metrics are made of it by a part that is loaded when somebody asks ({@link ownMetrics}).
  */
 export class OwnFigures {

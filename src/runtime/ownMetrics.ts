@@ -4,7 +4,7 @@ import { type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { OwnFigures } from './ownFigures.ts';
 
-/** How metrics are written. */
+/** Options of writing metrics. */
 export interface MetricsOptions {
   /**
    * The header `Accept` of the request: it may ask for OpenMetrics 1.0.0, as Prometheus does. @defaultValue Prometheus' text format 0.0.4

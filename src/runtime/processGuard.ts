@@ -4,20 +4,20 @@ import { callback, type KeysOf } from '../policy/optionKeys.ts';
 import { readGiven } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 
-/** Where an error came from that nobody caught. */
+/** Origin of an error that nobody caught. */
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
 
-/** What the process does after an error that nobody caught. */
+/** Conduct of the process after an error that nobody caught. */
 export interface ProcessGuardOptions {
   /**
-   * Whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes
-   * only to errors you know, such as those of a handler's own timer.
+   * Tells whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes only to errors you
+   * know, such as those of a handler's own timer.
    * @defaultValue never: errors are recorded, and the process ends as it would have
    */
   readonly goOn?: ((error: unknown, origin: UncaughtOrigin) => boolean) | undefined;
 }
 
-/** What a guard records to. */
+/** Parts that a guard records to. */
 export interface GuardParts {
   readonly facts: Facts;
   /** Writes at once what was told: the process may end in this turn. */

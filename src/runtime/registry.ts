@@ -21,24 +21,24 @@ import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 
 export interface RegistryStop {
-  /** How long what is under way may take to end by itself, in ms. @defaultValue 0 */
+  /** Time that what is under way may take to end by itself, in ms. @defaultValue 0 */
   readonly drainMs?: number | undefined;
   /**
-   * How long the calls that tell of what has happened, such as the delivery of an alert, may take to end by themselves, in ms from the
-   * beginning of the stop. @defaultValue 3000
+   * Time that the calls that tell of what has happened, such as the delivery of an alert, may take to end by themselves, in ms from the beginning of the
+   * stop. @defaultValue 3000
    */
   readonly lastCallsMs?: number | undefined;
-  /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
+  /** Opens a store that is not open yet for what was told before. @defaultValue false */
   readonly recordsEarly?: boolean | undefined;
 }
 
 const lastCallsDefaultMs = 3000;
 
-/** How a registry is shown to commands of other processes. */
+/** Appearance of a registry to commands of other processes. */
 export interface Shown {
   /** @defaultValue the name of the program */
   readonly name?: string | undefined;
-  /** What it answers beside the usual, or in its place. */
+  /** Methods that it answers beside the usual, or in their place. */
   readonly methods?: Methods | undefined;
 }
 
@@ -58,21 +58,21 @@ interface Entry extends PathRole {
  * drains and stops as one. Nothing runs before its start.
  */
 export class Registry {
-  /** What the parts are given. */
+  /** Runtime that the parts are given. */
   readonly runtime: Runtime;
   readonly #options: CheckedGatewayOptions;
   readonly #life: RuntimeLife;
   readonly #drain: Drain;
-  /** Of what outlasts the other calls. */
+  /** Drain of what outlasts the other calls. */
   readonly #lastDrain: Drain;
-  /** When that is cut, in monotonic ms. */
+  /** Time when that is cut, in monotonic ms. */
   #lastUntil = Number.POSITIVE_INFINITY;
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, SupervisedSession>();
   readonly #parts = new Set<Part>();
   #shownName = basename(process.argv[1] ?? process.execPath);
   #stopping: Promise<void> | undefined = undefined;
-  /** Whether the last start has failed, and may be tried again: until then nobody is to wait for it. */
+  /** True once the last start has failed, and may be tried again: until then nobody is to wait for it. */
   #hasFailed = false;
 
   constructor(options: CheckedGatewayOptions, tuning: StoreTuning = {}) {
@@ -146,7 +146,7 @@ export class Registry {
     entry.path.stop();
     for (const id of [`mcp:${name}`, `integration:${name}`]) {
       await root.stopChild(id);
-      // One that a stop of everything has in hand is forgotten with the rest.
+      // A child that a stop of everything has in hand is forgotten with the rest.
       if (root.state(id) === 'stopped') root.deleteChild(id);
     }
     this.#entries.delete(name);
@@ -216,7 +216,7 @@ export class Registry {
     throw noSession(id, this.#sessions, this.#entries);
   }
 
-  /** What a session waits for, without secrets. @throws as {@link session} */
+  /** Tells what a session waits for, without secrets. @throws as {@link session} */
   why(id: string): SessionWhy {
     return this.session(id).why();
   }

@@ -1,6 +1,6 @@
 import type { Registry } from './registry.ts';
 
-/** What of a host its telemetry goes by. */
+/** Parts of a host that its telemetry goes by. */
 export type Observed = Pick<Registry, 'runtime' | 'paths' | 'sessions' | 'status'>;
 
 const registries = new WeakMap<object, Observed>();

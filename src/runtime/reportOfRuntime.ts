@@ -4,7 +4,7 @@ import { duration, type KeysOf } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { Runtime } from './runtime.ts';
 
-/** What a report is about. */
+/** Subject of a report. */
 export interface ReportOptions {
   /** The time that it is about, up to now, in ms above 0. @defaultValue 24 h */
   readonly sinceMs?: Duration | undefined;
@@ -12,7 +12,7 @@ export interface ReportOptions {
 
 export const reportKeys = { sinceMs: duration({ default: 24 * 60 * 60_000 }) } satisfies KeysOf<ReportOptions>;
 
-/** How the calls of all runtimes on the store have worked, those of this one as of now. */
+/** Reports how the calls of all runtimes on the store have worked, those of this one as of now. */
 export async function reportOfRuntime(
   { statistics, store, clock }: Pick<Runtime, 'statistics' | 'store' | 'clock'>,
   options: ReportOptions = {},

@@ -4,7 +4,7 @@ import { checkName } from '../policy/options.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
 
-/** What can be restarted by name. */
+/** Parts that can be restarted by name. */
 export interface Restartable {
   readonly root: Pick<Supervisor, 'has' | 'state' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
@@ -12,7 +12,7 @@ export interface Restartable {
   readonly sessions: ReadonlyMap<string, RestartableSession>;
   /** Is told `operator.restarted`. */
   readonly facts: Pick<Facts, 'tell'>;
-  /** Who asked for it, and why. @defaultValue not said */
+  /** Author of the order, and the reason. @defaultValue not said */
   readonly note?: OrderNote | undefined;
 }
 

@@ -38,19 +38,19 @@ export type RegisteredPath = Pick<
   | 'stop'
 >;
 
-/** How the registry treats an integration. */
+/** Role of an integration in the registry. */
 export interface PathRole {
-  /** Whether it serves what is under way, so that a drain admits its calls to the end. @defaultValue false */
+  /** True where it serves what is under way, so that a drain admits its calls to the end. @defaultValue false */
   readonly serves?: boolean | undefined;
-  /** Whether it tells of what has happened: a stop cuts its calls last, see `lastCallsMs` of the registry. @defaultValue false */
+  /** True where it tells of what has happened: a stop cuts its calls last, see `lastCallsMs` of the registry. @defaultValue false */
   readonly outlasts?: boolean | undefined;
-  /** What a restart by name does beside ending its calls and closing its circuit. */
+  /** Called by a restart by name, beside ending its calls and closing its circuit. */
   readonly onRestart?: (() => void) | undefined;
 }
 
 /**
- * What a registry starts, drains and stops beside integrations and sessions, step by step. No step may throw. Parts take a step in the
- * order in which they joined.
+ * Part that a registry starts, drains and stops beside integrations and sessions, step by step. No step may throw. Parts take a step in the order in which
+ * they joined.
  */
 export interface Part extends Partial<Drainable>, Pick<PathRole, 'outlasts'> {
   /** Resolves when it can start without waiting for what it is made of. Never rejects. */
@@ -67,30 +67,30 @@ export interface Part extends Partial<Drainable>, Pick<PathRole, 'outlasts'> {
   afterChildren?(): void;
 }
 
-/** What the parts of one host share; nothing of it is global. */
+/** Surroundings that the parts of one host share; nothing of it is global. */
 export interface Runtime {
-  /** How commands of other processes show it. */
+  /** Name by which commands of other processes show it. */
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** What is configured for its integrations, and its presets. */
+  /** Configuration of its integrations, and its presets. */
   readonly policies: Policies;
   readonly bus: Bus;
-  /** What must not leave it; a part that starts a child adds what the child is given. */
+  /** Secrets that must not leave it; a part that starts a child adds what the child is given. */
   readonly secrets: KnownSecrets;
   /** Takes secrets out of a long answer that anybody may read. */
   readonly redactAnswer: FactRedactor;
-  /** What children inherit that are not given an `envMode` of their own. */
+  /** Environment of children that are not given an `envMode` of their own. */
   readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
-  /** Who follows its calls and turns. */
+  /** Follows its calls and turns. */
   readonly tracing: Tracing;
   /** Rate limits by key, those of declared integrations and any others. */
   readonly rates: RateBuckets;
-  /** What other processes find out of servers that this one calls as well. */
+  /** Findings of other processes on servers that this one calls as well. */
   readonly sharedBreakers: SharedBreakers;
-  /** How calls end. */
+  /** Counts of how calls end. */
   readonly statistics: CallStatistics;
   /** The last attempts of its integrations. */
   readonly flights: Flights;
@@ -99,11 +99,11 @@ export interface Runtime {
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;
-  /** Where diagnostics of what runs in it go. */
+  /** Receives diagnostics of what runs in it. */
   readonly logger?: Logger | undefined;
-  /** Whether it has been started and not been told to stop since. */
+  /** True once it has been started, until it is told to stop. */
   readonly running: boolean;
-  /** Whether it was told to stop; nothing may be added then. */
+  /** True once it was told to stop; nothing may be added then. */
   readonly stopped: boolean;
   /** Open while the runtime runs. */
   store(): Store | undefined;

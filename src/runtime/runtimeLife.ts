@@ -23,13 +23,13 @@ import { inSlices } from './slices.ts';
 
 export interface StartOptions {
   /**
-   * Whether the store is opened later, by the host: what was told before is recorded then, and nothing is if that never comes. For a
-   * short-lived process that may have nothing to keep. @defaultValue false
+   * Leaves the store to be opened later, by the host: what was told before is recorded then, and nothing is if that never comes. For a short-lived process
+   * that may have nothing to keep. @defaultValue false
    */
   readonly storeLater?: boolean | undefined;
 }
 
-/** What the owner of a runtime does about its own things while the runtime stops. None may throw or reject. */
+/** Steps that the owner of a runtime takes for its own things while the runtime stops. None may throw or reject. */
 export interface StopSteps {
   /** At once. */
   readonly first: () => void;
@@ -37,7 +37,7 @@ export interface StopSteps {
   readonly last: () => Promise<void>;
   /** After the last child has ended, while the store still takes records. */
   readonly ended: () => void;
-  /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
+  /** Opens a store that is not open yet for what was told before. @defaultValue false */
   readonly recordsEarly?: boolean | undefined;
 }
 
@@ -88,7 +88,7 @@ export class RuntimeLife {
     };
   }
 
-  /** Whether it may be started: it was not, or the start has failed. */
+  /** True while it may be started: it was not, or the start has failed. */
   get isNew(): boolean {
     return this.#state === 'new';
   }

@@ -22,7 +22,7 @@ import { createRedactedLogger } from '../store/redactLogger.ts';
 import { storeFrom, storeKey, type StoreLocation } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 
-/** What a gateway runs with. Each has a default. */
+/** Options of a gateway. Each has a default. */
 export interface GatewayOptions {
   /**
    * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
@@ -31,21 +31,21 @@ export interface GatewayOptions {
    */
   readonly store?: string | StoreLocation | undefined;
   /**
-   * How long records are kept, and how much of them; `false` keeps everything. Only what is over is deleted: of sessions ended messages and
-   * settled calls. @defaultValue 30 days, 1 GB
+   * Age and amount up to which records are kept; `false` keeps everything. Only what is over is deleted: of sessions ended messages and settled calls.
+   * @defaultValue 30 days, 1 GB
    */
   readonly retention?: RetentionOptions | false | undefined;
-  /** When alerts are raised, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
+  /** Rules for raising alerts, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
   readonly alerts?: AlertOptions | false | undefined;
-  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  /** End that a commit survives: that of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
   /**
-   * Whether a small process of its own stands by from the first child on, which ends all children with what descends from them should
-   * this process be killed (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
+   * Has a small process of its own stand by from the first child on, which ends all children with what descends from them should this process be killed
+   * (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
    * @defaultValue true
    */
   readonly childGuard?: boolean | undefined;
-  /** Where time and timers come from. @defaultValue the system's */
+  /** Source of time and timers. @defaultValue the system's */
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
@@ -55,49 +55,49 @@ export interface GatewayOptions {
    * @defaultValue false: silence
    */
   readonly logger?: HostLogger | false | undefined;
-  /** How often children may be restarted, all together. @defaultValue 30 restarts in 10 s */
+  /** Limit on restarts of children, all together. @defaultValue 30 restarts in 10 s */
   readonly supervisor?: RootOptions | undefined;
   /**
-   * What the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
-   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like. It holds for subprocesses, command hooks, alert
-   * commands, agents and Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own `envMode` is `extend`.
+   * Environment that the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
+   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like. It holds for subprocesses, command hooks, alert commands, agents and
+   * Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own `envMode` is `extend`.
    * @defaultValue 'extend'
    */
   readonly environment?: 'extend' | 'safe' | undefined;
-  /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
+  /** Retries of sessions' tool calls. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
   /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
   readonly policies?: PoliciesOptions | undefined;
-  /** What holds for sessions where they are not given it themselves. @defaultValue as `SessionOptions` say */
+  /** Options that hold for sessions which are not given them themselves. @defaultValue as `SessionOptions` say */
   readonly sessions?: SessionDefaults | undefined;
   /**
-   * Whether commands of the same user can reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a
-   * Unix socket in `XDG_RUNTIME_DIR` or the directory for temporary files. @defaultValue true, but false for `':memory:'`
+   * Lets commands of the same user reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a Unix socket in `XDG_RUNTIME_DIR` or
+   * the directory for temporary files. @defaultValue true, but false for `':memory:'`
    */
   readonly control?: boolean | undefined;
 }
 
-/** How often the children of a gateway may be restarted, all together. */
+/** Limit on restarts of the children of a gateway, all together. */
 export interface RootOptions {
   /**
    * Restarts of one child within `periodMs` before it is put into quarantine, whatever its own limits are; when all children together were
    * restarted as often again, those that fail again wait longer. At least 0. @defaultValue 30
    */
   readonly intensity?: number | undefined;
-  /** How long a restart counts against `intensity`, in ms above 0. @defaultValue 10000 */
+  /** Time for which a restart counts against `intensity`, in ms above 0. @defaultValue 10000 */
   readonly periodMs?: Duration | undefined;
 }
 
 export interface CheckedGatewayOptions {
   readonly store: string;
-  /** Whether a store that cannot be had is an error of the start. */
+  /** True where a store that cannot be had is an error of the start. */
   readonly storeRequired: boolean;
   readonly synchronous: 'NORMAL' | 'FULL';
   readonly childGuard: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger | undefined;
-  /** Those of the environment, and of what children are given. */
+  /** Secrets of the environment, and of what children are given. */
   readonly secrets: KnownSecrets;
   readonly environment: 'extend' | 'safe';
   /** Takes secrets out of what leaves the runtime. */

@@ -2,7 +2,7 @@ import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
 import type { ProcessWorld } from '../actors/process/processWorld.ts';
 import type { Clock } from '../policy/clock.ts';
 
-/** How long a walk over the process table may take, in ms; after that nothing is known of the processes. */
+/** Longest walk over the process table, in ms; after that nothing is known of the processes. */
 const worldLimitMs = 5000;
 
 /**

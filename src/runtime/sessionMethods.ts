@@ -6,7 +6,7 @@ import type { FactRedactor } from '../store/redactFact.ts';
 import { nameIn } from './liveRuntime.ts';
 
 /**
- * What the control socket takes about a session: `name` is its id, `target` what of it is meant, as its why shows it. Each answers with an
+ * Makes the methods of the control socket about a session: `name` is its id, `target` what of it is meant, as its why shows it. Each answers with an
  * `OrderResult`, without secrets.
  */
 export function sessionMethods(sessionOf: (id: string) => SupervisedSession, redact: FactRedactor): Methods {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { Store } from '../store/store.ts';
 
-/** How often it is looked for what other processes have changed, in ms. */
+/** Interval at which changes by other processes are looked for, in ms. */
 const lookEveryMs = 1000;
 
 type Heard = (kept: PersistedBreaker) => void;

@@ -2,7 +2,7 @@ import type { SessionWhy } from '../sessions/why.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import { keptApart } from '../store/shownNames.ts';
 
-/** What a session waits for, without secrets. Rules stay apart, so that an order can name each of them. */
+/** Shows what a session waits for, without secrets. Rules stay apart, so that an order can name each of them. */
 export function shownWhy(why: SessionWhy, redact: FactRedactor): SessionWhy {
   const clean = redact(why);
   const rules = clean.rules.map((rule, index) => ({

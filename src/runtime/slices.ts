@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 
-/** How long a slice may take, in ms: half of the 20 ms for which the event loop may be blocked, as what it leads to comes in the same turn. */
+/** Longest slice, in ms: half of the 20 ms for which the event loop may be blocked, as what it leads to comes in the same turn. */
 const sliceMs = 10;
 /** Most items of a slice: what they tell fits into one commit. */
 const mostItems = 200;

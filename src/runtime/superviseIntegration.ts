@@ -10,7 +10,7 @@ import type { IntegrationPolicy } from '../policy/policy.ts';
 import { isRated } from '../policy/ratePolicy.ts';
 import type { PathRole, Runtime } from './runtime.ts';
 
-/** What of a runtime an integration needs. */
+/** Parts of a runtime that an integration needs. */
 export type IntegrationRuntime = Pick<
   Runtime,
   | 'clock'
@@ -29,7 +29,7 @@ export type IntegrationRuntime = Pick<
   | 'enter'
 > & { readonly root?: Pick<Runtime['root'], 'state'> };
 
-/** What one integration adds to the runtime's parts. */
+/** Parts that one integration adds to those of the runtime. */
 export type IntegrationParts<I, O> = Pick<
   CallPathOptions<I, O>,
   | 'streamed'
@@ -50,20 +50,20 @@ export type IntegrationParts<I, O> = Pick<
     readonly about: IntegrationAbout<I>;
     readonly policy: IntegrationPolicy;
     readonly operation: Operation<I, O>;
-    /** What its calls cost, and whose limits hold for them, where its policy has rate limits. */
+    /** Cost of its calls, and whose limits hold for them, where its policy has rate limits. */
     readonly rate?: RateFunctions<I> | undefined;
-    /** Where its failures in a row are counted. @defaultValue 'own' */
+    /** Place where its failures in a row are counted. @defaultValue 'own' */
     readonly streak?: StreakKeeper | undefined;
     /**
-     * What it shares with integrations of its name in other processes on the store: `nothing`, where its server or command is its own; the
-     * `probe` of an open circuit; or the `circuit`, where all call one server: then what one of them finds out holds for all within a
-     * second. `circuit_of_nodes`: the circuit where the store is that of several machines, as they are made of the same code; else the probe.
+     * State that it shares with integrations of its name in other processes on the store: `nothing`, where its server or command is its own; the `probe` of
+     * an open circuit; or the `circuit`, where all call one server: then what one of them finds out holds for all within a second. `circuit_of_nodes`: the
+     * circuit where the store is that of several machines, as they are made of the same code; else the probe.
      * @defaultValue 'probe'
      */
     readonly shares?: 'nothing' | 'probe' | 'circuit' | 'circuit_of_nodes' | undefined;
     /** It ends for good: its calls have ended. */
     readonly onStop?: (() => void) | undefined;
-    /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
+    /** Tells whether the thing behind it has yet to start; until then it is shown as crashed. */
     readonly startsDown?: (() => boolean) | undefined;
   };
 

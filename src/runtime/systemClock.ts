@@ -10,7 +10,7 @@ let monotonic: typeof performance | undefined;
 /** The timers that `monotonic` goes with: fake timers of a test replace both, and take both back at its end. */
 let timers: typeof setTimeout | undefined;
 
-/** What is added to `monotonic`, so that time goes on where it was when a test replaces it. */
+/** Ms added to `monotonic`, so that time goes on where it was when a test replaces it. */
 let offsetMs = 0;
 
 function monotonicNow(): number {

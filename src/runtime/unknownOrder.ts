@@ -3,7 +3,7 @@ import { notDone, type Order, type OrderResult } from '../policy/operatorOrder.t
 import { commandAbout } from '../policy/shownCommand.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 
-/** What is said of an order that was sent and not answered: it may have been carried out. Undefined where that is not so. */
+/** Says of an order that was sent and not answered that it may have been carried out. Undefined where that is not so. */
 export function unansweredText(answer: ControlAnswer, order: Pick<Order, 'order' | 'name'>): string | undefined {
   const closed = closedText(answer);
   return closed && `${closed}: whether it was done is not known; look with \`${lookWith(order)}\`.`;

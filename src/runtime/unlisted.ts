@@ -9,7 +9,7 @@ import type { RuntimeRow } from '../store/runtimes.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { systemClock } from './systemClock.ts';
 
-/** How long a socket may take to say whose it is, in ms. */
+/** Time in which a socket must say whose it is, in ms. */
 const answerMs = 500;
 
 /**
@@ -64,7 +64,7 @@ export async function runtimesElsewhere(path: string): Promise<readonly OtherRun
     .toSorted((one, other) => one.startedAt - other.startedAt);
 }
 
-/** What the runtimes of this user say of themselves, those that answer. Never rejects. */
+/** Gives what the runtimes of this user say of themselves, those that answer. Never rejects. */
 async function liveSelves(): Promise<readonly (LiveSelf & { readonly socket: string })[]> {
   const uid = process.getuid?.();
   if (uid === undefined) return [];

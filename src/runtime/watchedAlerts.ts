@@ -1,7 +1,7 @@
 import type { WatchedAlert } from '../control/answers.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 
-/** What live gateways say of the alerts that they watch, by integration: of several the one that clears it last. */
+/** Gives what live gateways say of the alerts that they watch, by integration: of several the one that clears it last. */
 export function watchedAlerts(
   asked: readonly Pick<AskedRuntime<readonly WatchedAlert[]>, 'answer'>[],
 ): ReadonlyMap<string, WatchedAlert> {

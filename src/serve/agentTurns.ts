@@ -20,18 +20,18 @@ import type { ServedAgent } from './serveTypes.ts';
 const mostTurns = 100_000;
 /** A turn ends by the limits of its agent; this is for one that has none. */
 const longestTurnMs = 24 * 3_600_000;
-/** How much longer than all of its agents may take a turn may, in ms: a conversation is begun, and let go. */
+/** Time that a turn may take beyond all of its agents, in ms: a conversation is begun, and let go. */
 const besideMs = 300_000;
 
-/** What an agent is asked in a session. */
+/** Question to an agent in a session. */
 export interface AgentQuestion {
   readonly session: string;
   readonly text: string;
-  /** What the conversation of before is resumed by. @defaultValue a new one is begun */
+  /** Id that resumes the conversation of before. @defaultValue a new one is begun */
   readonly conversation?: string | undefined;
 }
 
-/** What it answers; a failure is an answer too, as it was judged by the agent's own integration. */
+/** Answer of an agent; a failure is an answer too, as it was judged by the agent's own integration. */
 export interface AgentAnswer extends Partial<Pick<AgentResult, 'text' | 'usage'>> {
   /** The agent that answered. */
   readonly agent: string;
@@ -130,7 +130,7 @@ export class AgentTurns {
     );
   }
 
-  /** How long an agent and those that go on for it may take together, in ms. */
+  /** Sums up how long an agent and those that go on for it may take together, in ms. */
   #limitMs(agents: Readonly<Record<string, ServedAgent>>, first: string): number {
     let sum = besideMs;
     for (let name: string | undefined = first; name !== undefined; name = agents[name]?.fallback)

@@ -13,16 +13,16 @@ import { type Route, type RouteName, routes } from './routeTable.ts';
 export interface Asked<Query = unknown, Body = unknown> {
   readonly context: Context<Env>;
   readonly request: IncomingMessage;
-  /** Of the path, by name. */
+  /** Values of the path, by name. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
 }
 
-/** What a handler answers: data, with their status, or a response of its own making. */
+/** Answer of a handler: data, with their status, or a response of its own making. */
 export type Answered = Response | { readonly status?: number; readonly data: unknown };
 
-/** What of a request is as its table says. */
+/** Values of a request, as its table says. */
 type Read<N extends RouteName, Part extends string> = (typeof routes)[N] extends {
   readonly [P in Part]: infer K extends Keys;
 }
@@ -40,9 +40,9 @@ interface Env {
 
 export interface ApiOptions {
   readonly clock: Clock;
-  /** What a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
+  /** Token that a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
   readonly token?: string | undefined;
-  /** Whether nothing can be asked for yet but whether it lives. */
+  /** Tells whether nothing can be asked for yet but whether it lives. */
   readonly isStarting: () => boolean;
 }
 
@@ -103,7 +103,7 @@ async function jsonOf(request: IncomingMessage, clock: Clock): Promise<unknown> 
   }
 }
 
-/** What a path can be asked by; none for one that is no route. */
+/** Finds the methods of a path; none for one that is no route. */
 function methodsOf(asked: string): readonly string[] {
   const given = asked.split('/');
   const of = Object.values(routes).filter(({ path }) => {
@@ -115,7 +115,7 @@ function methodsOf(asked: string): readonly string[] {
   return of.map(({ method }) => method);
 }
 
-/** What is wrong with a request is told by the name of the option; what is wrong with us is no more than that. */
+/** Tells what is wrong with a request by the name of the option; what is wrong with us is no more than that. */
 function failed(error: Error, context: Context<Env>): Response {
   if (error instanceof ApiError) {
     if (error.retryAfter !== undefined) context.header('Retry-After', String(error.retryAfter));

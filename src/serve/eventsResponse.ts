@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { FeedReader } from './sessionFeed.ts';
 
-/** How often a comment is sent where nothing happens, so that nobody in between takes the connection for dead, in ms. */
+/** Interval of comments where nothing happens, so that nobody in between takes the connection for dead, in ms. */
 const heartbeatMs = 15_000;
 
 /** The events of a reader as server-sent events, no faster than its client takes them. */

@@ -33,7 +33,7 @@ export interface HandlerParts {
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
 }
 
-/** What the routes answer. */
+/** Makes the handlers of the routes. */
 export function createHandlers(parts: HandlerParts): Handlers {
   const { gateway, clock, sessions, feed, servers, agents, places, read } = parts;
   const states = new MessageStates({ gateway, clock, read });
@@ -105,7 +105,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
       return { data: { ...why, ...(owner !== undefined && { owner }), onRecord: { messages, calls } } };
     },
     async events(asked) {
-      // What happens elsewhere is told there: a stream in which nothing comes would look as if nothing happened.
+      // Events elsewhere are told there: a stream in which nothing comes would look as if nothing happened.
       const { id } = await ownSessionOf(asked);
       if (feed.readers >= mostReaders) throw new ApiError(503, `${mostReaders} readers are there already.`, 10);
       const last = asked.request.headers['last-event-id'];

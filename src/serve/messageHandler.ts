@@ -10,7 +10,7 @@ import { type AgentAnswer, type AgentQuestion, askTool, turnsOf } from './agentT
 import { agentIn, toolMessageIn } from './messageForms.ts';
 import type { servedHookEvents } from './serveTypes.ts';
 
-/** What a message ends with: what its tool or its agent answered. */
+/** Result of a message: what its tool or its agent answered. */
 export type MessageResult = ToolResult;
 
 /** Before the words of the hook in the failure of a message that a hook declined. The record keeps it, for whoever asks later. */
@@ -53,7 +53,7 @@ export function createMessageHandler(parts: MessageHandlerParts): MessageHandler
     // Its server says which of its tools change nothing.
     if (turn.delivery > 1) await servers.get(server)?.tools({ signal: turn.signal });
     const result = await turn.tool(server, name, input, { once: true });
-    // What was done is done: a hook of it can only tell.
+    // A hook of what was done can only tell: it is done.
     await gateway.runHooks({
       event: 'PostToolUse',
       action: payload.tool_name,

@@ -7,7 +7,7 @@ import type { ServedSession } from './sessionHost.ts';
 
 /** Turns that are looked through for why one failed. */
 const recentTurns = 200;
-/** How soon the record is asked again how a message ended, in ms: twice as late each time, up to the last. */
+/** Pause before the record is asked again how a message ended, in ms: twice as late each time, up to the last. */
 const firstPauseMs = 50;
 const lastPauseMs = 1000;
 
@@ -25,8 +25,8 @@ interface Question {
 }
 
 /**
- * What became of messages: of a session of this gateway as far as it knows itself, and else by the record. Where several gateways share a database the
- * record is what all of them know, whoever accepted a message and whoever processes it.
+ * States of messages: of a session of this gateway as far as it knows itself, and else by the record. Several gateways that share a database all know the
+ * record, whoever accepted a message and whoever processes it.
  */
 export class MessageStates {
   readonly #parts: MessageStatesParts;
@@ -84,7 +84,7 @@ export class MessageStates {
       const answers = this.#parts.read(async (reader) => {
         for (const { session, id, resolve } of questions) resolve(await reader.message(session, id));
       });
-      // Those that have their answer keep it.
+      // Questions that have their answer keep it.
       await answers.catch(() => {
         for (const { reject } of questions) reject(unreadable());
       });

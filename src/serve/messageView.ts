@@ -4,7 +4,7 @@ import type { MessageRecord, SessionRecords, TurnRecord } from '../store/storeRe
 import type { AgentAnswer } from './agentTurns.ts';
 import { declinedBy, type MessageResult } from './messageHandler.ts';
 
-/** What became of a message, as its sender is told. */
+/** State of a message, as its sender is told. */
 export interface MessageView {
   readonly id: string;
   /**
@@ -12,13 +12,13 @@ export interface MessageView {
    * `dead`: it is not delivered any more.
    */
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'declined' | 'dead';
-  /** What the tool answered, or the agent. @defaultValue nothing, while it is under way */
+  /** Answer of the tool, or the agent. @defaultValue nothing, while it is under way */
   readonly result?: ToolResult | undefined;
-  /** One line, of a message that failed or was declined. */
+  /** Error in one line, of a message that failed or was declined. */
   readonly error?: string | undefined;
 }
 
-/** How a message ended whose turn was waited for. @param failure - of its turn, where it did not end by itself. */
+/** Shows how a message ended whose turn was waited for. @param failure - of its turn, where it did not end by itself. */
 export function endedView(id: string, result: MessageResult | undefined, failure?: string): MessageView {
   if (failure?.startsWith(declinedBy) === true)
     return { id, state: 'declined', error: failure.slice(declinedBy.length) };
@@ -49,7 +49,7 @@ function textsIn(content: unknown): string {
     .join(' ');
 }
 
-/** What is known of a session when somebody asks for one of its messages. */
+/** Sources on a session when somebody asks for one of its messages. */
 export interface MessageSources {
   readonly history: readonly HistoryEntry[];
   /** The message that is being processed. */
@@ -59,11 +59,11 @@ export interface MessageSources {
   readonly turns: readonly TurnRecord[];
 }
 
-/** Whether nothing more becomes of it. */
+/** Tells whether nothing more becomes of it. */
 export const isOver = ({ state }: MessageView): boolean => state !== 'waiting' && state !== 'running';
 
 /**
- * What became of a message by its record alone.
+ * Tells what became of a message by its record alone.
  * @param isElsewhere - whether another gateway has the session: what was begun there is under way; otherwise it is delivered again.
  */
 export function recordView({ id, state, error, result }: MessageRecord, isElsewhere: boolean): MessageView {
@@ -73,7 +73,7 @@ export function recordView({ id, state, error, result }: MessageRecord, isElsewh
     case 'taken':
       return { id, state: isElsewhere ? 'running' : 'waiting' };
     case 'done':
-      // Of a key that is remembered the answer may be forgotten.
+      // A key may be remembered whose answer is forgotten.
       return result === undefined ? { id, state } : endedView(id, result);
     case 'failed':
       return endedView(id, result, error ?? 'Why it failed is not known any more.');
@@ -86,14 +86,14 @@ export function recordView({ id, state, error, result }: MessageRecord, isElsewh
   }
 }
 
-/** What it did before it was given up is known by the last call that it had made. */
+/** Shows what it did before it was given up by the last call that it had made. */
 function deadView(id: string, reason: string, result: ToolResult | undefined): MessageView {
   const error = `It is a dead letter: ${reason}`;
   if (result === undefined) return { id, state: 'dead', error: `${error}; nothing was called` };
   return { id, state: 'dead', error, result };
 }
 
-/** What became of a message; undefined for one that nobody knows any more. */
+/** Tells what became of a message; undefined for one that nobody knows any more. */
 export function messageView(id: string, { history, running, records, turns }: MessageSources): MessageView | undefined {
   if (id === running) return { id, state: 'running' };
   const dead = records?.deadLetters.find((letter) => letter.id === id);
@@ -103,7 +103,7 @@ export function messageView(id: string, { history, running, records, turns }: Me
     return deadView(id, dead.reason, answer?.type === 'tool_result' ? answer.result : undefined);
   }
   if (records?.messages.some((message) => message.id === id) === true) return { id, state: 'waiting' };
-  // Of one that was delivered more than once, the last turn counts.
+  // The last turn counts, where a message was delivered more than once.
   const begun = history.findLast((entry) => entry.type === 'message' && entry.id === id);
   if (begun === undefined) return undefined;
   const last = history.findLast((entry) => entry.type === 'tool_result' && entry.turn === begun.turn);

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 
 /** Conversations that are held open at a time: each may have a process of some hundred MB. */
 const mostOpen = 20;
-/** How long one is held that is not used, in ms. Later it is resumed by its id, which takes a start of its agent. */
+/** Time for which one is held that is not used, in ms. Later it is resumed by its id, which takes a start of its agent. */
 const idleMs = 5 * 60_000;
 
 interface Open {

@@ -6,23 +6,23 @@ import { ApiError } from './apiError.ts';
 
 /** A policy whose calls wait for a place where nothing else is said: they are no more than there are sessions, each of which makes one at a time. */
 export function waitingForPlaces(policy: PolicyInput | undefined): PolicyInput {
-  // What is no policy is for its check.
+  // A value that is no policy is left to its check.
   if (policy !== undefined && (typeof policy !== 'object' || policy === null)) return policy;
   return { queueLength: Number.MAX_SAFE_INTEGER, ...policy };
 }
 
-/** How long a client that is refused is to stay away, in s. */
+/** Longest time that a client that is refused is to stay away, in s. */
 const longestStay = 3600;
 /** A mean is of about so many ends. */
 const samples = 16;
 
-/** What a server or an agent has room for. */
+/** Room of a server or an agent. */
 export interface Room extends Pick<IntegrationPolicy, 'maxInFlight' | 'queueLength'> {
-  /** How long a call may take, its wait for a place included, in ms. */
+  /** Time that a call may take, its wait for a place included, in ms. */
   readonly limitMs: number;
 }
 
-/** What a message was given that may wait. One of the two is to be called, once. */
+/** Place that a message was given, which may wait. Either of the two is to be called, once. */
 export interface Place {
   /** It has ended. */
   leave(): void;

@@ -1,20 +1,20 @@
 import type { UntakenMessage } from '../gateway/untaken.ts';
 import { formatDuration } from '../policy/duration.ts';
 
-/** How long a message may wait while nothing is done in its session, in ms: an actor that restarts takes a few seconds. */
+/** Time that a message may wait while nothing is done in its session, in ms: an actor that restarts takes a few seconds. */
 const patienceMs = 30_000;
 
 export interface ReadinessParts {
   readonly phase: 'starting' | 'running' | 'stopping';
-  /** Whether what is accepted now is kept. */
+  /** True where what is accepted now is kept. */
   readonly keeps: boolean;
   /** Messages that nobody takes. */
   readonly untaken: readonly UntakenMessage[];
-  /** Whether no further session can be held. */
+  /** True while no further session can be held. */
   readonly isFull: boolean;
 }
 
-/** Whether new work should come here, and if not, why: one sentence each. */
+/** Readiness for new work here, and if there is none, why: one sentence each. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];

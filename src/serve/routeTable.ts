@@ -1,16 +1,16 @@
 import { anyObject, duration, type Key, type Keys, name, section, text } from '../policy/optionKeys.ts';
 
-/** One route, as it is routed, checked and documented. */
+/** A route, as it is routed, checked and documented. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** What it does, in a sentence. */
+  /** Says what it does, in a sentence. */
   readonly summary: string;
-  /** Whether whoever reaches the listener may ask. @defaultValue it takes the token */
+  /** Lets whoever reaches the listener ask. @defaultValue it takes the token */
   readonly isOpen?: true | undefined;
   readonly query?: Keys | undefined;
   readonly body?: Keys | undefined;
-  /** What it answers, by status, each in a few words. */
+  /** Its answers, by status, each in a few words. */
   readonly answers: Readonly<Record<number, string>>;
 }
 

@@ -24,7 +24,7 @@ export interface SendingParts {
   readonly places: Places;
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
   readonly isStopping: () => boolean;
-  /** Whether the turn of a message is under way in this process. */
+  /** Tells whether the turn of a message is under way in this process. */
   readonly isRunning: (session: string, message: string) => boolean;
 }
 
@@ -58,13 +58,13 @@ export class Sending {
     return this.#answerOf(session, acceptance, asked);
   }
 
-  /** One that goes on elsewhere takes a place there, and one that was accepted before takes none. */
+  /** Takes a place; one that goes on elsewhere takes one there, and one that was accepted before takes none. */
   #placeFor(session: ServedSession, body: AskedOf<'send'>['body'], key: string | undefined): Place | undefined {
     if (session.heldElsewhere || (key !== undefined && session.knows(key))) return undefined;
     return this.#parts.places.enter(this.#targetOf(session, body), session.id);
   }
 
-  /** Who is asked: a server, or an agent, by the name of its integration. */
+  /** Finds who is asked: a server, or an agent, by the name of its integration. */
   #targetOf({ history }: Pick<ServedSession, 'history'>, { agent, tool }: AskedOf<'send'>['body']): string {
     return tool?.server ?? agent ?? answersIn(history).at(-1)?.asked ?? this.#parts.agents[0] ?? '';
   }
@@ -142,7 +142,7 @@ export class Sending {
     return { status: isOver(view) ? 200 : 202, data: { ...view, duplicate: true } };
   }
 
-  /** Whether nobody waits for the end of a message any more: its client has left, or this gateway stops. */
+  /** Tells whether nobody waits for the end of a message any more: its client has left, or this gateway stops. */
   #isGivenUp({ request }: Pick<Asked, 'request'>): boolean {
     return request.socket.destroyed || this.#parts.isStopping();
   }

@@ -27,7 +27,7 @@ export interface ServeOptions extends Served {
   readonly gateway: GatewayOptions;
   /** Reads the database of the gateway. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
-  /** What a request shows, but for those of whether it lives and the dashboard. @defaultValue none is asked for */
+  /** Token that requests show, but for those of whether it lives and the dashboard. @defaultValue none is asked for */
   readonly token?: string | undefined;
   /** @defaultValue '127.0.0.1' */
   readonly host?: string | undefined;
@@ -41,7 +41,7 @@ export interface ServeOptions extends Served {
 
 export interface Serving {
   readonly origin: string;
-  /** Of the dashboard; good for one browser. */
+  /** Address of the dashboard; good for one browser. */
   readonly dashboardUrl: string;
   /** Lets what is under way end within so many ms, then cuts it and ends. Called again it ends at once. Never rejects. */
   stop(drainMs?: number): Promise<void>;
@@ -49,7 +49,7 @@ export interface Serving {
 
 /** Open at a time: readers of events, of which there are 1000 at the most, leave room for others. */
 const maxConnections = 5000;
-/** How long clients may take for what is left when everything has ended, in ms. */
+/** Time that clients may take for what is left when everything has ended, in ms. */
 const lingerMs = 1000;
 
 /**
@@ -100,7 +100,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     const { session } = fact as { readonly session?: unknown };
     if (typeof session !== 'string') return;
     feed.tell(session, fact);
-    // What happens in it from now on is told elsewhere.
+    // Its events from now on are told elsewhere.
     if (fact.type === 'session.taken_over' || fact.type === 'session.given_back') feed.leave(session);
   });
 

@@ -17,7 +17,7 @@ export interface ServedAgent extends Omit<AgentOptions, 'approve' | 'approvalMs'
 /** A hook as a file has it: a command and how it is supervised. */
 export interface ServedHook extends HookCommand, Pick<HookOptions, 'name' | 'onFailure' | 'overallMs'> {}
 
-/** What is served beside the options of its gateway. */
+/** Things that are served beside the options of their gateway. */
 export interface Served {
   readonly servers: Readonly<Record<string, McpIntegrationOptions | RemoteMcpOptions>>;
   readonly agents: Readonly<Record<string, ServedAgent>>;
@@ -25,5 +25,5 @@ export interface Served {
   readonly hooks: Readonly<Record<string, readonly ServedHook[]>>;
 }
 
-/** Of which events hooks can be served. */
+/** Events of which hooks can be served. */
 export const servedHookEvents = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse'] as const;

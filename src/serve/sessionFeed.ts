@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** One event of a session, as its readers get it. */
+/** Event of a session, as its readers get it. */
 export interface FeedEvent {
   /** `RUN-NUMBER`: by it a reader that comes back is given what it missed. */
   readonly id: string;
@@ -15,9 +15,9 @@ const mostSize = 16 * 1024 * 1024;
 /** Events that may wait for one reader; one that does not keep up is let go, and comes back. */
 const mostWaiting = 1000;
 
-/** Who reads the events of one session. */
+/** Reader of the events of one session. */
 export interface FeedReader extends AsyncIterableIterator<FeedEvent, undefined, void> {
-  /** Whether events before the first one are lost to it. */
+  /** True where events before the first one are lost to it. */
   readonly missed: boolean;
   return(): Promise<IteratorResult<FeedEvent, undefined>>;
 }
@@ -28,7 +28,7 @@ interface Subscription {
   end(): void;
 }
 
-/** What happens in the sessions of a process: to those who read it now, and for a while to those who come back. */
+/** Events in the sessions of a process: to those who read them now, and for a while to those who come back. */
 export class SessionFeed {
   /** Numbers begin anew with each process. */
   readonly #run = randomBytes(4).toString('hex');

@@ -9,7 +9,7 @@ import { ApiError } from './apiError.ts';
 import type { MessageResult } from './messageHandler.ts';
 import { sessionPrefix } from './serveTypes.ts';
 
-/** How long a request waits for a session to be open, in ms: one of many may wait for the lock of the database. */
+/** Time that a request waits for a session to be open, in ms: one of many may wait for the lock of the database. */
 const openMs = 5000;
 
 /** A session of ours. */
@@ -22,7 +22,7 @@ interface OpeningSession extends ServedSession {
 
 export interface SessionHostParts {
   readonly gateway: Pick<Gateway, 'session' | 'adoptSessions'>;
-  /** Those of the gateway: there are no others. */
+  /** Sessions of the gateway: there are no others. */
   readonly sessions: ReadonlyMap<string, Session>;
   /** Reads what is on record. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
@@ -50,7 +50,7 @@ export class SessionHost {
     return [...(this.#parts.sessions as ReadonlyMap<string, ServedSession>).values()];
   }
 
-  /** Whether no further session can be held. */
+  /** True while no further session can be held. */
   get isFull(): boolean {
     return this.#parts.sessions.size >= this.#parts.most;
   }
@@ -78,7 +78,7 @@ export class SessionHost {
     return found === undefined ? undefined : this.#hold(id);
   }
 
-  /** What is asked of a session before it is open would be answered as if nothing were kept of it. */
+  /** Waits until a session is open: what is asked of it before would be answered as if nothing were kept of it. */
   async #opened(session: ServedSession): Promise<ServedSession> {
     const { clock } = this.#parts;
     const wait = this.#held(session.id)?.opening;

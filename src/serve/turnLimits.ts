@@ -3,7 +3,7 @@ import type { InnerLimit } from '../calls/innerLimits.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Limits } from '../policy/policy.ts';
 
-/** When the limits of the agent that answers a turn end it, as far as its events tell. */
+/** Limits of the agent that answers a turn, and when they end it, as far as its events tell. */
 export class TurnLimits {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #limitsOf: (agent: string) => Limits | undefined;
@@ -36,7 +36,7 @@ export class TurnLimits {
       { of: this.#agent, rule: 'attempt_timeout', due: this.#attemptAt + limits.attemptMs },
       { of: this.#agent, rule: 'overall_timeout', due: this.#startedAt + limits.overallMs },
     ] as const;
-    // One that has passed does not run: the agent waits for a place, or for its next attempt.
+    // A limit that has passed does not run: the agent waits for a place, or for its next attempt.
     const now = this.#clock.now();
     return all.filter(({ due }) => Number.isFinite(due) && due > now);
   }

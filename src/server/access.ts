@@ -1,29 +1,29 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** What a request has to show beside where it comes from. */
+/** Token that a request has to show beside where it comes from. */
 export interface AccessToken {
   readonly value: string;
   /** `query`: as `?token=…`, for addresses that people open. `bearer`: in the header `Authorization`, for programs. */
   readonly in: 'query' | 'bearer';
 }
 
-/** Which requests a server answers. */
+/** Rules of which requests a server answers. */
 export interface AccessRules {
   /** The port that it listens on. */
   readonly port: number;
   /** @defaultValue none: whoever is on this machine may ask */
   readonly token?: AccessToken | undefined;
-  /** Whether a page of another site may send its reader here by a link or a redirect. @defaultValue only with a token in the query */
+  /** Lets a page of another site send its reader here by a link or a redirect. @defaultValue only with a token in the query */
   readonly isLinked?: boolean | undefined;
-  /** Whether the host may be called by any name. @defaultValue false: by those of the loopback address */
+  /** Lets the host be called by any name. @defaultValue false: by those of the loopback address */
   readonly anyHost?: boolean | undefined;
 }
 
 /** Why a request is not answered. */
 export interface Refusal {
   readonly status: '400 Bad Request' | '401 Unauthorized' | '403 Forbidden' | '405 Method Not Allowed';
-  /** One sentence. */
+  /** Reason in one sentence. */
   readonly reason: string;
 }
 
@@ -37,7 +37,7 @@ export function refusalOf(request: Asked, rules: AccessRules): Refusal | undefin
   return shapeRefusal(request) ?? siteRefusal(request, rules) ?? tokenRefusal(request, rules.token);
 }
 
-/** What no client of ours sends: it would mean one thing to us, and another to whoever it is passed on to. */
+/** Refuses what no client of ours sends: it would mean one thing to us, and another to whoever it is passed on to. */
 function shapeRefusal({ method = 'GET', url = '/', rawHeaders = [] }: Asked): Refusal | undefined {
   if (method === 'TRACE' || method === 'CONNECT')
     return { status: '405 Method Not Allowed', reason: `The method ${method} is not served here.` };
@@ -85,7 +85,7 @@ function tokenRefusal(request: Asked, token: AccessToken | undefined): Refusal |
     : { status: '403 Forbidden', reason: 'The address has to hold the token: `?token=TOKEN`.' };
 }
 
-/** Whether a request shows a token; takes as long however much of it is right. */
+/** Tells whether a request shows a token; takes as long however much of it is right. */
 export function shows(request: Asked, token: AccessToken): boolean {
   return isSame(shownToken(request, token.in), token.value);
 }

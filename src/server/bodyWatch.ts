@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../policy/clock.ts';
 
-/** How long a body may take. */
+/** Limits on the time for a body. */
 export interface BodyLimits {
-  /** How long a client may send nothing of it, in ms; up to a quarter more. */
+  /** Time for which a client may send nothing of it, in ms; up to a quarter more. */
   readonly silenceMs: number;
-  /** How long all of it may take, in ms. */
+  /** Time that all of it may take, in ms. */
   readonly wholeMs: number;
 }
 
@@ -32,7 +32,7 @@ export function watchBody(
   let [bytes, heardAt] = [socket.bytesRead, begunAt];
   let timer = clock.setTimeout(look, tickMs, { running: true });
   const stop = (): void => clock.clearTimeout(timer);
-  // Of a request that is cut while it is read, the connection alone tells.
+  // The connection alone tells of a request that is cut while it is read.
   socket.once('close', stop);
   request.once('end', () => {
     stop();

@@ -35,7 +35,7 @@ export class ConnectionLimit {
     });
   }
 
-  /** Whether the connection has its answer already, whatever it asks. */
+  /** Tells whether the connection has its answer already, whatever it asks. */
   hasTurnedAway(socket: object): boolean {
     return this.#turnedAway.has(socket);
   }

@@ -17,7 +17,7 @@ export interface HttpServerOptions {
   readonly port?: number | undefined;
   /** @defaultValue none: whoever is on this machine may ask */
   readonly token?: AccessToken | undefined;
-  /** Whether a page of another site may send its reader here by a link or a redirect. @defaultValue only with a token in the query */
+  /** Lets a page of another site send its reader here by a link or a redirect. @defaultValue only with a token in the query */
   readonly isLinked?: boolean | undefined;
   /** Answers a request that may be answered; what it throws or rejects with ends the connection. */
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -25,11 +25,11 @@ export interface HttpServerOptions {
   readonly refused?: ((status: number) => void) | undefined;
   /** Takes over a connection that is to become another (WebSocket); as `answer`. @defaultValue such a request is answered as any other */
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void | Promise<void>) | undefined;
-  /** Whether it keeps the process alive. @defaultValue false */
+  /** Keeps the process alive. @defaultValue false */
   readonly holdsProcess?: boolean | undefined;
-  /** How long a body may take. @defaultValue silent for 10 s, a minute as a whole */
+  /** Time that a body may take. @defaultValue silent for 10 s, a minute as a whole */
   readonly body?: Partial<BodyLimits> | undefined;
-  /** How long a client may take for the head of a request, in ms; up to half more. @defaultValue 10,000 */
+  /** Time that a client may take for the head of a request, in ms; up to half more. @defaultValue 10,000 */
   readonly headersMs?: number | undefined;
   /** Connections that may be open; one more gets 503. @defaultValue 1000 */
   readonly maxConnections?: number | undefined;
@@ -177,7 +177,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
     server.once('error', reject);
     server.listen({ host, port, exclusive: true }, () => {
       server.off('error', reject);
-      // What goes wrong with a listener later, such as too many open files, is no reason to end the process.
+      // A later fault of a listener, such as too many open files, is no reason to end the process.
       server.on('error', () => undefined);
       resolve((server.address() as AddressInfo).port);
     });

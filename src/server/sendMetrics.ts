@@ -3,10 +3,10 @@ import type { MetricFamily } from '../policy/metrics.ts';
 import { metricsBody } from '../policy/metricsText.ts';
 import { noTrace } from './httpServer.ts';
 
-/** Where metrics are served. */
+/** Path at which metrics are served. */
 export const metricsPath = '/metrics';
 
-/** Whether a request is for the metrics, whatever its method. */
+/** Tells whether a request is for the metrics, whatever its method. */
 export function asksForMetrics({ url = '/' }: Pick<IncomingMessage, 'url'>): boolean {
   return url.split('?', 1)[0] === metricsPath;
 }

@@ -8,11 +8,11 @@ export type Acceptance<Result = unknown> =
   | {
       readonly accepted: true;
       /**
-       * Of a message with a key that another gateway has accepted at the same moment too: it is processed as that one, under the id of that one, which
+       * Id of the message: one with a key that another gateway has accepted at the same moment too is processed as that one, under the id of that one, which
        * is the id that a later duplicate is told.
        */
       readonly id: string;
-      /** Whether the message survives the end of this process. */
+      /** True where the message survives the end of this process. */
       readonly durable: boolean;
       /**
        * The end of the message's turn; never rejects. A failure for the reason `stopped` or `taken_over` ends the wait for it here: a message that is
@@ -45,9 +45,9 @@ export interface Envelope {
   readonly settle: (outcome: Outcome<unknown>) => void;
   /** On the monotonic clock, in ms; of one of an earlier run, when it was taken up. */
   readonly acceptedAt: number;
-  /** Whether others may wait for its end: it came as mail, or has a key by which a mail may have joined it. */
+  /** True where others may wait for its end: it came as mail, or has a key by which a mail may have joined it. */
   readonly isMail: boolean;
-  /** What was under way where it was sent, for who follows its turn. */
+  /** Work that was under way where it was sent, for who follows its turn. */
   readonly origin?: unknown;
   /** Absent for one that is not in the ledger: nothing is kept, or was not when it came. */
   kept: Promise<Kept> | undefined;

@@ -11,7 +11,7 @@ interface Found {
   readonly letter: StoredDeadLetter;
 }
 
-/** What an operator orders about the dead letters of a session. */
+/** Orders of an operator about the dead letters of a session. */
 export class DeadLetterOrders {
   readonly #scope: SessionScope;
   readonly #persistence: Persistence;

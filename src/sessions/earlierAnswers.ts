@@ -2,12 +2,12 @@ import { canonicalJson } from '../policy/canonicalJson.ts';
 import type { HistoryEntry } from './history.ts';
 import type { ToolResult } from './toolResult.ts';
 
-/** How an answer that was given again is known: it is told from those that a tool gave. */
+/** Mark of an answer that was given again: it is told from those that a tool gave. */
 const how = 'an earlier delivery of its message had this answer';
 
 /**
- * What earlier deliveries of a message were answered by tools with a reconcile rule, or that are called `once`. An equal call of the delivery under way gets the same
- * answer, each once: a message that is delivered again does nothing twice. What is known not to have happened is no answer.
+ * Answers of tools with a reconcile rule, or that are called `once`, to earlier deliveries of a message. An equal call of the delivery under way gets the
+ * same answer, each once: a message that is delivered again does nothing twice. Nothing that is known not to have happened is an answer.
  */
 export class EarlierAnswers {
   readonly #answers = new Map<string, ToolResult[]>();
@@ -45,7 +45,7 @@ function lastTurnOfOthers(history: readonly HistoryEntry[], message: string, tur
   return last;
 }
 
-/** Whether its call took effect, or may have. */
+/** Tells whether its call took effect, or may have. */
 function isAnswer(result: ToolResult): boolean {
   if (result.status === 'ok') return result.reconciled !== how;
   if (!('synthetic' in result) || result.how === how) return false;

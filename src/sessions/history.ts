@@ -1,7 +1,7 @@
 import type { Message } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
 
-/** One entry of a session's history. `at` is wall time in ms since the epoch. */
+/** Entry of a session's history. `at` is wall time in ms since the epoch. */
 export type HistoryEntry =
   | {
       readonly type: 'message';
@@ -28,8 +28,8 @@ export type HistoryEntry =
     };
 
 /**
- * What happened in a session, well-formed by construction: every tool call gets exactly one result; one that comes after the
- * first is refused. Bounded: the oldest turns go first, whole, once their calls have their results.
+ * History of a session, well-formed by construction: every tool call gets exactly one result; one that comes after the first is refused. Bounded: the oldest
+ * turns go first, whole, once their calls have their results.
  */
 export class History {
   readonly #limit: number;

@@ -16,17 +16,17 @@ export interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {
   readonly message: Message;
 }
 
-/** What became of sending it: its new message, made now or by an earlier order, or why there is none. */
+/** Outcome of sending it: its new message, made now or by an earlier order, or why there is none. */
 export type Resent =
   | { readonly id: string; readonly isFirst: boolean }
   | { readonly refused: RefusalReason | 'not_kept' };
 
-/** Whether others may wait for the end of a message. */
+/** Tells whether others may wait for the end of a message. */
 const isMail = ({ mail }: MessageName, key: string | undefined): boolean => mail !== undefined || key !== undefined;
 
 const durable: Promise<Kept> = Promise.resolve('durable');
 
-/** How messages come into a session, and how their senders hear of their end. */
+/** Entry of messages into a session, which tells their senders of their end. */
 export class Intake {
   readonly #scope: SessionScope;
   readonly #persistence: Persistence;
@@ -37,9 +37,9 @@ export class Intake {
   #refusing: RefusalReason | undefined = undefined;
   #untold = 0;
   #closed = false;
-  /** Whether the start of its runtime has failed, and nobody has tried again. */
+  /** True once the start of its runtime has failed, while nobody has tried again. */
   #isSuspended = false;
-  /** Where the store has mail. */
+  /** Mail port, where the store has mail. */
   #mail: MailPort | undefined = undefined;
 
   constructor(scope: SessionScope, persistence: Persistence) {
@@ -124,7 +124,7 @@ export class Intake {
     return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'unavailable');
   }
 
-  /** Whether mail is being made into messages. */
+  /** True while mail is being made into messages. */
   get isTaking(): boolean {
     return this.#mail?.isTaking === true;
   }
@@ -175,7 +175,7 @@ export class Intake {
     return this.#closed || this.#isSuspended;
   }
 
-  /** What waits here is delivered by another runtime. */
+  /** Leaves what waits here to another runtime, which delivers it. */
   lose(): void {
     this.#endAll(() => turnEnds.takenOver);
   }
@@ -233,7 +233,7 @@ export class Intake {
     return this.#answer(envelope, key, (durable) => ({ accepted: true, id, durable, processed }));
   }
 
-  /** What the session could not keep, as another runtime has it, is left for that one; what may be kept all the same is refused, for it might be twice. */
+  /** Leaves what the session could not keep, as another runtime has it, to that one; refuses what may be kept all the same, for it might be twice. */
   async #answer(
     sent: Pick<Envelope, 'message' | 'kept'>,
     key: string | undefined,

@@ -30,7 +30,7 @@ export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
   };
 }
 
-/** What its end is to a call whose gateway died. */
+/** Describes the end of a call whose gateway died. */
 export function lostFacts({ tool }: Pick<LostCall, 'tool'>): FailureFacts {
   return { kind: 'crash', message: `The gateway ended while ${tool} was under way`, outcome: 'unknown' };
 }

@@ -14,7 +14,7 @@ export interface MailPortParts {
   readonly nextNumber: () => number;
 }
 
-/** What comes to a session as mail of other runtimes, and what this one sends while the session is another's. */
+/** Mail of other runtimes that comes to a session, and what this one sends while the session is another's. */
 export class MailPort implements MailReceiver {
   readonly #parts: MailPortParts;
   readonly #mail: SessionMail;
@@ -52,7 +52,7 @@ export class MailPort implements MailReceiver {
   receive(mails: readonly IncomingMail[]): boolean {
     const { persistence, scope } = this.#parts;
     const { mailbox } = scope;
-    // What an earlier run left comes first.
+    // Messages that an earlier run left come first.
     const isOpen = persistence.opening === undefined && persistence.settling === undefined;
     if (this.#closed || persistence.ledger === undefined || !isOpen) return false;
     persistence.goOn();
@@ -82,7 +82,7 @@ export class MailPort implements MailReceiver {
     const taking = persistence.takeMail(mail, number);
     await before;
     const kept = await taking;
-    // One that joins another is answered with it. One that is not begun here is begun by who has the session next.
+    // A mail that joins another is answered with it. A mail that is not begun here is begun by who has the session next.
     if (kept !== 'durable' || joins || this.#closed || persistence.ledger !== ledger) return;
     const name = { number, mail: mail.mail };
     const envelope = makeEnvelope(session, name, mail.message, { acceptedAt: clock.now(), isMail: true });

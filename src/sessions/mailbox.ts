@@ -8,20 +8,20 @@ export interface Message {
   readonly data?: unknown;
 }
 
-/** How many messages of a session may wait, and what becomes of heartbeats. */
+/** Number of messages of a session that may wait, and what becomes of heartbeats. */
 export interface MailboxOptions {
   /** Messages that may wait, at least 1. @defaultValue 1000 */
   readonly limit?: number | undefined;
   /**
-   * What a full mailbox does with a heartbeat: `refuse` it like any message, or `drop_oldest`, which puts it in the place of the
-   * heartbeat that has waited longest. @defaultValue 'refuse'
+   * Treatment of a heartbeat by a full mailbox: `refuse` it like any message, or `drop_oldest`, which puts it in the place of the heartbeat that has waited
+   * longest. @defaultValue 'refuse'
    */
   readonly heartbeats?: 'refuse' | 'drop_oldest' | undefined;
-  /** Whether a heartbeat joins one that already waits. @defaultValue false */
+  /** Lets a heartbeat join one that already waits. @defaultValue false */
   readonly coalesceHeartbeats?: boolean | undefined;
 }
 
-/** What became of a message that was offered to the mailbox. */
+/** Result of offering a message to the mailbox. */
 export type Posted<M> =
   | { readonly posted: 'queued'; readonly dropped?: M | undefined }
   | { readonly posted: 'coalesced'; readonly into: M }

@@ -1,7 +1,7 @@
-/** What names a message in its session. */
+/** Name of a message in its session. */
 export interface MessageName {
   readonly number: number;
-  /** Of one that came as mail from another runtime: its id was given out before its number was known. */
+  /** Number as a mail, of one that came so from another runtime: its id was given out before its number was known. */
   readonly mail?: number | undefined;
 }
 
@@ -10,7 +10,7 @@ export function messageId(session: string, { number, mail }: MessageName): strin
   return mail === undefined ? `${session}-m${number}` : `${session}-x${mail}`;
 }
 
-/** What the id of a message says of it. */
+/** Name of a message as its id tells it. */
 export type NamedMessage = { readonly number: number } | { readonly mail: number };
 
 /** Reads the id of a message of a session; undefined for one that is none. */

@@ -29,7 +29,7 @@ export class OpenCalls {
     await Promise.all(calls.map((call) => this.#settleOne(ledger, call)));
   }
 
-  /** What those that are open wait for. */
+  /** Tells what those that are open wait for. */
   why(): readonly ToolCallWhy[] {
     const { clock, tools } = this.#scope;
     return [...this.#open].map(({ call: { call, integration, tool, startedAt }, recovered }) => ({

@@ -10,13 +10,13 @@ import { turnEnds } from './turnEnds.ts';
 type Settle = (outcome: Outcome<unknown>) => void;
 
 export interface OutboxOwner {
-  /** Whether the session is another runtime's. */
+  /** Tells whether the session is another runtime's. */
   readonly held: () => boolean;
   /** Resolves when the mail that is being taken here is in the mailbox. */
   readonly taken: () => Promise<unknown>;
 }
 
-/** What this runtime sends to a session of another one, and what it is owed for that. */
+/** Messages of this runtime to a session of another one, and what it is owed for that. */
 export class Outbox {
   readonly #scope: SessionScope;
   readonly #mail: SessionMail;
@@ -26,7 +26,7 @@ export class Outbox {
   /** Mails of which it is not known yet whether they are kept. */
   #onTheirWay = 0;
   #posts: Promise<unknown> = Promise.resolve();
-  /** Whether one was kept when the session was this runtime's already: it may not be in the mailbox. */
+  /** True once one was kept when the session was this runtime's already: it may not be in the mailbox. */
   #isBehind = false;
   #line: Promise<void> = Promise.resolve();
   #inLine = 0;
@@ -38,7 +38,7 @@ export class Outbox {
     this.#owner = owner;
   }
 
-  /** Whether a message would overtake one that was sent before it. */
+  /** True while a message would overtake one that was sent before it. */
   get overtakes(): boolean {
     if (this.#inLine > 0) return true;
     return !this.#owner.held() && (this.#onTheirWay > 0 || this.#isBehind);

@@ -26,17 +26,17 @@ import type { SessionScope } from './sessionScope.ts';
 import type { SessionWhy } from './why.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
-/** What the session does about what is kept of it. */
+/** Steps of the session about what is kept of it. */
 export interface PersistenceOwner {
   /** The session is this runtime's, with what an earlier one left of it to go on with. */
   readonly claimed: (recovered: Recovered) => void;
-  /** What else is kept of it has been read; undefined when it cannot be. */
+  /** Receives what else is kept of it, once read; undefined when it cannot be. */
   readonly recalled: (past: Past | undefined) => void;
   /** Another runtime has claimed the session. */
   readonly lost: () => void;
 }
 
-/** Where a session is claimed again. */
+/** Place where a session is claimed again. */
 export interface Claims {
   /** The session has been taken over, and is to be claimed again some time. */
   readonly again: () => void;
@@ -51,7 +51,7 @@ interface Known extends MessageName {
   readonly kept: Promise<Kept> | undefined;
 }
 
-/** What a session has to do with the store: whose it is, and what is written of it. Without a store it does nothing. */
+/** Dealings of a session with the store: whose it is, and what is written of it. Without a store it does nothing. */
 export class Persistence {
   readonly #scope: SessionScope;
   readonly #owner: PersistenceOwner;
@@ -59,9 +59,9 @@ export class Persistence {
   #keys: Map<string, Known> | undefined = undefined;
   #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
-  /** What the claim has left unread. */
+  /** Rest that the claim has left unread. */
   #past: Extract<Claim, { held: false }>['past'] | undefined = undefined;
-  /** Whether turns were made without it, as it could not be read. */
+  /** True once turns were made without it, as it could not be read. */
   #wentOn = false;
   #held = false;
   #claiming: Promise<void> | undefined = undefined;
@@ -69,7 +69,7 @@ export class Persistence {
   /** While it is given back. */
   #giving: Promise<void> | undefined = undefined;
   #settling: Promise<void> | undefined = undefined;
-  /** Those that an earlier gateway left open, where it left any. */
+  /** Calls that an earlier gateway left open, where it left any. */
   #openCalls: OpenCalls | undefined = undefined;
   /** Messages that go on when it is known what became of those calls. */
   #withheld = 0;
@@ -90,12 +90,12 @@ export class Persistence {
     return this.#opening;
   }
 
-  /** Whether the session belongs to another runtime. */
+  /** True while the session belongs to another runtime. */
   get held(): boolean {
     return this.#held;
   }
 
-  /** Whether the session is to be kept and is not this runtime's. */
+  /** True while the session is to be kept and is not this runtime's. */
   get unclaimed(): boolean {
     return this.#wanted && this.#ledger === undefined && this.#giving === undefined;
   }
@@ -134,8 +134,8 @@ export class Persistence {
   }
 
   /**
-   * Whether a message that this became of is not this session's: its number may be another message's, as any of several runtimes gives it out that
-   * owns the session next.
+   * Tells whether a message that this became of is not this session's: its number may be another message's, as any of several runtimes gives it out that owns
+   * the session next.
    */
   isUnkept(kept: Kept): boolean {
     return kept === 'fenced' || (kept === 'volatile' && this.#handsOver);
@@ -253,7 +253,7 @@ export class Persistence {
     if (this.#ledger === ledger) this.#owner.claimed(recovered);
   }
 
-  /** Whether the session is this runtime's, or free, now that a message has come for it. Its owner may have ended since it was asked last. */
+  /** Tells whether the session is this runtime's, or free, now that a message has come for it. Its owner may have ended since it was asked last. */
   async canTake(): Promise<boolean> {
     if (this.#held) await this.#claims?.ask();
     return !this.#held;
@@ -261,7 +261,7 @@ export class Persistence {
 
   /** Reads what the claim has left unread, for readers of the history. What cannot be read now may be read the next time. */
   recall(): void {
-    // What is settled now belongs into it.
+    // Calls that are settled now belong into it.
     if (this.#wentOn || this.#settling !== undefined) return;
     const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
@@ -348,7 +348,7 @@ export class Persistence {
     this.#ledger = undefined;
     this.#past = undefined;
     this.#held = true;
-    // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
+    // The other runtime is to know what was accepted under them; a message of which it never heard may be sent again.
     this.#keys = undefined;
   }
 

@@ -23,7 +23,7 @@ interface OpenQuestion {
   readonly settle: (facts: FailureFacts) => void;
 }
 
-/** What a turn asks people. A person may take longer than any watchdog would allow a machine, but not for ever. */
+/** Questions of a turn to people. A person may take longer than any watchdog would allow a machine, but not for ever. */
 export class Questions {
   readonly #turn: TurnScope;
   readonly #open = new Set<OpenQuestion>();

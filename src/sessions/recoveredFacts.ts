@@ -4,7 +4,7 @@ import { messageId } from './messageId.ts';
 import type { Recovered } from './sessionStore.ts';
 
 /**
- * What is told of a session that was taken up: which messages are not delivered any more, which calls were lost, and what goes on.
+ * Tells of a session that was taken up: which messages are not delivered any more, which calls were lost, and what goes on.
  * @param answered - lost calls that were answered, and told of, before it was claimed.
  */
 export function recoveredFacts(

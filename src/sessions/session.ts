@@ -24,13 +24,13 @@ import { whyTurn } from './turnWhy.ts';
 import type { SessionWhy } from './why.ts';
 
 export interface SessionParts extends SessionSurroundings {
-  /** Whether the session will be opened on a store, and takes no message before. @defaultValue false */
+  /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
   /** Told of every message that is sent. */
   readonly sent?: (() => void) | undefined;
 }
 
-/** How a message is sent. */
+/** Options of a message that is sent. */
 export interface SendOptions {
   /**
    * Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
@@ -52,7 +52,7 @@ const sendKeys = { key: text() } satisfies KeysOf<SendOptions>;
  */
 export interface Session<Result = unknown> {
   readonly id: string;
-  /** Of its machine; `stopped` as well while its actor is not running, `recovering` while it finds out what became of calls of an earlier process. */
+  /** State of its machine; `stopped` as well while its actor is not running, `recovering` while it finds out what became of calls of an earlier process. */
   readonly state: string;
   /** Messages waiting, those of an earlier process too; the one being processed is not counted. */
   readonly waiting: number;
@@ -73,7 +73,7 @@ export interface Session<Result = unknown> {
   send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
   heartbeat(): Promise<Acceptance<Result>>;
-  /** What the session waits for, and which rule ends it when. Without secrets; ids that are shown so may be ordered by. */
+  /** Tells what the session waits for, and which rule ends it when. Without secrets; ids that are shown so may be ordered by. */
   why(): SessionWhy;
   /**
    * Has a rule of {@link why} act now, exactly as if its time had come. A rule that has changed since it was shown is refused; the result says
@@ -115,7 +115,7 @@ export class SupervisedSession implements Session, Drainable {
   readonly #sent: (() => void) | undefined;
   readonly #shown: SessionParts['shown'];
   #stopped = false;
-  /** Who has it restarted, until that is done. */
+  /** Note of who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
 
@@ -181,7 +181,7 @@ export class SupervisedSession implements Session, Drainable {
     return this.#persistence.opening;
   }
 
-  /** Whether the session is to be kept and is not this runtime's: to be opened some time. */
+  /** True while the session is to be kept and is not this runtime's: to be opened some time. */
   get unclaimed(): boolean {
     return this.#persistence.unclaimed;
   }
@@ -289,7 +289,7 @@ export class SupervisedSession implements Session, Drainable {
     this.#turns.numberAbove(turn);
   }
 
-  /** What is in the store cannot be read: numbers above all that can be there, so that no call or message is taken for another. */
+  /** Numbers above all that can be in the store, which cannot be read, so that no call or message is taken for another. */
   #numberByTime(): void {
     const number = Math.floor(this.#scope.clock.wallNow() / 1000);
     this.#turns.numberAbove(number);
@@ -297,7 +297,7 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   #resume({ waiting }: Recovered): void {
-    // What has waited here, or was processed without being kept, is numbered after what was kept.
+    // Messages that have waited here, or were processed without being kept, are numbered after what was kept.
     const isNew = this.#scope.mailbox.length === 0 && this.#scope.history.firstTurn === 0;
     if (waiting.length > 0 || !isNew) this.#persistence.goOn();
     this.#intake.restore(waiting);
@@ -354,7 +354,7 @@ export class SupervisedSession implements Session, Drainable {
     if (this.#scope.mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
 
-  /** Whether a turn is under way. */
+  /** True while a turn is under way. */
   get busy(): boolean {
     return this.#turns.running !== undefined;
   }
@@ -378,7 +378,7 @@ export class SupervisedSession implements Session, Drainable {
     this.#handOver();
   }
 
-  /** Of a session that stops nothing is under way: another runtime may have it. */
+  /** Hands over a session that stops, once nothing is under way: another runtime may have it. */
   #handOver(): void {
     if ((this.#stopped || this.#drain !== undefined) && !this.busy) this.#persistence.handOver();
   }
@@ -434,7 +434,7 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   #dispatch(event: SessionEvent): void {
-    // One that has crashed or stopped takes nothing any more, and XState would say so on the console.
+    // A machine that has crashed or stopped takes nothing any more, and XState would say so on the console.
     if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
     if (event.type !== 'turn.ended') return;
     this.#handOver();

@@ -1,7 +1,7 @@
 import { readGiven } from '../policy/readOptions.ts';
 import { type SessionOptions, sharedSessionKeys } from './sessionOptions.ts';
 
-/** What may be said for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
+/** Options that may be given for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
 export type SessionDefaults = Pick<SessionOptions, 'mailbox' | 'watchdog' | 'recovery' | 'historyLimit'>;
 
 /** @throws TypeError or RangeError that names the option and its value. */

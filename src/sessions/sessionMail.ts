@@ -17,8 +17,8 @@ export interface OutgoingMail {
 }
 
 /**
- * What became of a mail: `kept`, it is committed; `duplicate`, a message or a mail of its key was there first; `full`, too many wait; `not_kept`, the
- * store is out of order. Where the connection broke in the middle of a commit, one that is `not_kept` may be delivered all the same.
+ * Outcome of a mail: `kept`, it is committed; `duplicate`, a message or a mail of its key was there first; `full`, too many wait; `not_kept`, the store is
+ * out of order. After a connection that broke in the middle of a commit, one that is `not_kept` may be delivered all the same.
  */
 export type Mailed =
   | { readonly mailed: 'kept'; readonly mail: number }
@@ -32,7 +32,7 @@ export interface IncomingMail {
   readonly key: string | undefined;
 }
 
-/** Who takes the mail of a session. */
+/** Receiver of the mail of a session. */
 export interface MailReceiver {
   /** Takes what there is room for, in order; a mail that is being taken already is no news. False: some of it stays where it is. Must not throw. */
   receive(mails: readonly IncomingMail[]): boolean;
@@ -54,8 +54,8 @@ export interface SessionMail {
   /** Hands over the mail that waits for sessions of this runtime; resolves when what was kept before is handed over. */
   look(): Promise<void>;
   /**
-   * Of each session with mail, the longest wait first, at most 500, as of the last look. Mail behind others that its owner is busy with is not counted:
-   * their own wait tells of it.
+   * Oldest mail of each session that has any, the longest wait first, at most 500, as of the last look. Mail behind others that its owner is busy with is not
+   * counted: their own wait tells of it.
    */
   readonly oldest: readonly OldestMail[];
 }

@@ -17,22 +17,22 @@ import type { Turn } from './turn.ts';
 /** Processes one message of a session. What it returns is the turn's value; a throw ends the turn, not the session. */
 export type MessageHandler<Result = unknown> = (message: Message, turn: Turn) => Result | PromiseLike<Result>;
 
-/** How a session works, and what of it is kept. */
+/** Options of a session: how it works, and what of it is kept. */
 export interface SessionOptions<Result = unknown> {
   /** Works on one message; the next one waits until it has ended. */
   readonly onMessage: MessageHandler<Result>;
-  /** How many messages may wait. @defaultValue 1000 */
+  /** Limits on the messages that wait. @defaultValue 1000 */
   readonly mailbox?: MailboxOptions | undefined;
   /** Limits on tool calls and turns. @defaultValue 5 min for a tool call, 10 min for a turn without progress */
   readonly watchdog?: WatchdogOptions | undefined;
   /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
   readonly historyLimit?: number | undefined;
   /**
-   * Whether messages, tool calls and the history are kept in the gateway's store, to be taken up after a restart. Messages and
-   * inputs must be JSON then. @defaultValue true; without a file as its store a gateway keeps nothing
+   * Keeps messages, tool calls and the history in the gateway's store, to be taken up after a restart. Messages and inputs must be JSON then. @defaultValue
+   * true; without a file as its store a gateway keeps nothing
    */
   readonly durable?: boolean | undefined;
-  /** What of an earlier run is taken up. @defaultValue messages of the last day, each begun at most 3 times */
+  /** Part of an earlier run that is taken up. @defaultValue messages of the last day, each begun at most 3 times */
   readonly recovery?: RecoveryOptions | undefined;
 }
 
@@ -42,13 +42,13 @@ export interface WatchdogOptions {
   readonly toolCallMs?: Duration | undefined;
   /** A turn without progress for this long outside any tool call, in ms above 0, is aborted. @defaultValue 600000 */
   readonly turnMs?: Duration | undefined;
-  /** How long an aborted turn may take to end before it is left behind, in ms above 0. @defaultValue 5000 */
+  /** Time that an aborted turn may take to end before it is left behind, in ms above 0. @defaultValue 5000 */
   readonly releaseMs?: Duration | undefined;
-  /** How long a recovery may take before the session's actor is restarted, in ms; above `releaseMs`. @defaultValue 30000 */
+  /** Time that a recovery may take before the session's actor is restarted, in ms; above `releaseMs`. @defaultValue 30000 */
   readonly recoveryMs?: Duration | undefined;
 }
 
-/** What of an earlier run of the gateway is taken up. */
+/** Part of an earlier run of the gateway that is taken up. */
 export interface RecoveryOptions {
   /** A message that was begun this often without an end, because its gateway died each time, becomes a dead letter. At least 1. @defaultValue 3 */
   readonly maxDeliveries?: number | undefined;
@@ -75,7 +75,7 @@ const watchdogKeys = {
   }),
 } satisfies KeysOf<WatchdogOptions>;
 
-/** How often a message is begun without an end before it is a dead letter, where nothing else is set. */
+/** Number of times a message is begun without an end before it is a dead letter, where nothing else is set. */
 export const defaultMaxDeliveries = 3;
 
 const recoveryKeys = {
@@ -86,7 +86,7 @@ const recoveryKeys = {
   maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago becomes a dead letter.' }),
 } satisfies KeysOf<RecoveryOptions>;
 
-/** What a session may be given, and all sessions of a gateway at once. */
+/** Keys that a session may be given, and all sessions of a gateway at once. */
 export const sharedSessionKeys = {
   historyLimit: integer({ default: 10_000, help: 'Entries of the history kept.' }),
   mailbox: section(mailboxKeys, { default: {}, help: 'What may wait.' }),

@@ -11,49 +11,49 @@ import type { ToolPort } from './toolPort.ts';
 import type { TurnWatch } from './watch.ts';
 import type { SessionWhy } from './why.ts';
 
-/** What a session is given by its host. */
+/** Surroundings that a session is given by its host. */
 export interface SessionSurroundings {
   readonly id: string;
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
   readonly facts: Facts;
   readonly tools: ToolPort;
-  /** What may be told of what it waits for; lists keep their order. @defaultValue all of it */
+  /** Gives what may be told of what it waits for; lists keep their order. @defaultValue all of it */
   readonly shown?: ((why: SessionWhy) => SessionWhy) | undefined;
   /** Takes secrets out of a text of ours, as a failure's is: it is handed out, and kept. @defaultValue nothing is taken out */
   readonly clean?: ((text: string) => string) | undefined;
-  /** Who follows its turns. @defaultValue nobody does */
+  /** Follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
 }
 
-/** What the parts of a session go by; limits in ms. */
+/** Bounds that the parts of a session go by; limits in ms. */
 export interface SessionBounds {
   readonly watchdog: { readonly toolCallMs: number; readonly turnMs: number };
   readonly historyLimit: number;
   readonly mailbox: MailboxOptions;
 }
 
-/** What all parts of one session share. */
+/** Surroundings that all parts of one session share. */
 export interface SessionScope extends SessionSurroundings, Pick<SessionBounds, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly mailbox: Mailbox<Envelope>;
   readonly history: History;
-  /** Whether the session takes nothing new: it has stopped, or will when the turn under way has ended. */
+  /** True once the session takes nothing new: it has stopped, or will when the turn under way has ended. */
   readonly draining: boolean;
   /** Tells the session's machine, if it runs. */
   dispatch(event: SessionEvent): void;
 }
 
-/** What the parts of one turn share. */
+/** Surroundings that the parts of one turn share. */
 export interface TurnScope {
   readonly session: SessionScope;
   readonly number: number;
   /** The id of its message. */
   readonly message: string;
-  /** How often the message has been begun, this time included. */
+  /** Number of times the message has been begun, this one included. */
   readonly delivery: number;
   readonly watch: TurnWatch;
-  /** Where calls are written before they are dispatched; absent where nothing is kept. */
+  /** Ledger in which calls are written before they are dispatched; absent where nothing is kept. */
   readonly ledger: SessionLedger | undefined;
   /** Keeps that the message is processed; whether that is durable. */
   done(): Promise<boolean>;

@@ -8,8 +8,8 @@ import type { SessionMail } from './sessionMail.ts';
 import type { ToolResult } from './toolResult.ts';
 
 /**
- * What became of a write: `durable` survives the end of this process, `volatile` is not promised to (the store is out of order, or has
- * no row it could change), `fenced` was not made, since another runtime has taken the session over.
+ * Outcome of a write: `durable` survives the end of this process, `volatile` is not promised to (the store is out of order, or has no row it could change),
+ * `fenced` was not made, since another runtime has taken the session over.
  */
 export type Kept = 'durable' | 'volatile' | 'fenced';
 
@@ -26,7 +26,7 @@ export interface StoredMessage extends MessageName {
   readonly at: number;
 }
 
-/** How a message came to its end: its turn ended well or not, it became a dead letter, or a newer heartbeat took its place. */
+/** End of a message: its turn ended well or not, it became a dead letter, or a newer heartbeat took its place. */
 export type MessageEnd = 'done' | 'failed' | 'dropped';
 
 /** The same, or the message waits again: its turn was cut by an orderly stop, or had not begun. */
@@ -44,15 +44,15 @@ export interface StoredCall {
   readonly seq: number;
   readonly at: number;
   readonly deadlineAt: number;
-  /** What settles its answer when that is lost: its rule asks, or it carries a key. @defaultValue nothing does */
+  /** Settles its answer when that is lost: its rule asks, or it carries a key. @defaultValue nothing does */
   readonly rule?: CallRule | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** How the reconcile rule of a call settles it. */
+/** Way in which the reconcile rule of a call settles it. */
 export type CallRule = 'ask' | 'key';
 
-/** What a reconcile rule found out about a call. */
+/** Finding of a reconcile rule about a call. */
 export interface StoredVerdict {
   readonly verdict: 'done' | 'not_done' | 'unknown';
   readonly how: string;
@@ -70,7 +70,7 @@ export interface TakenMail {
 
 /** A message of an earlier incarnation that was not processed to its end. */
 export interface WaitingMessage extends StoredMessage {
-  /** How often it was begun; each of these ended with its runtime, or was cut by an orderly stop. */
+  /** Number of times it was begun; each of these ended with its runtime, or was cut by an orderly stop. */
   readonly deliveries: number;
 }
 
@@ -93,7 +93,7 @@ export interface Resend extends Omit<StoredMessage, 'key'> {
 /** The key of the message by which a dead letter is sent again: so it is sent once. */
 export const resendKey = (number: number): string => `sent again: ${number}`;
 
-/** What an earlier incarnation left of a session that has to go on. */
+/** Parts of a session that an earlier incarnation left and that have to go on. */
 export interface Recovered {
   /** To be delivered, in order. */
   readonly waiting: readonly WaitingMessage[];
@@ -104,7 +104,7 @@ export interface Recovered {
   readonly open: readonly LostCall[];
 }
 
-/** What else is kept of a session: nobody needs it before its history is asked for or its next message comes. */
+/** Rest that is kept of a session: nobody needs it before its history is asked for or its next message comes. */
 export interface Past {
   readonly history: readonly HistoryEntry[];
   /** Keys in use and the messages they belong to, oldest first. */
@@ -114,7 +114,7 @@ export interface Past {
   readonly lastSeq: number;
 }
 
-/** What may be recovered. */
+/** Limits on what may be recovered. */
 export interface RecoveryLimits {
   /** A message whose turn was cut this often by the end of its runtime becomes a dead letter; orderly stops do not count. */
   readonly maxDeliveries: number;
@@ -123,11 +123,11 @@ export interface RecoveryLimits {
   readonly wallNow: number;
   /** Makes the result of a call whose runtime died. */
   readonly answer: (call: LostCall) => ToolResult;
-  /** Whether a pending call is left so, as its rule can be asked. @defaultValue none is */
+  /** Tells whether a pending call is left so, as its rule can be asked. @defaultValue none is */
   readonly keeps?: ((call: LostCall) => boolean) | undefined;
   /** Most entries of the history that `past` is asked for: an engine behind a network reads them with the claim. @defaultValue 1000 */
   readonly historyLimit?: number | undefined;
-  /** What is told of what was recovered: recorded in the same transaction. */
+  /** Tells of what was recovered: recorded in the same transaction. */
   readonly facts: (recovered: Recovered) => readonly Fact[];
 }
 
@@ -153,8 +153,8 @@ export type Claim =
   | { readonly held: true; readonly by: string };
 
 /**
- * One session's rows, for the runtime that claimed it. Every write carries the fence of the claim, checked together with the write. Writes take
- * effect in the order they are made. Nothing here throws or rejects.
+ * Rows of one session, for the runtime that claimed it. Every write carries the fence of the claim, checked together with the write. Writes take effect in
+ * the order they are made. Nothing here throws or rejects.
  */
 export interface SessionLedger {
   /** Keeps a message; it may be acknowledged when this resolves. */
@@ -208,7 +208,7 @@ export interface LostCall {
   readonly turn: number;
   readonly integration: string;
   readonly tool: string;
-  /** What it may do to the world, where somebody said. */
+  /** Effect that it may have on the world, where somebody said. */
   readonly effect?: Effect | undefined;
   readonly startedAt: number;
   readonly input: unknown;
@@ -216,11 +216,11 @@ export interface LostCall {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What is known of sessions that other runtimes had. */
+/** Sessions that other runtimes had, as far as they are known. */
 export interface Takeable {
   /** Can be claimed now. */
   readonly free: readonly string[];
-  /** How soon one of the others can be, in ms. */
+  /** Time until one of the others can be, in ms. */
   readonly againInMs: number;
 }
 
@@ -231,13 +231,15 @@ export interface Move {
   readonly to: string;
 }
 
-/** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
+/** Keeper of sessions: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
-  /** How soon it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
+  /** Time after which it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
   readonly claimEveryMs?: number | undefined;
-  /** Whether others can take a session that is released before the end of this runtime: then a stop releases each as soon as it can. @defaultValue false */
+  /**
+   * True where others can take a session that is released before the end of this runtime: then a stop releases each as soon as it can. @defaultValue false
+   */
   readonly handsOver?: boolean | undefined;
-  /** Which of these sessions can be claimed now; undefined while the store is out of order. @defaultValue each is claimed to find out */
+  /** Finds which of these sessions can be claimed now; undefined while the store is out of order. @defaultValue each is claimed to find out */
   takeable?(sessions: readonly string[]): Promise<Takeable | undefined>;
   /** @param listener - told when it is worth while to ask that at once. Must not throw. @returns how it leaves. */
   onTakeable?(listener: () => void): () => void;

@@ -6,9 +6,9 @@ import type { Resume } from '../streams/chunkRelay.ts';
 import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
-/** How one tool call of a turn differs. */
+/** Options of one tool call of a turn. */
 export interface ToolCallOptions {
-  /** What the call may do to the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
+  /** Effect that the call may have on the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
   readonly effect?: Effect | undefined;
   /**
    * Declares the call long-running: its own limit, in ms above 0, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
@@ -21,7 +21,7 @@ export interface ToolCallOptions {
   /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
   readonly replace?: boolean | undefined;
   /**
-   * Whether a message that is delivered again does not make the call again where it took effect, or may have: it is answered with what an equal call of the
+   * Keeps a message that is delivered again from making the call again where it took effect, or may have: it is answered with what an equal call of the
    * earlier delivery was. Calls that change nothing, or nothing more, are made again. With a reconcile rule it is always so. @defaultValue false
    */
   readonly once?: boolean | undefined;
@@ -45,11 +45,11 @@ export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
   return readGiven('options', options, toolCallKeys, scopeRule);
 }
 
-/** What of the options of a stream is about the call, what about its chunks. */
+/** Options of a stream, those about the call apart from those about its chunks. */
 export interface CheckedToolStream {
   readonly call: CheckedToolCall;
   readonly resume: Resume<never, never> | undefined;
-  /** How the answer of an HTTP API is read; undefined where nothing is said of it. */
+  /** Reading of the answer of an HTTP API; undefined where nothing is said of it. */
   readonly reading: CheckedReading | undefined;
 }
 

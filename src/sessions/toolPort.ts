@@ -13,7 +13,7 @@ import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
 export interface PendingCall {
   /** @returns the failure that it ends with, with what is known of its attempts; undefined where it had ended. */
   end(facts: FailureFacts): Failure | undefined;
-  /** What it waits for as of now; undefined once it is settled. */
+  /** Tells what it waits for as of now; undefined once it is settled. */
   why(): CallWhy | undefined;
   /** Attempts that failed and waits that are over, also once it is settled. */
   steps(): readonly CallStep[];
@@ -29,7 +29,7 @@ export type RecoveredCall = Pick<PendingCall, 'why'>;
 /** A tool whose answer is a stream. */
 export interface ToolStreaming {
   readonly reader: StreamReader<unknown>;
-  /** How the answer of an HTTP API is read. @defaultValue as its integration says */
+  /** Reading of the answer of an HTTP API. @defaultValue as its integration says */
   readonly reading: CheckedReading | undefined;
 }
 
@@ -41,21 +41,21 @@ export interface ToolCallSettings {
   readonly signal: AbortSignal | undefined;
   readonly scope: string | undefined;
   readonly replace: boolean | undefined;
-  /** What is left for the call, waits and retries included, in ms. */
+  /** Time left for the call, waits and retries included, in ms. */
   readonly overallMs: number;
-  /** Whether `overallMs` is a limit the tool declared for itself, which then is that of each attempt too. */
+  /** True where `overallMs` is a limit the tool declared for itself, which then is that of each attempt too. */
   readonly longRunning: boolean;
   /** Gets a value that came after the call had been answered. */
   readonly late: (value: unknown) => void;
   /** By which the other side knows the call again, where its rule gives it a key. */
   readonly idempotencyKey?: string | undefined;
-  /** What follows the question what became of it. */
+  /** Follows the question what became of it. */
   readonly reconcileLog?: ReconcileLog | undefined;
-  /** What reads the tool's answer as a stream. */
+  /** Reads the tool's answer as a stream. */
   readonly stream?: ToolStreaming | undefined;
 }
 
-/** How a session reaches its tools; retries of a session's call are decided by the session's policy alone. */
+/** Way of a session to its tools; retries of a session's call are decided by the session's policy alone. */
 export interface ToolPort {
   /**
    * Starts one supervised call; `settled` is told its one outcome and the attempts made, maybe before this returns.
@@ -68,23 +68,23 @@ export interface ToolPort {
     options: ToolCallSettings,
     settled: (outcome: Outcome<unknown>, attempts: number) => void,
   ): PendingCall;
-  /** What settles a lost answer of the tool, and the key of a new call where that does it. */
+  /** Finds what settles a lost answer of the tool, and the key of a new call where that does it. */
   ruleOf(
     integration: string,
     tool: string,
     input: unknown,
     session: string,
   ): { readonly rule: CallRule; readonly idempotencyKey?: string | undefined } | undefined;
-  /** Whether {@link recover} can find out what became of a call whose gateway ended. */
+  /** Tells whether {@link recover} can find out what became of a call whose gateway ended. */
   canRecover(call: LostCall): boolean;
   /** Finds that out as the rule of its tool says: asks, or makes the call again with its key. Never takes for ever. */
   recover(call: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void): RecoveredCall;
   /** The limit a tool declares for itself, in ms, when it is long-running. */
   longRunningMs(integration: string, tool: string): number | undefined;
-  /** What a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
+  /** Gives what a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
   effect(integration: string, tool: string, input: unknown): Effect | undefined;
-  /** Whether the answers of an integration can be read in several ways. */
+  /** Tells whether the answers of an integration can be read in several ways. */
   isRead(integration: string): boolean;
-  /** What an integration says of itself; undefined when there is none of that name. */
+  /** Gives what an integration says of itself; undefined when there is none of that name. */
   why(integration: string): TargetWhy | undefined;
 }

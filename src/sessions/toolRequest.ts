@@ -17,8 +17,8 @@ export interface OperationTakesInsteadOfToolRequest<Request> {
 }
 
 /**
- * What `turn.tool` takes for an integration of these requests: the `input` of a {@link ToolRequest}, the arguments of an MCP tool, the request
- * of a command or of an HTTP API itself. An operation that reads no `input` takes any.
+ * Input that `turn.tool` takes for an integration of these requests: the `input` of a {@link ToolRequest}, the arguments of an MCP tool, the request of a
+ * command or of an HTTP API itself. An operation that reads no `input` takes any.
  */
 export type ToolInput<Request> = ToolRequest extends Request
   ? unknown
@@ -36,16 +36,16 @@ export type ToolInput<Request> = ToolRequest extends Request
               ? Input
               : OperationTakesInsteadOfToolRequest<Request>;
 
-/** What a request of an HTTP API is known by. */
+/** Keys that a request of an HTTP API is known by. */
 type HttpKeys = 'method' | 'path' | 'headers' | 'body';
 
-/** What of an integration says what it takes and what it answers. */
+/** Parts of an integration that say what it takes and what it answers. */
 interface Callable<Request, Value> {
   readonly name: string;
   call(request: Request): Promise<Outcome<Value>>;
 }
 
-/** What follows the name of the tool. */
+/** Arguments that follow the name of the tool. */
 type ToolArguments<Target, Input, Options = ToolCallOptions> =
   Target extends Callable<infer Request, unknown>
     ? undefined extends ToolInput<Request>
@@ -71,7 +71,7 @@ export interface ToolStream<C> extends ChunkStream<C> {
   readonly result: Promise<ToolResult<StreamEnd>>;
 }
 
-/** How one stream of a tool differs. */
+/** Options of one stream of a tool. */
 export interface ToolStreamOptions<Input, C> extends ToolCallOptions {
   /**
    * Gives the input of an attempt that goes on after `lastChunk`, the last one that was taken, of `chunks` in all.
@@ -82,23 +82,23 @@ export interface ToolStreamOptions<Input, C> extends ToolCallOptions {
 
 type InputOf<Target, Input> = Target extends Callable<infer Request, unknown> ? ToolInput<Request> : Input;
 
-/** What of an integration says what its streams give. */
+/** Parts of an integration that say what its streams give. */
 interface Streamed<C> {
   readonly name: string;
   stream(request: never): { readonly chunks: AsyncIterableIterator<C, undefined> };
 }
 
-/** Whether it is an HTTP API, whose answers can be read in several ways. */
+/** True for an HTTP API, whose answers can be read in several ways. */
 type IsHttp<Target> =
   Target extends Callable<infer Request, unknown> ? (HttpKeys extends keyof Request ? true : false) : false;
 
 type ToolChunk<Target, C, S extends HttpStreamParse> =
   IsHttp<Target> extends true ? HttpChunks[S] : Target extends Streamed<infer Chunk> ? Chunk : C;
 
-/** What an answer may be read as: that of an HTTP API, also where its name alone is given. */
+/** Forms that an answer may be read as: that of an HTTP API, also where its name alone is given. */
 type ParseOf<Target> = IsHttp<Target> extends true ? HttpStreamParse : Target extends string ? HttpStreamParse : never;
 
-/** What else is said of reading it. */
+/** Other options of reading it. */
 type ReadingOf<Target> = [ParseOf<Target>] extends [never] ? unknown : Omit<HttpReading, 'parse'>;
 
 /**

@@ -1,10 +1,10 @@
 import type { EffectOutcome, Failure, FailureKind } from '../policy/failure.ts';
 import { syntheticResult } from '../policy/syntheticResult.ts';
 
-/** What an agent gets for a tool call: always a result, never a throw. */
+/** Result of a tool call for an agent: always a result, never a throw. */
 export type ToolResult<T = unknown> = ToolSuccess<T> | ToolError | SyntheticToolError;
 
-/** What a tool call gave. */
+/** Success of a tool call. */
 export interface ToolSuccess<T> {
   readonly status: 'ok';
   readonly value: T;
@@ -17,15 +17,15 @@ export interface ToolSuccess<T> {
 /** The tool, or the way to it, answered with an error. */
 export interface ToolError {
   readonly status: 'error';
-  /** One plain line for the agent. */
+  /** Error in one plain line for the agent. */
   readonly error: string;
   /** Attempts beyond the first. */
   readonly retries: number;
   /** Always false: nothing more is done about it by itself. Whether to try again later is said by `retryable`. */
   readonly recoverable: false;
-  /** Whether the same call may be made again without finding out first whether it took effect, and may get through then. @defaultValue false */
+  /** True where the same call may be made again without finding out first whether it took effect, and may get through then. @defaultValue false */
   readonly retryable?: boolean | undefined;
-  /** When to try again at the earliest, in ms from now; absent where nobody said. */
+  /** Earliest time to try again, in ms from now; absent where nobody said. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface SyntheticToolError extends ToolError {
   readonly synthetic: true;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
-  /** How that is known, where a reconcile rule was asked. */
+  /** Grounds on which that is known, where a reconcile rule was asked. */
   readonly how?: string | undefined;
   readonly elapsedMs: number;
   readonly attempts: number;
@@ -63,8 +63,8 @@ export function errorResult(failure: Failure, elapsedMs: number): ToolError | Sy
 }
 
 /**
- * Whether the words of an error alone would pass over an effect that may have taken place: of an earlier attempt, or of a connection that broke
- * while a call was under way of which somebody has said that it changes something.
+ * Tells whether the words of an error alone would pass over an effect that may have taken place: of an earlier attempt, or of a connection that broke while a
+ * call was under way of which somebody has said that it changes something.
  */
 function hidesEffect({ kind, outcome, effect, lastOutcome }: Failure): boolean {
   if (lastOutcome !== undefined) return effect !== 'readOnly';

@@ -2,13 +2,13 @@ import type { Duration } from '../policy/duration.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { CallTool, StreamTool } from './toolRequest.ts';
 
-/** How a question to a person is put. */
+/** Options of a question to a person. */
 export interface QuestionOptions {
-  /** How long an answer is waited for, in ms. @defaultValue 3600000, an hour */
+  /** Time for which an answer is waited for, in ms. @defaultValue 3600000, an hour */
   readonly overallMs?: Duration | undefined;
 }
 
-/** One message being processed: what its handler is given. Each of its functions may be taken out of it. */
+/** Message being processed, as its handler is given it. Each of its functions may be taken out of it. */
 export interface Turn {
   readonly number: number;
   readonly session: string;
@@ -17,11 +17,11 @@ export interface Turn {
    * handler does outside of tool calls.
    */
   readonly messageId: string;
-  /** How often the message has been begun, this time included; above 1 its gateway stopped or died before an earlier turn ended. */
+  /** Number of times the message has been begun, this one included; above 1 its gateway stopped or died before an earlier turn ended. */
   readonly delivery: number;
   /** Aborted when the turn is to end: by its watchdog, or because the session stops. */
   readonly signal: AbortSignal;
-  /** Whether the handler has called {@link done}. */
+  /** True once the handler has called {@link done}. */
   readonly isDone: boolean;
   /**
    * The message is processed, whatever the turn still does: after a stop or a crash of the gateway it is not delivered again. Without it a

@@ -26,7 +26,7 @@ interface OpenCall {
   pending: PendingCall | undefined;
   /** It was ended by who heard of its first attempt, before that could be done to what is pending. */
   endedBy: FailureFacts | undefined;
-  /** What settles its answer at the next start, should this one stop before. */
+  /** Rule that settles its answer at the next start, should this one stop before. */
   rule: CallRule | undefined;
   readonly watch: CallWatch;
   /** The operator who has its watchdog act now. */
@@ -34,7 +34,7 @@ interface OpenCall {
   readonly resolve: ToolAnswered;
 }
 
-/** What a stop ends before it is known what became of it is left to the next start, whose rule finds that out. */
+/** Leaves what a stop ends before it is known what became of it to the next start, whose rule finds that out. */
 function isLeft({ rule, dispatched }: OpenCall, failure: Failure | undefined): boolean {
   const isOpen = failure?.outcome === 'unknown' || failure?.outcome === 'cancelled';
   return rule !== undefined && dispatched && isOpen && failure.reason === 'stopped';
@@ -52,7 +52,7 @@ const mostEnded = 50;
 const hasEnded = 'The call has ended.';
 const notDispatched = 'The call is still being written to the store: try again.';
 
-/** Whether a second call of this effect may do what one did not. */
+/** Tells whether a second call of this effect may do what one did not. */
 const mayDoMore = (effect: Effect | undefined): boolean => effect !== 'readOnly' && effect !== 'idempotent';
 
 /** Told the one result of a call, and the failure it stands for. */
@@ -64,7 +64,7 @@ export class TurnCalls {
   readonly #scope: SessionScope;
   readonly #open = new Map<string, OpenCall>();
   readonly #ended: EndedCall[] = [];
-  /** Of a message that is delivered again. */
+  /** Earlier answers to a message that is delivered again. */
   readonly #earlier: EarlierAnswers | undefined;
   #lastCall = 0;
   #over = false;
@@ -273,7 +273,7 @@ export class TurnCalls {
 
   /** Never given to the agent, which has its answer; kept beside it for people. */
   #late(id: string, tool: string, value: unknown): void {
-    // Of an earlier attempt: the call is still being tried, and has no answer it could be late for.
+    // It is of an earlier attempt: the call is still being tried, and has no answer it could be late for.
     if (this.#open.has(id)) return;
     const { clock, facts } = this.#scope;
     facts.tell({ type: 'session.late_result', session: this.#scope.id, turn: this.#turn.number, call: id, tool });

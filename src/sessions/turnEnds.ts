@@ -1,7 +1,7 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 
-/** What ends a message or a turn for a reason of the session's. */
+/** Ends of a message or a turn for a reason of the session's. */
 export const turnEnds = {
   stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'unknown' },
   /** The same of a message that is to be kept: its sender must not take it for one that will not happen. */
@@ -11,7 +11,7 @@ export const turnEnds = {
     message: 'The session stops here; a message that is kept is delivered again',
     outcome: 'unknown',
   },
-  /** Of a message that was left for another gateway. */
+  /** End of a message that was left for another gateway. */
   unheard: {
     kind: 'cancelled',
     reason: 'stopped',
@@ -40,7 +40,7 @@ export const turnEnds = {
     message: 'The turn of this call has ended',
     outcome: 'cancelled',
   },
-  /** Of a message whose sender is told the same: no turn of it has begun. */
+  /** End of a message whose sender is told the same: no turn of it has begun. */
   unkept: {
     kind: 'cancelled',
     reason: 'taken_over',

@@ -5,16 +5,16 @@ import type { SessionTurn } from './sessionTurn.ts';
 import { type TurnUnderWay, whyTurn } from './turnWhy.ts';
 import type { RuleWhy } from './why.ts';
 
-/** What the orders about a turn need of the session. */
+/** Parts of the session that the orders about a turn need. */
 export interface OrderedTurns {
   readonly id: string;
   readonly facts: Pick<Facts, 'tell'>;
   /** @returns the turn under way. */
   readonly running: () => TurnUnderWay | undefined;
-  /** Whether that was told to end. */
+  /** Tells whether that was told to end. */
   readonly isEnding: () => boolean;
   readonly now: () => number;
-  /** How long a turn that was told to end may take, in ms. */
+  /** Time that a turn that was told to end may take, in ms. */
   readonly releaseMs: number;
   /** Leaves the turn behind that was told to end. */
   readonly leaveTurn: () => void;
@@ -24,7 +24,7 @@ export interface OrderedTurns {
   readonly cancelTurn: (turn: number) => void;
 }
 
-/** What an operator orders about the turn under way. Each order is told before it is carried out. */
+/** Orders of an operator about the turn under way. Each order is told before it is carried out. */
 export class TurnOrders {
   readonly #turns: OrderedTurns;
 
@@ -116,7 +116,7 @@ function noCall(call: string, turn: SessionTurn | undefined): OrderResult {
   return notDone(`The call ${call} is not pending: it has ended, or there never was one; ${known}.`);
 }
 
-/** What the act of a rule has done. */
+/** Says what the act of a rule has done. */
 function firedText({ rule, what, call }: RuleWhy, session: string): string {
   const name = call === undefined ? what : `${what} (${call})`;
   if (rule === 'turn') return `The watchdog ended ${what} of session ${session}; the session goes on.`;

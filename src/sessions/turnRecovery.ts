@@ -1,6 +1,6 @@
 import type { SessionScope } from './sessionScope.ts';
 
-/** What is told of a session that gets away from a turn without progress: that it stalled, and how its release went. */
+/** Reports on a session that gets away from a turn without progress: that it stalled, and how its release went. */
 export class TurnRecovery {
   readonly #scope: SessionScope;
   #stalledAt: number | undefined = undefined;

@@ -10,11 +10,11 @@ export interface TurnUnderWay {
   readonly envelope: Pick<Envelope, 'id' | 'message' | 'acceptedAt'>;
   readonly watch: TurnWatch;
   readonly startedAt: number;
-  /** When it was told to end; undefined where it was not. */
+  /** Time when it was told to end; undefined where it was not. */
   readonly cutAt: number | undefined;
 }
 
-/** What the turn under way waits for. @param releaseMs - how long one that was told to end may take. */
+/** Tells what the turn under way waits for. @param releaseMs - how long one that was told to end may take. */
 export function whyTurn(
   running: TurnUnderWay | undefined,
   now: number,
@@ -78,7 +78,7 @@ function rulesOf(
 
 function rulesOfCall({ call: { call, tool: what, progress }, watchdogInMs }: WatchedCall): readonly RuleWhy[] {
   const watchdog = { id: watchdogRule(call), rule: 'tool_call' as const, inMs: watchdogInMs, what, call };
-  // What comes after the watchdog comes never.
+  // A rule that comes after the watchdog comes never.
   if (progress === undefined || progress.next.inMs > watchdogInMs) return [watchdog];
   return [{ ...progress.next, id: callRule(call, progress.next.id), what, call }, watchdog];
 }

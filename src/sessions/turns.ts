@@ -21,7 +21,7 @@ const forgetEvery = 64;
 
 interface RunningTurn extends TurnUnderWay {
   readonly envelope: Envelope;
-  /** Whether the handler has the message. */
+  /** True once the handler has the message. */
   begun: boolean;
   cutAt: number | undefined;
   /** Why it was told to end, the first time. */
@@ -61,7 +61,7 @@ export class Turns {
     return this.#running;
   }
 
-  /** Whether the turn under way was told to end. */
+  /** True once the turn under way was told to end. */
   get isEnding(): boolean {
     return this.#running?.cutFor !== undefined;
   }
@@ -71,12 +71,12 @@ export class Turns {
     return this.#running?.cutFor;
   }
 
-  /** Whether an operator cancelled the turn under way. */
+  /** True once an operator cancelled the turn under way. */
   get isCancelled(): boolean {
     return this.#running?.cutFor === turnEnds.cancelled;
   }
 
-  /** What the turn under way is released for: nothing of it progressed, unless an operator wants it. */
+  /** Reason why the turn under way is released: nothing of it progressed, unless an operator wants it. */
   get releasedFor(): FailureFacts {
     if (this.isCancelled) return turnEnds.cancelled;
     return this.#running?.firedFor ?? turnEnds.stalled;
@@ -280,7 +280,7 @@ export class Turns {
   }
 }
 
-/** What a handler fails with that was told to end, and not by itself: that of a stopped tool, or of an aborted signal. */
+/** Tells whether a failure is that of a handler that was told to end, and not its own: that of a stopped tool, or of an aborted signal. */
 function isCancelled({ kind, reason }: Failure): boolean {
   return reason === 'stopped' || kind === 'cancelled';
 }

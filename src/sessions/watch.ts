@@ -46,7 +46,7 @@ export class TurnWatch implements Deadline {
     this.#progressAt = this.#clock.now();
   }
 
-  /** When it fires if nothing progresses and no call is pending, in ms. */
+  /** Gives the time until it fires if nothing progresses and no call is pending, in ms. */
   inMs(now: number): number {
     const stalledMs = this.#clock.stalls?.since(this.#progressAt) ?? 0;
     return this.#progressAt + this.#limitMs + stalledMs - now;

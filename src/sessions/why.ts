@@ -3,15 +3,15 @@ import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import type { Stopping } from '../calls/draining.ts';
 import type { FailureKind } from '../policy/failure.ts';
 
-/** What a tool's integration says of itself: why a call takes so long. */
+/** State of a tool's integration in its own words: why a call takes so long. */
 export interface TargetWhy {
   /** State of the integration's machine; `backoff`: all its calls wait, whatever for. */
   readonly state: string;
-  /** Of its breaker: closed, open, half-open, isolated. */
+  /** State of its breaker: closed, open, half-open, isolated. */
   readonly circuit: string;
-  /** When the circuit may be tried next, in ms from now. */
+  /** Time until the circuit may be tried next, in ms from now. */
   readonly probeInMs?: number | undefined;
-  /** When its server, which is gone, is started again, in ms from now. */
+  /** Time until its server, which is gone, is started again, in ms from now. */
   readonly restartInMs?: number | undefined;
   /** The process behind it, and the last line it printed. */
   readonly process?: { readonly pid?: number | undefined; readonly lastLine?: string | undefined } | undefined;
@@ -32,9 +32,9 @@ export interface ToolCallWhy {
 export interface EndedCallWhy extends Pick<ToolCallWhy, 'call' | 'integration' | 'tool' | 'sinceMs'> {
   readonly endedAgoMs: number;
   readonly ok: boolean;
-  /** Whether unwedge made the result, for want of an answer. @defaultValue false */
+  /** True where unwedge made the result, for want of an answer. @defaultValue false */
   readonly synthetic?: boolean | undefined;
-  /** What the agent was told of a failure. */
+  /** Failure as the agent was told of it. */
   readonly failure?: { readonly kind: FailureKind; readonly message: string } | undefined;
   readonly attempts: number;
   readonly trail: readonly CallStepWhy[];
@@ -66,11 +66,11 @@ export interface RuleWhy {
   readonly what: string;
   /** The pending call that it is about. */
   readonly call?: string | undefined;
-  /** Whose limit it is, where it is of another call that this one waits for. @defaultValue its own */
+  /** Call whose limit it is, where it is of another one that this one waits for. @defaultValue its own */
   readonly of?: string | undefined;
 }
 
-/** What a session waits for, and which rule will end it and when. */
+/** Waits of a session, and which rule will end it and when. */
 export interface SessionWhy {
   readonly session: string;
   /** State of the session's machine. */
@@ -86,10 +86,10 @@ export interface SessionWhy {
         readonly turn: number;
         readonly message: string;
         readonly kind: string;
-        /** How often the message has been begun. */
+        /** Number of times the message has been begun. */
         readonly delivery: number;
         readonly sinceMs: number;
-        /** How long the message had waited in the mailbox before. */
+        /** Time that the message had waited in the mailbox before. */
         readonly waitedMs?: number | undefined;
       }
     | undefined;
@@ -104,6 +104,6 @@ export interface SessionWhy {
   readonly questions: readonly QuestionWhy[];
   /** The limits of the watchdog, and what each pending call meets next, soonest first. */
   readonly rules: readonly RuleWhy[];
-  /** What happens next if nothing else does: the first of the rules. */
+  /** Next event if nothing else happens: the first of the rules. */
   readonly next?: RuleWhy | undefined;
 }

@@ -7,11 +7,11 @@ export interface AlertNote {
   readonly at: number;
   readonly by?: string | undefined;
   readonly why?: string | undefined;
-  /** When an alert that was put off is told again. */
+  /** Time when an alert that was put off is told again. */
   readonly until?: number | undefined;
 }
 
-/** Whether nobody else is needed now. */
+/** Tells whether nobody else is needed now. */
 export function isPutAway(note: AlertNote | undefined, now: number): boolean {
   return note !== undefined && (note.until === undefined || note.until > now);
 }

@@ -24,7 +24,7 @@ export function alertIn(row: Readonly<Record<string, unknown>>): OpenAlert {
 }
 
 /**
- * What a store says of alerts.
+ * Gives what a store says of alerts.
  * @param rows - open ones first, oldest first; then the cleared, the last first.
  * @param failing - by the default thresholds.
  */
@@ -47,7 +47,7 @@ export function alertViewOf(
   return { open, unwatched, cleared };
 }
 
-/** What fails, by its row, with its last error beside it. */
+/** Reads what fails, by its row, with its last error beside it. */
 export function unwatchedIn(
   row: Readonly<Record<string, unknown>>,
   { kind, error }: { readonly kind: string | undefined; readonly error: string },

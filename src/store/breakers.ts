@@ -7,7 +7,7 @@ import { parseMetadata } from './events.ts';
  * engine where that takes microseconds, else from a local copy. Nothing here throws.
  */
 export interface BreakerStates {
-  /** What is kept of a breaker, what was saved here and is not committed yet included; undefined when the store cannot be read. */
+  /** Reads what is kept of a breaker, what was saved here and is not committed yet included; undefined when the store cannot be read. */
   load(name: string): PersistedBreaker | undefined;
   /** Keeps a breaker and ends its lease, with the commit of this turn. A row of a higher generation stays as it is. */
   save(name: string, breaker: PersistedBreaker): void;

@@ -3,13 +3,13 @@ import type { Carried, Trouble } from './outage.ts';
 /** Rows of one commit, and of one turn of the event loop while catching up. */
 const batchRows = 500;
 
-/** One write, whatever its engine makes of it. */
+/** A write, whatever its engine makes of it. */
 export interface Write {
-  /** Whether the handler of a message begins after its commit; a commit has at most one of these. */
+  /** True where the handler of a message begins after its commit; a commit has at most one of these. */
   readonly begins?: boolean | undefined;
-  /** Whether what is written after it tells of it: both are in one commit. */
+  /** True where what is written after it tells of it: both are in one commit. */
   readonly toldNext?: boolean | undefined;
-  /** Whether a caller is owed what becomes of it: while it waits for a lock the process must not end. */
+  /** True where a caller is owed what becomes of it: while it waits for a lock the process must not end. */
   readonly awaited?: boolean | undefined;
   /** Called once, after the commit. */
   committed?(): void;

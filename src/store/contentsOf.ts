@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isOpenHere } from './openHere.ts';
 
-/** What a file is by its beginning: `unknown` where this user may not read it. An empty file becomes a database. */
+/** Kind of a file by its beginning: `unknown` where this user may not read it. An empty file becomes a database. */
 export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';
 
 /** Every SQLite database begins with it. */
 const header = 'SQLite format 3\0';
 
-/** What a file is by its beginning. A device or a pipe is not read from, nor what this process has open as a database. Never throws. */
+/** Tells what a file is by its beginning. A device or a pipe is not read from, nor what this process has open as a database. Never throws. */
 export function contentsOf(path: string): Contents {
   let file: number | undefined;
   try {

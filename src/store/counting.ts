@@ -2,8 +2,8 @@ import { failureKinds } from '../policy/failure.ts';
 import type { EventRow } from './events.ts';
 
 /**
- * What an event says against somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session
- * that failed.
+ * Trouble that an event tells of somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session that
+ * failed.
  */
 export type Trouble = 'failure' | 'crash' | 'other' | 'turn';
 
@@ -22,14 +22,14 @@ const harmless: ReadonlySet<unknown> = new Set(
   Object.entries(failureKinds).flatMap(([kind, { alerts }]) => (alerts ? [] : [kind])),
 );
 
-/** What an event counts as, for an engine that writes it beside the event. SQLite asks the same in SQL (`sqlite/counting.ts`). */
+/** Tells what an event counts as, for an engine that writes it beside the event. SQLite asks the same in SQL (`sqlite/counting.ts`). */
 export function troubleIn(event: Event): CountedTrouble | undefined {
   const trouble = kindOfTrouble(event);
   const of = trouble === 'turn' ? event.metadata['session'] : ownerOf(event);
   return trouble === undefined || typeof of !== 'string' ? undefined : { trouble, of };
 }
 
-/** How what went wrong is shown: its kind and its words, those of what a call met last where that is not what it ended with. */
+/** Shows what went wrong: its kind and its words, those of what a call met last where that is not what it ended with. */
 export function lastErrorIn(
   trouble: unknown,
   { kind: ended, met_kind: kind = ended, met_error: met, error, message }: EventRow['metadata'],
@@ -51,7 +51,7 @@ function ownerOf({ category, metadata }: Event): unknown {
 function kindOfTrouble({ category, type, metadata }: Event): Trouble | undefined {
   const { error, reason, integration } = metadata;
   switch (`${category}/${type}`) {
-    // What an operator ended has been seen by one.
+    // A turn that an operator ended has been seen by one.
     case 'session/turn_failed':
       return reason === 'by_operator' ? undefined : 'turn';
     case 'integration/crashed':
@@ -70,7 +70,7 @@ function kindOfTrouble({ category, type, metadata }: Event): Trouble | undefined
   }
 }
 
-/** One that is recorded without a kind, or with one of a newer version, counts; one that is recorded as nobody's failure does not. */
+/** Counts one that is recorded without a kind, or with one of a newer version, but none that is recorded as nobody's failure. */
 function failureOf({ kind: ended, met_kind: kind = ended, alerts }: Event['metadata']): Trouble | undefined {
   if (noTrouble.has(kind)) return undefined;
   return alerts === false || harmless.has(kind) ? 'other' : 'failure';

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import { findDriver, type NoDriver } from './sqlite/driver.ts';
 
-/** What reads and writes databases here, or why nothing does and the fix. */
+/** Driver that reads and writes databases here, or why there is none and the fix. */
 export type DriverDescription =
   | {
       readonly ok: true;
       readonly driver: 'better-sqlite3' | 'node:sqlite';
-      /** Of the package; undefined for what Node brings itself. */
+      /** Version of the package; undefined for what Node brings itself. */
       readonly version: string | undefined;
-      /** Of SQLite. */
+      /** Version of SQLite. */
       readonly sqlite: string;
     }
   | NoDriver;

@@ -1,7 +1,7 @@
 /** Fields under which an event names a child of the supervision tree, its process or its mailbox. */
 const childFields = ['child', 'process', 'to'] as const;
 
-/** What is asked for: events of this name, of every process or of one. */
+/** Subject that is asked for: events of this name, of every process or of one. */
 export interface Subject {
   readonly name: string;
   readonly pid?: number | undefined;
@@ -23,7 +23,7 @@ function idsOf(name: string): { readonly whole: readonly string[]; readonly begi
   };
 }
 
-/** Whether an event with this metadata is about the integration, one of its children or a process of it. */
+/** Tells whether an event with this metadata is about the integration, one of its children or a process of it. */
 export function isAbout(metadata: Readonly<Record<string, unknown>>, asked: string): boolean {
   return subjectsOf(asked).some(({ name, pid }) => {
     if (pid !== undefined && metadata['runtime_pid'] !== pid) return false;

@@ -2,7 +2,7 @@ import { deliveryNames } from '../policy/alerts.ts';
 import { checkInteger, checkNumber } from '../policy/options.ts';
 import { isAbout } from './eventSubjects.ts';
 
-/** Which events to read; what is left out does not narrow. */
+/** Query for events; what is left out does not narrow. */
 export interface EventQuery {
   /** Wall time in ms since the epoch; events at it or later. */
   readonly since?: number | undefined;
@@ -11,7 +11,7 @@ export interface EventQuery {
   readonly category?: string | undefined;
   /** Its name, of which its children and processes are too; the id of one of them (`mcp:NAME`) for those alone. `NAME@PID`: of what this process has recorded. */
   readonly integration?: string | undefined;
-  /** Of this session, its supervision included. */
+  /** Session of the events, its supervision included. */
   readonly session?: string | undefined;
   /** Part of the type or the metadata, whether large letters (A to Z) or small. */
   readonly text?: string | undefined;
@@ -38,7 +38,7 @@ export interface EventRow {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What counts as gone wrong, as `category/event_type`; see {@link wentWrong}. */
+/** Types that count as gone wrong, as `category/event_type`; see {@link wentWrong}. */
 export const failureTypes: readonly string[] = [
   'integration/failure',
   'integration/crashed',
@@ -64,10 +64,13 @@ export const failureTypes: readonly string[] = [
   'alert/undelivered',
 ];
 
-/** What sends alerts: a delivery that is cancelled did not arrive, which nobody wanted. */
+/** Senders of alerts: a delivery that is cancelled did not arrive, which nobody wanted. */
 export const alertDeliveries: readonly string[] = Object.values(deliveryNames);
 
-/** Whether the event says that something went wrong: of a failure type, but not ended on request (other than an alert's delivery), and not a loss of no call. */
+/**
+ * Tells whether the event says that something went wrong: of a failure type, but not ended on request (other than an alert's delivery), and not a loss of no
+ * call.
+ */
 export function wentWrong({ category, type, metadata }: Omit<EventRow, 'id' | 'at'>): boolean {
   if (!failureTypes.includes(`${category}/${type}`)) return false;
   const isAsked = metadata['kind'] === 'cancelled' && !alertDeliveries.includes(String(metadata['integration']));
@@ -84,7 +87,7 @@ export function checkQuery({ since, until, limit, after, before, among }: EventQ
   if (among !== undefined) checkInteger('among', among);
 }
 
-/** Whether the query accepts the event, for an engine without SQL. `after`, `before`, `limit` and `among` are the caller's. */
+/** Tells whether the query accepts the event, for an engine without SQL. `after`, `before`, `limit` and `among` are the caller's. */
 export function matches(event: EventRow, query: EventQuery): boolean {
   const { since, until, category, integration, session, text, failed = false } = query;
   return (

@@ -13,7 +13,7 @@ import type { LostLogRecord } from './storeReader.ts';
 import { contentsOf } from './contentsOf.ts';
 import { codeOf } from './sqlite/trouble.ts';
 
-/** What is in a database, as far as its health goes. */
+/** Contents of a database, as far as its health goes. */
 export type StoreExamination =
   | {
       readonly state: 'readable';
@@ -21,7 +21,7 @@ export type StoreExamination =
       readonly version: number;
       /** The one that this version of unwedge makes. */
       readonly known: number;
-      /** Whether it holds tables, and none of them is ours. */
+      /** True where it holds tables, and none of them is ours. */
       readonly foreign: boolean;
       readonly runtimes: readonly RuntimeRow[];
       readonly children: readonly ChildRecord[];
@@ -31,7 +31,7 @@ export type StoreExamination =
       readonly steppedBackMs: number;
       /** A log that was lost, noticed in the last week or not yet. */
       readonly lostLog?: LostLogRecord | undefined;
-      /** Whether SQLite's own check was made; it takes long on a large file. */
+      /** True where SQLite's own check was made; it takes long on a large file. */
       readonly checked: boolean;
     }
   | { readonly state: 'damaged' | 'locked' | 'unreadable'; readonly reason: string }
@@ -40,7 +40,7 @@ export type StoreExamination =
 /** How long ago a log may have been lost that is worth a word, in ms. */
 const lostLogForMs = 7 * 24 * 60 * 60_000;
 
-/** How many of the newest events are looked at for a clock that was set back. */
+/** Number of the newest events that are looked at for a clock that was set back. */
 const newestEvents = 1000;
 
 /**
@@ -84,7 +84,7 @@ export async function examineStore(
   }
 }
 
-/** What SQLite finds wrong, its first line below the heading. */
+/** Gives what SQLite finds wrong, its first line below the heading. */
 function damageOf(database: Database): string | undefined {
   const said = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (said === 'ok') return undefined;
@@ -118,7 +118,7 @@ function closeQuietly(database: Database | undefined): void {
   }
 }
 
-/** Whether an error says that the file is a damaged SQLite database; of one that is none another was meant. */
+/** Tells whether an error says that the file is a damaged SQLite database; of one that is none another was meant. */
 export function isDamage(error: unknown, path: string): boolean {
   const code = codeOf(error);
   return code === 'SQLITE_CORRUPT' || (code === 'SQLITE_NOTADB' && contentsOf(path) === 'sqlite');

@@ -20,7 +20,7 @@ export function gatewayOf(run: string | undefined): string | undefined {
   return run?.split(runSeparator)[0];
 }
 
-/** Which records to read; what is left out does not narrow. */
+/** Query for records; what is left out does not narrow. */
 export interface FlightQuery {
   readonly integration?: string | undefined;
   /** Written at it or later; wall time in ms since the epoch. */
@@ -44,7 +44,7 @@ export function flightText(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (each === Number.POSITIVE_INFINITY ? 'Infinity' : each));
 }
 
-/** What {@link flightText} wrote; an empty object for what is none. */
+/** Reads what {@link flightText} wrote; gives an empty object for what is none. */
 function readFlightText(text: unknown): Readonly<Record<string, unknown>> {
   return withInfinity(parseMetadata(text)) as Readonly<Record<string, unknown>>;
 }

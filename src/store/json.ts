@@ -1,4 +1,4 @@
-/** What was handed in as JSON; where it cannot be written as such, words that say so in its place. Never throws. */
+/** Writes what was handed in as JSON; where it cannot be written as such, words that say so in its place. Never throws. */
 export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';

@@ -87,7 +87,7 @@ function secretsIn(name: string, value: string): readonly string[] {
   return found;
 }
 
-/** What is secret of an address or of a connection string, which as a whole may stand in pieces. */
+/** Finds what is secret of an address or of a connection string, which as a whole may stand in pieces. */
 function partsOf(value: string): string[] {
   const found: string[] = [];
   const user = /:\/\/([^\s/]{1,2000})@/.exec(value)?.[1];
@@ -117,11 +117,11 @@ function linesOf(value: string): readonly string[] {
     .filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
 }
 
-/** What stands alone before the host of an address is the name of a user, unless it is as long as a token where nobody has an account. */
+/** Takes what stands alone before the host of an address for the name of a user, unless it is as long as a token where nobody has an account. */
 const isToken = (user: string, address: string): boolean =>
   isMade(user) || (user.length >= shortestLine && /\d/.test(user) && /^(?:[a-z]+\+)?https?:/i.test(address));
 
-/** Whether a service has made it. */
+/** Tells whether a service has made it. */
 const isMade = (value: string): boolean => isRandom(value) || withoutTokens(value) !== value;
 
 /** Nobody writes such a text by hand: it holds digits and letters of both cases, or is a long number in hexadecimal. */
@@ -130,12 +130,12 @@ function isRandom(value: string): boolean {
   return /^[\w+=-]{20,512}$/.test(value) && /\d.*\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value);
 }
 
-/** One secret, as it is looked for. */
+/** A secret, as it is looked for. */
 interface Form {
   readonly value: string;
   /** Fits it where some of its characters are escaped, as in addresses and JSON; undefined where none would be. */
   readonly escaped: RegExp | undefined;
-  /** What base64 of a longer text holds, whatever stands before it. */
+  /** Parts that base64 of a longer text holds, whatever stands before it. */
   readonly encoded: readonly string[];
 }
 

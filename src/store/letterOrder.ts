@@ -1,6 +1,6 @@
 import type { OrderNote } from '../policy/operatorOrder.ts';
 
-/** What is to be done about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
+/** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
 export interface LetterOrder {
   readonly order: 'send_again' | 'drop';
   readonly session: string;
@@ -13,7 +13,7 @@ export interface LetterOrder {
   readonly dead: ReadonlySet<string>;
 }
 
-/** What is said of what was done. */
+/** Says what was done. */
 export const droppedText = (message: string): string => `The dead letter ${message} was dropped for good.`;
 export const unreadableText = (message: string): string =>
   `${message} cannot be read, and so not be sent again: drop it.`;
@@ -22,7 +22,7 @@ export const sentText = (message: string, as: string): string =>
   `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`;
 export const sentByMailText = (message: string, as: string, owner: string): string =>
   `${message} was sent again as ${as}; ${owner} has the session, and takes it.`;
-/** Of a message that was left for a session. */
+/** Says it of a message that was left for a session. */
 export const droppedMailText = (message: string): string =>
   `${message} was dropped for good; the gateway that sent it is told.`;
 export const waitsText = (message: string): string =>

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 
-/** How many connections of this process have a database open, by the identity of its file. */
+/** Number of connections of this process that have a database open, by the identity of its file. */
 const connections = new Map<string, number>();
 
 const dropped = new FinalizationRegistry<() => void>((takeBack) => takeBack());
@@ -34,5 +34,5 @@ export function noteOpened(path: string, connection: object): () => void {
   return takeBack;
 }
 
-/** Whether a connection of this process has the file open. */
+/** Tells whether a connection of this process has the file open. */
 export const isOpenHere = (stats: Stats): boolean => connections.has(identityOf(stats));

@@ -24,7 +24,7 @@ export interface StoreOptions {
    * @defaultValue `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory
    */
   readonly path?: string | undefined;
-  /** Whether it is an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
+  /** Makes it an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
   readonly required?: boolean | undefined;
   readonly clock: Clock;
   /** A source of chance in [0, 1), where several nodes are not to do the same at one moment. @defaultValue Math.random */
@@ -32,23 +32,23 @@ export interface StoreOptions {
   /** Is told `store.degraded` and `store.recovered`. */
   readonly facts: Facts;
   readonly logger?: Logger | undefined;
-  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  /** End that a commit survives: that of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
   /**
-   * How long one statement may block the event loop on the lock of another process, in ms, at least 0; a short-lived process that
-   * has nothing else to do waits longer. @defaultValue 5
+   * Time that one statement may block the event loop on the lock of another process, in ms, at least 0; a short-lived process that has nothing else to do
+   * waits longer. @defaultValue 5
    */
   readonly lockWaitMs?: number | undefined;
   /**
-   * How long records are kept, and how much of them: what is older or more is deleted in the background, the first time a minute after the
-   * opening. @defaultValue false: a short-lived process deletes nothing
+   * Age and amount up to which records are kept: what is older or more is deleted in the background, the first time a minute after the opening. @defaultValue
+   * false: a short-lived process deletes nothing
    */
   readonly retention?: RetentionOptions | false | undefined;
   /** The process that keeps the store. Where several share a file, it tells their records of one name apart. @defaultValue none is stored */
   readonly runtimePid?: number | undefined;
-  /** What is never stored. @defaultValue the secrets of `env` */
+  /** Secrets that are never stored. @defaultValue the secrets of `env` */
   readonly secrets?: KnownSecrets | undefined;
-  /** Where the default path comes from. @defaultValue process.env */
+  /** Source of the default path. @defaultValue process.env */
   readonly env?: Environment | undefined;
   /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
   readonly drivers?: readonly DriverLoader[] | undefined;

@@ -3,20 +3,20 @@ import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import type { StoreOutage } from '../policy/storeOutage.ts';
 
-/** What is wrong with a store, for people. */
+/** Trouble of a store, for people. */
 export interface Trouble {
   /** Another connection holds the lock; trying again soon is all it takes. */
   readonly busy: boolean;
   readonly reason: string;
-  /** One line that names what to do. */
+  /** Line that names what to do. */
   readonly fix: string;
 }
 
-/** What a new file was given of the rows that a live runtime needs. */
+/** Rows that a live runtime needs, as they were given to a new file. */
 export interface Carried {
   /** Messages and calls that were given to the file. */
   readonly carried: number;
-  /** Those that were not: another runtime has their session in it. */
+  /** Number of those that were not: another runtime has their session in it. */
   readonly lost: number;
 }
 
@@ -27,14 +27,14 @@ export interface OutageParts {
   readonly logger: Logger | undefined;
 }
 
-/** One time in which a store is degraded: what is written waits in memory. Its begin and its end are said once each. */
+/** Time in which a store is degraded: what is written waits in memory. Its begin and its end are said once each. */
 export class Outage {
   readonly #parts: OutageParts;
   readonly #since: number;
   #written = 0;
   #dropped = 0;
   #trouble: Pick<Trouble, 'reason' | 'fix'> | undefined = undefined;
-  /** What a new file was given, and what only the earlier one has; absent while the file is the same. */
+  /** Rows that a new file was given, and those that only the earlier one has; absent while the file is the same. */
   #replaced: { readonly carried: number; readonly left: number } | undefined = undefined;
 
   constructor(parts: OutageParts) {

@@ -7,8 +7,7 @@ import { isPostgresUrl, shownUrl } from '../policy/postgresUrl.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where the database is: the option, else `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory.
- * Absolute, or `:memory:`.
+ * Gives the path of the database: the option, else `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory. Absolute, or `:memory:`.
  * @throws TypeError or RangeError when the option is no non-empty string, or the URL of a PostgreSQL database.
  */
 export function storePath(option: string | undefined, env: Environment): string {
@@ -32,7 +31,7 @@ function chosenPlace(option: string | undefined, env: Environment): string | und
   return option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
 }
 
-/** Where sign-ins to remote MCP servers are kept: beside the database that `UNWEDGE_DB` names, else in the XDG state directory. */
+/** Names the directory of sign-ins to remote MCP servers: beside the database that `UNWEDGE_DB` names, else in the XDG state directory. */
 export function signInDirectory(env: Environment): string {
   const path = storePlace(undefined, env);
   return join(
@@ -41,7 +40,7 @@ export function signInDirectory(env: Environment): string {
   );
 }
 
-/** Where `unwedge install` keeps its record and its backups: in the XDG state directory. */
+/** Gives the place of the record and the backups of `unwedge install`: in the XDG state directory. */
 export function installDirectory(env: Environment): string {
   return join(stateDirectory(env), 'unwedge', 'install');
 }

@@ -23,7 +23,7 @@ const counted = new RegExp(`\\d{1,3}[ \\t]{1,4}(?:${words})(?=[,.;:!?)]?(?:\\s|$
 /** After a scheme stands what it is about; so may it after a word that is none: `authorization: invalid a1b2c3d4`. */
 const thenSecret = /[A-Za-z]{1,20}[^\s\w]{0,2}[ \t]{1,4}(?=\d|\S\S{0,200}[^a-z\s,.;:!?()'"])/y;
 
-/** Whether the text says something at this place, in words, rather than giving a value. */
+/** Tells whether the text says something at this place, in words, rather than giving a value. */
 export function isProse(text: string, at: number): boolean {
   return fits(prose, text, at) || fits(counted, text, at);
 }

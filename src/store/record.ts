@@ -12,7 +12,7 @@ export interface StoredEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What the last attempt met of a call that ended by the circuit it opened: it counts as that. */
+/** Gives what the last attempt met of a call that ended by the circuit it opened: it counts as that. */
 function metIn(failure: Failure): Record<string, unknown> {
   const met = lastMet(failure);
   return met === failure ? {} : { met_kind: met.kind, met_error: met.message };
@@ -26,8 +26,8 @@ type Row<T extends FactType> = readonly [category: string, eventType: string, me
 const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
 
 /**
- * Which facts are stored, and as what. `null`: for subscribers only. Retries and successes of calls are not stored (the store gets
- * a call's final failure, R-10), nor is what comes with every call or every line of a child.
+ * Forms in which facts are stored. `null`: for subscribers only. Retries and successes of calls are not stored (the store gets a call's final failure, R-10),
+ * nor is what comes with every call or every line of a child.
  */
 const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'call.first_chunk': null,
@@ -198,7 +198,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'store.recovered': ['store', 'recovered', asTold],
   'store.log_lost': ['store', 'log_lost', asTold],
   'store.pruned': ['store', 'pruned', asTold],
-  // Where it is on record says which process recorded it, and in which database.
+  // Its place on record says which process recorded it, and in which database.
   'alert.raised': [
     'alert',
     'raised',
@@ -219,7 +219,7 @@ export const categories: readonly string[] = [...new Set(Object.values(rows).fla
 /** The types that are stored: subscribe to these rather than to all, so that nobody builds facts for the store to ignore. */
 export const storedTypes: readonly FactType[] = factTypes.filter((type) => rows[type] !== null);
 
-/** What the store keeps of a fact; undefined when nothing. Never throws: a fact that cannot be read is stored as that. */
+/** Gives what the store keeps of a fact; undefined when nothing. Never throws: a fact that cannot be read is stored as that. */
 export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
   try {
     return shape(fact.type, fact);
@@ -242,7 +242,7 @@ function isRoutine(fact: object): boolean {
   return 'turn' in fact && 'kind' in fact && fact.kind === 'heartbeat' && !('ok' in fact && fact.ok === false);
 }
 
-/** Of the failures of an item the last alone is on record (R-10). */
+/** Tells failures of an item from the last one, which alone is on record (R-10). */
 function isRetry(fact: object): boolean {
   return 'final' in fact && fact.final === false;
 }

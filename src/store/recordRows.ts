@@ -7,7 +7,7 @@ import type { CallRecord, MessageRecord, SessionRecords, TurnRecord } from './st
 /** A row as engines give it. */
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a session has on record, by the rows of what waits, of calls without a result and of dead letters. */
+/** Gives what a session has on record, by the rows of what waits, of calls without a result and of dead letters. */
 export function sessionRecordsIn(
   session: string,
   { messages, calls, deadLetters }: Readonly<Record<'messages' | 'calls' | 'deadLetters', readonly Row[]>>,
@@ -63,7 +63,7 @@ export function turnIn(session: string, row: Row, kind: string | undefined, call
   };
 }
 
-/** What of the result of a call is shown; undefined or null where there is none. */
+/** Parts of the result of a call that are shown; undefined or null where there is none. */
 export interface ShownResult {
   readonly status?: unknown;
   readonly synthetic?: unknown;

@@ -9,7 +9,7 @@ export const maxTextChars = 2_000;
 /** Longest metadata kept of one event, in bytes of JSON. */
 export const maxMetadataBytes = 16_384;
 
-/** What is read of a longer string before it is cut, so that a secret across the cut is still seen whole. */
+/** Characters read of a longer string before it is cut, so that a secret across the cut is still seen whole. */
 const readAheadChars = 6_000;
 const maxDepth = 8;
 const maxEntries = 100;
@@ -39,7 +39,7 @@ export function createRedactor(secrets?: KnownSecrets): Redactor {
   };
 }
 
-/** One walk over one value: what it may still keep, and where it is. */
+/** A walk over one value: what it may still keep, and where it is. */
 class Walk {
   readonly #texts: TextRedactor;
   readonly #above: object[] = [];
@@ -155,7 +155,7 @@ class Walk {
   }
 }
 
-// What an error says is not enumerable.
+// The words of an error are not enumerable.
 function fieldNames(object: object): string[] {
   const own = Object.keys(object);
   if (!(object instanceof Error)) return own;

@@ -6,7 +6,7 @@ import { createTextRedactor, type Hiding, type TextRedactor } from './secrets.ts
 
 /** Longest text that goes out in one piece, in characters; of a longer one the beginning. */
 const maxChars = 20_000;
-/** What is read of it beyond that, so that a secret across the cut is still seen whole. */
+/** Characters read of it beyond that, so that a secret across the cut is still seen whole. */
 const readAheadChars = 6_000;
 const maxDepth = 40;
 /** Objects and lists of one fact that are looked into. */
@@ -29,7 +29,7 @@ export function createFactRedactor(secrets?: Hiding, most = maxObjects): FactRed
   return <F extends object>(fact: F): F => new Pass(texts, most).clean(fact, 0) as F;
 }
 
-/** One pass over one fact. */
+/** A pass over one fact. */
 class Pass {
   readonly #texts: TextRedactor;
   #left: number;
@@ -81,7 +81,7 @@ class Pass {
     return clean.some((item, index) => item !== list[index]) ? clean : list;
   }
 
-  /** What an error says is not enumerable, nor are the errors of an AggregateError. */
+  /** Reads what an error says, which is not enumerable, nor are the errors of an AggregateError. */
   #error(error: Error, depth: number): Error {
     const own = Object.keys(error);
     const inherited = ['message', 'stack', 'cause'].filter((name) => name in error);

@@ -15,7 +15,7 @@ export function redactTexts<T>(data: T, redact: FactRedactor): T {
   return withTexts(data, clean, '') as T;
 }
 
-/** Of attempts and incidents these hold names too. */
+/** Fields of attempts and incidents that hold names too. */
 const moreNames = new Set(['name', 'id', 'scope']);
 
 function withTexts(value: unknown, clean: (text: string) => string, field: string): unknown {

@@ -6,11 +6,11 @@ const shortest = 12;
 const shortestPart = 32;
 /** A longer body is not parsed: its beginning and its end are taken for text. */
 const longestParsed = 2_000_000;
-/** What is looked for at most: characters, and places at which something that is repeated may begin. */
+/** Most that is looked for: characters, and places at which something that is repeated may begin. */
 const mostChars = 1_000_000;
 const mostPlaces = 50_000;
 const mostOfOneKind = 8;
-/** What a request is about, and not what it says. */
+/** Fields of what a request is about, and not what it says. */
 const told: ReadonlySet<string> = new Set(['model', 'type', 'role']);
 
 /** Escapes of JSON and of programs' texts, at any depth; and spaces, which servers fold. */
@@ -23,8 +23,8 @@ interface Place {
 }
 
 /**
- * What a request says in its body, so that it can be taken out of what a server says of it: whole texts of its JSON, and parts of 32 characters and
- * more that begin with a word. Nothing is made of the body before a text is looked into.
+ * Words of a request in its body, so that they can be taken out of what a server says of it: whole texts of its JSON, and parts of 32 characters and more
+ * that begin with a word. Nothing is made of the body before a text is looked into.
  */
 export class RequestEchoes {
   readonly #body: unknown;
@@ -52,14 +52,14 @@ export class RequestEchoes {
     return `${result}${text.slice(done)}`;
   }
 
-  /** How much of the request stands there. */
+  /** Tells how much of the request stands there. */
   #lengthAt(text: string, at: number): number {
     let longest = 0;
     for (const { value, at: from } of this.#places?.get(text.slice(at, at + shortest)) ?? []) {
       let length = shortest;
       while (from + length < value.length && value[from + length] === text[at + length]) length++;
       const isWhole = from === 0 && length === value.length;
-      // What was cut: by the server, or by who read no further.
+      // A part may have been cut: by the server, or by who read no further.
       const isCut = /^\s*(?:\.\.\.|…|$)/.test(text.slice(at + length, at + length + 5));
       if (isWhole || isCut || length >= shortestPart) longest = Math.max(longest, length);
     }
@@ -119,7 +119,7 @@ function parsed(text: string): unknown {
 function withoutEscapes(given: string): { readonly text: string; readonly startOf: (at: number) => number } {
   let text = '';
   let done = 0;
-  // Where something was replaced: its end in the new text, and in the one given.
+  // Places where something was replaced: its end in the new text, and in the one given.
   const ends: [number, number][] = [];
   for (const { 0: found, 1: unicode, 2: byte, index } of given.matchAll(escapes)) {
     const code = unicode ?? byte;

@@ -32,7 +32,7 @@ export function ownHeaderValues(headers: Iterable<readonly [string, string]>): r
   });
 }
 
-/** What of a request may be secret, as names and values: `KnownSecrets` tells which is. */
+/** Yields what of a request may be secret, as names and values: `KnownSecrets` tells which is. */
 export function* variablesOf(
   address: string | undefined,
   headers: Iterable<readonly [string, string]>,

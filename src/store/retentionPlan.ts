@@ -1,4 +1,4 @@
-/** When the first pass begins after the opening, in ms: a start has other things to do. */
+/** Time from the opening to the first pass, in ms: a start has other things to do. */
 export const firstPassMs = 60_000;
 /** Between two passes, in ms. */
 export const passEveryMs = 60 * 60_000;

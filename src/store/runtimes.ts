@@ -3,12 +3,12 @@ import type { Effect } from '../policy/effects.ts';
 import type { Fact } from '../policy/facts.ts';
 import { judge, type Liveness, type ProcessWorld } from '../actors/process/processWorld.ts';
 
-/** How often a live run renews its row, in ms. */
+/** Interval at which a live run renews its row, in ms. */
 export const renewEveryMs = 60_000;
 /** A run of which the system cannot say whether it lives counts as dead after so long without renewal, in ms. */
 const unknownForMs = 5 * renewEveryMs;
 
-/** One run of a runtime. Times are wall time in ms since the epoch. */
+/** Run of a runtime. Times are wall time in ms since the epoch. */
 export interface RuntimeRow {
   readonly id: string;
   readonly pid: number;
@@ -17,11 +17,11 @@ export interface RuntimeRow {
   readonly startedAt: number;
   /** It is renewed every minute. */
   readonly renewedAt: number;
-  /** Of its last event, where somebody has looked and that came after its renewal. @defaultValue `renewedAt` */
+  /** Time of its last event, where somebody has looked and that came after its renewal. @defaultValue `renewedAt` */
   readonly lastSignAt?: number | undefined;
-  /** What it calls itself, for people. */
+  /** Name that it gives itself, for people. */
   readonly name: string;
-  /** Where it is reached; undefined when it listens nowhere. */
+  /** Socket where it is reached; undefined when it listens nowhere. */
   readonly socket: string | undefined;
   /** Calls of no session that it had under way for a second or more when it wrote this; only a file keeps them. @defaultValue none */
   readonly calls?: readonly OpenCall[] | undefined;
@@ -29,7 +29,7 @@ export interface RuntimeRow {
   readonly host?: string | undefined;
   /** For how long it was not renewed, in ms, by the clock of a store that has one. @defaultValue by `renewedAt` and ours */
   readonly silentMs?: number | undefined;
-  /** Whether its lease has run out, where it has one with the store: it is dead, or as good as. @defaultValue false */
+  /** True once its lease has run out, where it has one with the store: it is dead, or as good as. @defaultValue false */
   readonly hasExpired?: boolean | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface JudgedRuntime extends RuntimeRow {
 export interface RuntimeIdentity {
   /** The id it has entered itself with, see {@link Runtimes}. */
   readonly id: string;
-  /** Whether another run that is entered still lives; asked inside a transaction. */
+  /** Tells whether another run that is entered still lives; asked inside a transaction. */
   readonly isAlive: (run: RuntimeRow) => boolean;
 }
 
@@ -95,7 +95,7 @@ export function judgeRuntimes(
   });
 }
 
-/** Whether a run is on another machine. */
+/** Tells whether a run is on another machine. */
 export function isElsewhere({ host }: Pick<RuntimeRow, 'host'>): boolean {
   return host !== undefined && host !== hostname();
 }

@@ -29,7 +29,7 @@ export function withoutAssignments(text: string): string {
   return /[="']/.test(result) && shortTrace.test(result) ? withoutValues(result, shortAssigned) : result;
 }
 
-/** What is no secret, and worth knowing. */
+/** Values that are no secret, and worth knowing. */
 const plainValues = /(?:true|false|null|undefined|none)(?![\w-])|\[redacted\]/iy;
 const digits = /\d{1,12}(?![^\s"',;&)}\]])/y;
 const counts = /^(?:--[\w-]{0,40}?)?(?:tokens|token[_-]?(?:count|limit|usage|budget))/i;
@@ -104,8 +104,8 @@ function wordEnd(text: string, at: number): number {
 }
 
 /**
- * Where a quoted value ends: at a quote that is escaped as the opening one was. Deeper escapes belong to the value. One that was cut off
- * ends with its line.
+ * Finds where a quoted value ends: at a quote that is escaped as the opening one was. Deeper escapes belong to the value. A value that was cut off ends with
+ * its line.
  */
 function quoteEnd(text: string, start: number, opened: number, unclosed: Unclosed): number {
   const quote = text.charAt(opened - 1);
@@ -122,7 +122,7 @@ function quoteEnd(text: string, start: number, opened: number, unclosed: Unclose
   return lineEnd(text, opened);
 }
 
-/** Where a list or an object ends; one that was cut off ends with the text. */
+/** Finds where a list or an object ends; one that was cut off ends with the text. */
 function blockEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

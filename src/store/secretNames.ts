@@ -1,7 +1,7 @@
-/** What goes under a name: a secret or a prompt, an environment (its names are kept, its values never), or anything else. */
+/** Kind of what goes under a name: a secret or a prompt, an environment (its names are kept, its values never), or anything else. */
 export type NameMeaning = 'secret' | 'environment' | 'plain';
 
-/** What stands before `key` where the key is a secret; a `session_key` and a `public_key` are none. */
+/** Words that stand before `key` where the key is a secret; a `session_key` and a `public_key` are none. */
 const keyQualifiers =
   'api|access|account|admin|app|auth|client|consumer|deploy|encryption|functions?|host|ingest|license|master|private|server|service|' +
   'shared(?:[_-]?access)?|secret|signing|ssh|storage|subscription|webhook|write';
@@ -21,16 +21,16 @@ const promptNames = /^(system|user|initial|append_system)?_?prompt$/;
 /** Words of the names of variables; nothing else that goes into an environment has such a name. */
 const variableNames =
   /(?:^|_)(?:keys?|pass|pw|pwd|pat|dsn|creds?|jwt|auth|sas|sig|signature|salt|webhook|conn(?:ection)?_?str(?:ing)?)(?:$|_)/;
-/** Where something is, and not what is in it; `PWD` stands in every stack. */
+/** Names of where something is, and not of what is in it; `PWD` stands in every stack. */
 const placeNames = /^(?:old)?pwd$|(?:^|_)(?:dir|file|home|path|sock|socket)$/;
 
-/** Whether what goes under this name must not be kept: a secret, or a prompt. */
+/** Tells whether what goes under this name must not be kept: a secret, or a prompt. */
 export function isSecretName(name: string): boolean {
   const plain = snakeCase(name);
   return (secretNames.test(plain) && !countNames.test(plain)) || promptNames.test(plain);
 }
 
-/** Whether a variable of this name holds a secret. */
+/** Tells whether a variable of this name holds a secret. */
 export function isSecretVariable(name: string, value: string): boolean {
   const plain = snakeCase(name);
   if (countNames.test(plain) || (placeNames.test(plain) && value.startsWith('/'))) return false;
@@ -47,7 +47,7 @@ function snakeCase(name: string): string {
 
 const headers = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^(?:x|ocp)-[\w-]{1,60}$/i;
 
-/** Whether an item of a list says that the next one is a secret: a flag of a command line, or a header as Node lists them raw. */
+/** Tells whether an item of a list says that the next one is a secret: a flag of a command line, or a header as Node lists them raw. */
 export function announcesSecret(item: unknown): boolean {
   if (typeof item !== 'string' || item.length > 64) return false;
   if (/^--?[A-Za-z][\w-]*$/.test(item)) return isSecretName(item.replace(/^-+/, ''));

@@ -1,8 +1,8 @@
 import { redacted } from './redacted.ts';
 
 /**
- * What the tokens of services begin with. The kinds were collected with the help of the rules of gitleaks (MIT), which are for scans of
- * files and not for texts that an attacker writes: some of them take more than linear time in JavaScript.
+ * Prefixes of the tokens of services. The kinds were collected with the help of the rules of gitleaks (MIT), which are for scans of files and not for texts
+ * that an attacker writes: some of them take more than linear time in JavaScript.
  */
 const prefixes: readonly string[] = [
   // Models and what agents work with.
@@ -125,10 +125,10 @@ const trace = new RegExp(
 );
 /** A run of characters long enough for a token. */
 const runs = /\b[\w-]{13,}/g;
-/** Of these no word begins, and some hold letters alone: those of Hugging Face do, and of GitLab one in thirty. */
+/** Prefixes that no word has; some hold letters alone: those of Hugging Face do, and of GitLab one in thirty. */
 const unmistakable =
   'hf_|api_org_|gsk_|xai-|gh[oprsu]_|github_pat_|gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-|dckr_pat_|figd_|ntn_|glsa_';
-/** What a service has made holds a digit; a hyphenated word does not. Letters of both cases without one are a token where nothing else begins so. */
+/** Tokens that a service has made hold a digit; a hyphenated word does not. Letters of both cases without one are a token where nothing else begins so. */
 const token = new RegExp(
   `(?:^|[_-])(?:sk-[\\w-]{16}|(?:${prefixes.join('|')})(?=[\\w-]{0,200}\\d)[\\w-]{16}|` +
     `(?:${unmistakable})(?=[\\w-]{0,60}(?:[a-z][A-Z]|[A-Z][a-z]))[\\w-]{20}|` +

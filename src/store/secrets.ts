@@ -17,7 +17,7 @@ export function redactText(text: string): string {
 /** The name of a field, as it may be kept. */
 export interface FieldName {
   readonly clean: string;
-  /** What goes under it. */
+  /** Kind of what goes under it. */
   readonly meaning: NameMeaning;
 }
 
@@ -34,7 +34,7 @@ const maxNameChars = 64;
 const longChars = 100;
 const rememberedTexts = 4;
 
-/** What takes out of texts what is known. */
+/** Part of the known secrets that takes them out of texts. */
 export type Hiding = Pick<KnownSecrets, 'hide' | 'version'>;
 
 /** @param secrets - to be found wherever they stand; what is learnt later too. @defaultValue none */

@@ -22,7 +22,7 @@ export interface MessageRow extends MessageName {
   /** The deliveries that an orderly stop ended: they do not speak against the message. */
   readonly stops: number;
   readonly at: number;
-  /** Of its last delivery; absent before. */
+  /** Record of its last delivery; absent before. */
   readonly taken: { readonly turn: number; readonly seq: number; readonly at: number } | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface CallRow extends Omit<LostCall, 'effect' | 'input' | 'rule'> {
 /** The messages without an end of a session that is claimed. */
 export interface Unprocessed {
   readonly recovered: Pick<Recovered, 'waiting' | 'deadLetters'>;
-  /** Of messages that wait, by number: the deliveries that an orderly stop ended. */
+  /** Deliveries that an orderly stop ended, of messages that wait, by number. */
   readonly stops: ReadonlyMap<number, number>;
 }
 

@@ -42,7 +42,7 @@ export function nameAmong(names: readonly string[], given: string, shown: ShownN
 /** Under these, data holds names; a list of texts under one of the last two holds names too. */
 const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
 
-/** Whether the texts of a field are names. */
+/** Tells whether the texts of a field are names. */
 export function holdsName(field: string): boolean {
   return nameFields.has(field);
 }

@@ -1,6 +1,6 @@
 import { type CallFigures, type CallFiguresRow, type CallTotals, noFigures } from '../policy/callFigures.ts';
 
-/** How calls ended, by integration, tool and minute, of all runtimes that share the store. Nothing here throws. */
+/** Ends of calls, by integration, tool and minute, of all runtimes that share the store. Nothing here throws. */
 export interface CallStatisticsRecords {
   /** Adds to what is kept of the same minute, and to the totals, with the commit of this turn. */
   add(rows: readonly CallFiguresRow[]): void;
@@ -13,7 +13,7 @@ export interface CallStatisticsRecords {
 /** The figures in a JSON text; a row that somebody damaged counts for nothing. */
 export function figuresIn(text: unknown): CallFigures {
   try {
-    // Those of before have counted no restarts.
+    // Figures of before have counted no restarts.
     const figures = { restarts: 0, ...(JSON.parse(String(text)) as Partial<CallFigures>) };
     return isWhole(figures) ? figures : noFigures;
   } catch {

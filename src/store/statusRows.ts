@@ -1,11 +1,11 @@
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { FailureFigures, IntegrationStatus, RuntimeFailures } from './storeReader.ts';
 
-/** Of what status tells, in ms: figures of the last minutes, and of the last day. */
+/** Spans that status tells of, in ms: figures of the last minutes, and of the last day. */
 export const shortMs = 10 * 60_000;
 export const longMs = 24 * 60 * 60_000;
 
-/** What one process has recorded of an integration. */
+/** Failures of an integration that one process has recorded. */
 export interface FailuresOf {
   readonly integration: string;
   readonly failures: RuntimeFailures;

@@ -11,7 +11,7 @@ import type { StoreOutage } from '../policy/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
 /**
- * What every engine does: memory, SQLite, and later ones. Once open it never throws. What it cannot write waits in memory, at most 10,000 rows.
+ * Store of any engine: memory, SQLite, and later ones. Once open it never throws. Rows that it cannot write, at most 10,000, wait in memory.
  *
  * The hot path is synchronous: `record`, all of `breakers` and `rates`, and each write that adds or removes a row. A file is asked at once. An engine
  * over a network answers from a local copy and reconciles later. All other reads and writes are off the hot path: they are promises.
@@ -19,13 +19,13 @@ import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 export interface Store {
   /** `memory`: nothing outlives the process. */
   readonly kind: 'better-sqlite3' | 'node:sqlite' | 'memory' | 'postgres';
-  /** Whether what is kept outlives the process. Where it does not, there are no children to reap and no sessions to go on with. */
+  /** True where what is kept outlives the process. Else there are no children to reap and no sessions to go on with. */
   readonly persistent: boolean;
   /** Absolute, `:memory:`, or `postgres://HOST/DATABASE`, without who signs in. */
   readonly path: string;
-  /** Whether what is recorded now is not where it was asked to be: a promise made on it must say `durable: false`. */
+  /** True while what is recorded now is not where it was asked to be: a promise made on it must say `durable: false`. */
   readonly degraded: boolean;
-  /** What is wrong with it; undefined while nothing is, and where no store of its kind is at all. */
+  /** Trouble with it; undefined while there is none, and where no store of its kind is at all. */
   readonly outage?: StoreOutage | undefined;
   /** Keeps a fact, if its type is stored; commits with the others of this event-loop turn. False when it is refused. */
   record(fact: Told<Fact>): boolean;
@@ -37,7 +37,7 @@ export interface Store {
   readonly breakers: BreakerStates;
   /** Rate limits of all runtimes that share the store. */
   readonly rates: RateStates;
-  /** How calls ended, of all runtimes that share the store. */
+  /** Ends of calls, of all runtimes that share the store. */
   readonly statistics: CallStatisticsRecords;
   /** The last attempts of integrations, of all runtimes that share the store. */
   readonly flights: FlightRecords;
@@ -48,7 +48,7 @@ export interface Store {
   readonly alerts: AlertRecords;
   /** Sessions, their ledgers and mailboxes, for one runtime. */
   sessions(runtime: RuntimeIdentity): SessionStore;
-  /** Whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
+  /** Tells whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
   flush(): Promise<boolean>;
   /** Flushes and closes. What is recorded later is refused. */
   close(): Promise<void>;

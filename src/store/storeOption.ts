@@ -5,8 +5,8 @@ export interface StoreLocation {
   /** SQLite file, or `':memory:'`. */
   readonly path: string;
   /**
-   * Whether it is an error of `start()` when it cannot be had: no SQLite driver works, or the file cannot be used. `false`: what cannot be
-   * kept is kept in memory, up to 10,000 rows, and that is told. A lock, and what happens after the start, never is an error. @defaultValue true
+   * Makes it an error of `start()` when it cannot be had: no SQLite driver works, or the file cannot be used. `false`: what cannot be kept is kept in memory,
+   * up to 10,000 rows, and that is told. A lock, and what happens after the start, never is an error. @defaultValue true
    */
   readonly required?: boolean | undefined;
 }
@@ -41,7 +41,7 @@ const withoutFile = 'start without what it keeps: `store: { path, required: fals
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'UNWEDGE_STORE_UNAVAILABLE';
-  /** Which store, and what is wrong with it. */
+  /** Names the store, and what is wrong with it. */
   readonly reason: string;
   readonly fix: string;
 

@@ -26,21 +26,21 @@ export interface StoreReader {
   lastEventId(): Promise<number>;
   /** The id of the oldest event that is kept; 0 without any. */
   firstEventId(): Promise<number>;
-  /** What the records say, as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
+  /** Tells what the records say, as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
   status(now: number): Promise<StoreStatus>;
   /**
    * That a log with what was acknowledged was lost: the newest such event since then, wall time in ms since the epoch, or what nobody has told yet. Undefined
    * where none was, and for a store without one.
    */
   lostLog(since: number): Promise<LostLogRecord | undefined>;
-  /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
+  /** Tells what the store says of alerts, as of `now`, wall time in ms since the epoch. */
   alerts(now: number): Promise<AlertView>;
   /**
-   * How calls ended, in minutes that began at `since` or later, wall time in ms since the epoch.
+   * Reads how calls ended, in minutes that began at `since` or later, wall time in ms since the epoch.
    * @param of - `whole` leaves out the rows of single tools. @defaultValue 'tools'
    */
   statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]>;
-  /** How all calls ended that were ever counted, by integration and tool. */
+  /** Reads how all calls ended that were ever counted, by integration and tool. */
   totals(): Promise<readonly CallTotals[]>;
   /** The last attempts of integrations, oldest first; none in a store of before. */
   flights(query: FlightQuery): Promise<readonly FlightRecord[]>;
@@ -57,7 +57,7 @@ export interface StoreReader {
   /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */
   turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
   /**
-   * One message of a session, with all that was said: for its sender. Undefined for one that nobody knows any more.
+   * Reads one message of a session, with all that was said: for its sender. Undefined for one that nobody knows any more.
    * @param id - as its sender was told; that of a mail that joined a message finds the message.
    */
   message(session: string, id: string): Promise<MessageRecord | undefined>;
@@ -100,13 +100,13 @@ export interface ClusterView {
   readonly nodes: readonly ClusterNode[];
   /** Sessions that are kept. */
   readonly sessions: number;
-  /** Those with messages that wait or were begun, the one that waits longest first, at most 100. */
+  /** Sessions with messages that wait or were begun, the one that waits longest first, at most 100. */
   readonly waiting: readonly ClusterSession[];
 }
 
 /** A gateway that keeps its sessions in the database. */
 export interface ClusterNode {
-  /** Of its runtime. */
+  /** Id of its runtime. */
   readonly id: string;
   readonly name: string;
   readonly host: string;
@@ -114,13 +114,13 @@ export interface ClusterNode {
   readonly upMs: number;
   /** Since its last renewal. */
   readonly silentMs: number;
-  /** How long it has its sessions without another renewal; at most 0 where others may take them. */
+  /** Time for which it has its sessions without another renewal; at most 0 where others may take them. */
   readonly leaseLeftMs: number;
   /** Sessions that are its own. */
   readonly owned: number;
   /** Sessions that it would take over, as it has said last. */
   readonly wanted: number;
-  /** How long its last renewal took. */
+  /** Time that its last renewal took. */
   readonly renewMs: number;
 }
 
@@ -133,13 +133,13 @@ export interface ClusterSession {
   readonly fence: number;
   /** That wait or were begun. */
   readonly messages: number;
-  /** How long the oldest of them has waited, by the clock of who accepted it. */
+  /** Time that the oldest of them has waited, by the clock of who accepted it. */
   readonly oldestMs: number;
 }
 
 /** A message that is not delivered any more. Times are wall time in ms since the epoch. */
 export interface DeadLetterRecord {
-  /** Of the message. */
+  /** Id of the message. */
   readonly id: string;
   readonly session: string;
   readonly kind: string;
@@ -148,18 +148,18 @@ export interface DeadLetterRecord {
    * which no gateway has, and is delivered once one has.
    */
   readonly reason: string;
-  /** How often it was begun. */
+  /** Number of times it was begun. */
   readonly deliveries: number;
   readonly postedAt: number;
-  /** When it became one. */
+  /** Time when it became one. */
   readonly endedAt?: number | undefined;
   /** The first 300 characters of its text, without secrets. */
   readonly text?: string | undefined;
-  /** Whether it can be sent again. */
+  /** True where it can be sent again. */
   readonly canSend: boolean;
 }
 
-/** What the records say about the last day. */
+/** Figures of the records on the last day. */
 export interface StoreStatus {
   /** Every event that is kept. */
   readonly events: number;
@@ -172,7 +172,7 @@ export interface StoreStatus {
   readonly moreSessions: number;
 }
 
-/** What counts towards alerts, and the last that went wrong. */
+/** Failures that count towards alerts, and the last that went wrong. */
 export interface FailureFigures {
   /** Final failures of calls, and failures of hooks, within the last 10 min, of the kinds that count towards alerts. */
   readonly failures10m: number;
@@ -182,11 +182,11 @@ export interface FailureFigures {
   readonly crashes10m: number;
   /** The same within the last 24 h. */
   readonly crashes24h: number;
-  /** Of any kind, also of one that does not count. */
+  /** Last error of any kind, also of one that does not count. */
   readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
 }
 
-/** What one process has recorded. */
+/** Failures that one process has recorded. */
 export interface RuntimeFailures extends FailureFigures {
   readonly pid: number | undefined;
 }
@@ -229,7 +229,7 @@ export interface UnwatchedAlert {
   readonly failures: number;
   /** Crashes within the last 10 min. */
   readonly crashes: number;
-  /** Of the last failure or crash. */
+  /** Time of the last failure or crash. */
   readonly lastFailureAt: number;
   readonly kind: string | undefined;
   readonly message: string;
@@ -238,7 +238,7 @@ export interface UnwatchedAlert {
 /** Somebody looks after an alert, or puts it off. */
 export type AlertNoteFact = FactOf<'operator.acknowledged'> | FactOf<'operator.snoozed'>;
 
-/** What a store says of alerts. */
+/** Alerts as a store tells of them. */
 export interface AlertView {
   /** The oldest first. */
   readonly open: readonly OpenAlert[];
@@ -247,7 +247,7 @@ export interface AlertView {
   readonly cleared: readonly ClearedAlert[];
 }
 
-/** What a store says of a session that no live runtime answers for. Times are wall time in ms since the epoch. */
+/** Records of a store on a session that no live runtime answers for. Times are wall time in ms since the epoch. */
 export interface SessionRecords {
   readonly session: string;
   /** Messages that wait or have been begun, at most 100, oldest first. */
@@ -274,7 +274,7 @@ export interface SessionRecords {
   readonly owner?: SessionOwner | undefined;
 }
 
-/** Whose a session is. Durations are in ms, by the clock of the database. */
+/** Owner of a session. Durations are in ms, by the clock of the database. */
 export interface SessionOwner {
   readonly name: string;
   readonly host: string;
@@ -283,7 +283,7 @@ export interface SessionOwner {
   readonly fence: number;
   /** Since it claimed the session. */
   readonly sinceMs: number;
-  /** How long it has the session without another renewal. */
+  /** Time for which it has the session without another renewal. */
   readonly leaseLeftMs: number;
 }
 
@@ -296,14 +296,14 @@ export interface MessageRecord {
   readonly state: 'waiting' | 'taken' | MessageEnd | DeadLetterReason;
   /** Why it failed, or was dropped. */
   readonly error?: string | undefined;
-  /** Of the last call of its last turn. @defaultValue it made none, or that is not kept any more */
+  /** Result of the last call of its last turn. @defaultValue it made none, or that is not kept any more */
   readonly result?: ToolResult | undefined;
 }
 
 /** A turn as it is kept. Times are wall time in ms since the epoch; texts are not told, they are not free of secrets. */
 export interface TurnRecord {
   readonly turn: number;
-  /** Of the message that it processed. */
+  /** Id of the message that it processed. */
   readonly message: string;
   readonly kind: string;
   /** As the row of the message has it: `taken` while it is under way, or was when its process ended. */
@@ -327,7 +327,7 @@ export interface CallRecord {
   /** Absent while it has no result. */
   readonly settledAt?: number | undefined;
   readonly ok?: boolean | undefined;
-  /** Whether unwedge made the result, for want of an answer. @defaultValue false */
+  /** True where unwedge made the result, for want of an answer. @defaultValue false */
   readonly synthetic?: boolean | undefined;
   /** 0 of one that was refused. */
   readonly attempts?: number | undefined;

@@ -7,11 +7,11 @@ import type { StoreOutage } from '../policy/storeOutage.ts';
 
 /** Most rows that wait in memory; one more is refused. */
 const maxQueued = 10_000;
-/** How long a lock of another process is waited for before the store counts as degraded, in ms. */
+/** Time that a lock of another process is waited for before the store counts as degraded, in ms. */
 const lockPatienceMs = 5_000;
 /** First wait for a lock, in ms; doubles to a tenth of the patience. */
 const lockRetryMs = 50;
-/** How often a degraded store is tried again, in ms. */
+/** Interval at which a degraded store is tried again, in ms. */
 const retryMs = 1_000;
 
 /**
@@ -51,17 +51,17 @@ export class WriteQueue<W extends Write> {
     return this.#outage !== undefined;
   }
 
-  /** What is wrong; undefined while nothing is. */
+  /** Current trouble; undefined while there is none. */
   get outage(): StoreOutage | undefined {
     return this.#outage?.now(this.#queue.length);
   }
 
-  /** Whether it was closed: nothing is committed any more. */
+  /** True once it was closed: nothing is committed any more. */
   get closed(): boolean {
     return this.#state === 'closed';
   }
 
-  /** Whether one more is refused now; counts it as dropped. Ask before building it. */
+  /** Tells whether one more is refused now; counts it as dropped. Ask before building it. */
   refuses(): boolean {
     if (this.#state !== 'open') return true;
     if (this.#queue.length < maxQueued) return false;
@@ -94,7 +94,7 @@ export class WriteQueue<W extends Write> {
     if (this.#busySince !== undefined && !this.degraded) await this.#waitFor(this.#committed);
   }
 
-  /** Whether everything added before is committed: true once it is, false as soon as the store is degraded. */
+  /** Tells whether everything added before is committed: true once it is, false as soon as the store is degraded. */
   flush(): Promise<boolean> {
     const target = this.#added;
     if (this.#committed < target && !this.degraded && this.#busySince === undefined) void this.#attempt();

@@ -3,7 +3,7 @@ import { EncodedBody } from './encodedBody.ts';
 import { type KeptConnection, KeptConnections } from './keptConnections.ts';
 import { resetError, wasReset } from './wasReset.ts';
 
-/** What a connection says of its end. */
+/** Parts of a connection that tell of its end. */
 interface Connection extends KeptConnection {
   /** The error that it broke with. */
   readonly errored: Error | null;
@@ -35,7 +35,7 @@ export class AnswerCheck {
     awaitConnection(this);
   }
 
-  /** What the connection is that it is written to. */
+  /** Takes the connection that it is written to. */
   sentOver(connection: Connection): void {
     this.#connection = connection;
     KeptConnections.used(connection, this.#kept);

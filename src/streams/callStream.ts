@@ -21,7 +21,7 @@ export interface ChunkStream<C> {
 
 /** A stream of an integration. */
 export interface CallStream<C> extends ChunkStream<C> {
-  /** How the call ended. Never rejects. It waits for the reader: a stream that nobody reads ends by its overall limit. */
+  /** End of the call. Never rejects. It waits for the reader: a stream that nobody reads ends by its overall limit. */
   readonly outcome: Promise<Outcome<StreamEnd>>;
 }
 
@@ -67,7 +67,7 @@ export class RelayedStream<I, C> implements ChunkStream<C> {
     );
   }
 
-  /** What cannot be written ends the work: nobody reads on. */
+  /** Ends the work where a chunk cannot be written: nobody reads on. */
   #bytesOf(chunk: C): Uint8Array {
     try {
       return this.#relay.bytesOf(chunk);

@@ -2,7 +2,7 @@ import type { Outcome } from '../policy/failure.ts';
 import { IntegrationError } from '../policy/failure.ts';
 import { type ChunkSource, isResponse, openChunkSource, refusedBy } from './chunkSource.ts';
 
-/** What a stream came to. */
+/** Result of a stream. */
 export interface StreamEnd {
   /** Chunks that its reader took. */
   readonly chunks: number;
@@ -10,7 +10,7 @@ export interface StreamEnd {
   readonly firstChunkMs: number | undefined;
 }
 
-/** What a stream needs of the attempt that reads its source. */
+/** Attempt that reads the source of a stream, as far as it is needed. */
 export interface StreamedAttempt {
   readonly signal: AbortSignal;
   /** A chunk came, and its reader has not asked for the next one: the limits on silence and on the attempt stand still. */
@@ -30,10 +30,10 @@ interface Pull<C> {
   reject(error: unknown): void;
 }
 
-/** What settles the promise made last. */
+/** Functions that settle the promise made last. */
 let keptPull: Pull<never>;
 
-// One for all chunks, so that none makes a function of its own.
+// Serves all chunks, so that none makes a function of its own.
 function keepPull(resolve: Pull<never>['resolve'], reject: Pull<never>['reject']): void {
   keptPull = { resolve, reject };
 }
@@ -61,12 +61,12 @@ export class ChunkRelay<I, C> {
     return this.#chunks;
   }
 
-  /** Whether the reader waits for a chunk. */
+  /** True while the reader waits for a chunk. */
   get isAsked(): boolean {
     return this.#pull !== undefined;
   }
 
-  /** Whether another attempt may follow one that failed now: half a stream is never begun anew. */
+  /** Kind of attempt that may follow one that failed now: half a stream is never begun anew. */
   get continuation(): 'any' | 'resumes' | 'none' {
     if (this.#chunks === 0) return 'any';
     return this.#resume === undefined ? 'none' : 'resumes';
@@ -156,13 +156,13 @@ export class ChunkRelay<I, C> {
     return this.end;
   }
 
-  /** What it came to so far. */
+  /** Result so far. */
   get end(): StreamEnd {
     return { chunks: this.#chunks, firstChunkMs: this.#firstChunkMs };
   }
 }
 
-/** One attempt that reads its source. */
+/** Attempt that reads its source. */
 class Reading<I, C> {
   /** Settles when the source has ended, broken, or let go. */
   readonly ended: Promise<StreamEnd>;
@@ -191,7 +191,7 @@ class Reading<I, C> {
   ask(): void {
     try {
       const next = this.#source.next();
-      // Of a native promise it is the promise itself.
+      // A native promise is given back as itself.
       if ('then' in next) Promise.resolve(next).then(this.#took, this.#failed);
       else this.#took(next);
     } catch (error) {

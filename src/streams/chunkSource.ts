@@ -1,10 +1,10 @@
-/** What a stream is read from: one at a time, and given up once. */
+/** Source that a stream is read from: one at a time, and given up once. */
 export interface ChunkSource<C> {
   /** May throw, and answer at once: an iterator may be made by hand. */
   next(): PromiseLike<IteratorResult<C, unknown>> | IteratorResult<C, unknown>;
   /** Tells the source that nobody reads on. Resolves once it has let go; what it throws at that is of no interest. */
   cancel(reason: unknown): Promise<void>;
-  /** Whether its last chunk was taken, though it has not ended yet: who leaves now has had all of it. @defaultValue false */
+  /** True once its last chunk was taken, though it has not ended yet: who leaves now has had all of it. @defaultValue false */
   readonly isComplete?: boolean | undefined;
   /** A chunk as text, where the stream is handed on as bytes. @defaultValue bytes and text as they are, anything else as a line of JSON */
   readonly written?: ((chunk: C) => string) | undefined;
@@ -12,7 +12,7 @@ export interface ChunkSource<C> {
   onClosing?: (() => void) | undefined;
 }
 
-/** What can be read as a source as it is. */
+/** Mark of what can be read as a source as it is. */
 export const asSource = Symbol('chunk source');
 
 /**
@@ -44,10 +44,10 @@ export function isResponse(value: unknown): value is Response {
   return value.body === null || hasMethod(value.body, 'getReader');
 }
 
-/** Of the headers of a response those that say when to come again. */
+/** Headers of a response that say when to come again. */
 const hints = ['retry-after-ms', 'retry-after', 'x-should-retry', 'date'] as const;
 
-/** What a response that is not ok says, for classification; its body is not read. */
+/** Tells what a response that is not ok says, for classification; its body is not read. */
 export function refusedBy({ status, statusText, headers, body }: Response): Error {
   body?.cancel().catch(() => undefined);
   const kept = hints.map((name) => [name, headers.get(name)] as const).filter(([, value]) => value !== null);

@@ -11,14 +11,14 @@ export interface Decoder {
   end(): void;
   /** The bytes broke off. What it gives now comes before the failure. @defaultValue nothing */
   broke?(): void;
-  /** Whether the last item was given, though the bytes may go on. @defaultValue false */
+  /** True once the last item was given, though the bytes may go on. @defaultValue false */
   readonly isComplete?: boolean | undefined;
 }
 
 /** Takes an item. @param isContent - false for one that says no more than a sign of life. By default it says more. */
 export type Give<C> = (item: C, isContent?: boolean) => void;
 
-/** What a stream of items needs beside its bytes. */
+/** Options of a stream of items beside its bytes. */
 export interface DecodedStreamOptions<C> {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now' | 'stalls'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */
@@ -31,7 +31,7 @@ export interface DecodedStreamOptions<C> {
   readonly written?: ((item: C) => string) | undefined;
 }
 
-/** How long the bytes may take to end after the last item, in ms: a connection that was read to its end can be used again. */
+/** Time that the bytes may take to end after the last item, in ms: a connection that was read to its end can be used again. */
 const closingMs = 100;
 
 /**
@@ -115,7 +115,7 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
     try {
       while (this.#items.length === 0) {
         if (this.#fault !== undefined) {
-          // What reads on has ended only when its source has.
+          // A stream that reads on has ended only when its source has.
           await this.#released;
           throw this.#fault.error;
         }

@@ -16,7 +16,7 @@ export class EncodedBody {
   readonly #encoding: string;
   readonly #onDecoded: ((chunk: Buffer) => void) | undefined;
   #decoder: Transform | undefined = undefined;
-  // Of a body without a byte its encoding says nothing.
+  // The encoding of a body without a byte says nothing of it.
   #ended: Promise<NodeJS.ErrnoException | undefined> = Promise.resolve(undefined);
   #isBegun = false;
 

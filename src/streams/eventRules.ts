@@ -7,7 +7,7 @@ import { anthropicUsage, openAiUsage } from './modelUsage.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 import { statusOf, toldError } from './toldError.ts';
 
-/** What the events of an API mean for the stream that they come in. */
+/** Meaning of the events of an API for the stream that they come in. */
 export interface EventRules {
   /**
    * The last event of a whole stream: by its type or its whole data, such as `message_stop` or `[DONE]`, at least one, or a function. A stream that ends without
@@ -24,8 +24,8 @@ export interface EventRules {
   /** The types of events that say nothing but that the server lives, such as `ping`: they are not handed on. @defaultValue [] */
   readonly signsOfLife?: readonly string[] | undefined;
   /**
-   * Whether an event that is handed on holds something of an answer. `firstContentMs` and `contentMs` are limits on the time without one that does: frames and empty
-   * deltas say no more than a ping. What throws says yes.
+   * Tells whether an event that is handed on holds something of an answer. `firstContentMs` and `contentMs` are limits on the time without one that does:
+   * frames and empty deltas say no more than a ping. A throw says yes.
    * @defaultValue each does
    */
   readonly isContent?: ((event: ServerSentEvent) => boolean) | undefined;
@@ -35,15 +35,15 @@ export interface EventRules {
    */
   readonly recognise?: ((event: ServerSentEvent) => EventRules | undefined) | undefined;
   /**
-   * What the stream costs by now, as an event tells: tokens as a number, or any costs by name, each in all. It corrects what `rate.cost` had
-   * estimated. Asked of every event; `soFar` is what those before it said. What throws or returns another thing corrects nothing.
+   * Tells what the stream costs by now, by an event: tokens as a number, or any costs by name, each in all. It corrects what `rate.cost` had estimated. Asked
+   * of every event; `soFar` is what those before it said. A throw or another value corrects nothing.
    * @defaultValue as estimated
    */
   readonly spent?: ((event: ServerSentEvent, soFar: Costs) => number | Costs | undefined) | undefined;
 }
 
 const names = list(text(), { expected: 'an array of strings' });
-/** Of none every stream would be half of one. */
+/** At least one: with none every stream would be half of one. */
 const lastNames = list(text(), { least: 1, expected: 'an array of at least one string' });
 
 /** The option of {@link EventRules}. */
@@ -93,7 +93,7 @@ function hasContent({ event, data }: ServerSentEvent): boolean {
   return isModelContent(event, data);
 }
 
-/** How far a chunk is looked into for what kind it is, in characters: that stands before what a model says. */
+/** Characters of a chunk that are looked into for what kind it is: that stands before what a model says. */
 const longestHead = 2000;
 
 function rulesOf({ event, data }: ServerSentEvent): EventRules | undefined {
@@ -117,13 +117,13 @@ function rulesOf({ event, data }: ServerSentEvent): EventRules | undefined {
 }
 
 /**
- * Of a stream that is not known an object with an error may be content: it is a failure where it stands in the place of an answer, as the first event, and later where it
- * looks like that of a model API in full.
+ * Judges an object with an error, which may be content of a stream that is not known: it is a failure where it stands in the place of an answer, as the first
+ * event, and later where it looks like that of a model API in full.
  */
 function firstError(event: ServerSentEvent, isFirst: boolean): Error | undefined {
   if (event.event !== undefined) return modelError(event);
   const body = parsed(event.data);
-  // What JSON-RPC says of one request is no end of the stream.
+  // An error that JSON-RPC tells of one request is no end of the stream.
   if (read(body, 'jsonrpc') !== undefined) return undefined;
   const error = modelError(event) ?? (isFirst ? toldAtOnce(body) : undefined);
   if (error === undefined || isFirst) return error;
@@ -132,7 +132,7 @@ function firstError(event: ServerSentEvent, isFirst: boolean): Error | undefined
   return name !== undefined && name !== '' && readString(told, 'message') ? error : undefined;
 }
 
-/** What stands in the place of an answer, in forms that could be content anywhere else. */
+/** Reads what stands in the place of an answer, in forms that could be content anywhere else. */
 function toldAtOnce(body: unknown): Error | undefined {
   const errors = read(body, 'errors');
   if (Array.isArray(errors) && errors.length > 0 && (read(body, 'data') ?? undefined) === undefined) {
@@ -142,12 +142,14 @@ function toldAtOnce(body: unknown): Error | undefined {
   return hasCode || read(body, 'object') === 'error' ? toldBy(body) : undefined;
 }
 
-/** What is shown of an error that is text, in characters. */
+/** Characters that are shown of an error that is text. */
 const longestText = 1000;
 
 const failedTypes: ReadonlySet<unknown> = new Set(['error', 'response.failed']);
 
-/** What an event tells of an error: of type `error` or `response.failed`, by its name or its data, or without a type and with an `error` in its data. */
+/**
+ * Reads what an event tells of an error: of type `error` or `response.failed`, by its name or its data, or without a type and with an `error` in its data.
+ */
 function modelError({ event, data }: ServerSentEvent): Error | undefined {
   const isError = failedTypes.has(event);
   // A text that quotes the word has a backslash before the second quote.

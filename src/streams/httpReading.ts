@@ -3,7 +3,7 @@ import { choice, duration, type KeysOf, type Tell } from '../policy/optionKeys.t
 import { type EventRules, eventsKey } from './eventRules.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 
-/** What a stream is made of. */
+/** Chunks that a stream is made of. */
 export interface HttpChunks {
   /** Server-sent events, for an answer of `text/event-stream`; any other is a failure. */
   readonly events: ServerSentEvent;
@@ -15,14 +15,14 @@ export interface HttpChunks {
   readonly bytes: Uint8Array;
 }
 
-/** How the body of a stream is read. */
+/** Way in which the body of a stream is read. */
 export type HttpStreamParse = keyof HttpChunks;
 
-/** What of the options of a stream says how its body is read. */
+/** Options of a stream that say how its body is read. */
 export interface HttpReading {
-  /** What the body becomes. @defaultValue 'events' */
+  /** Form that the body gets. @defaultValue 'events' */
   readonly parse?: HttpStreamParse | undefined;
-  /** What its events mean; of `events` and `json` alone. @defaultValue those of the integration */
+  /** Meaning of its events; of `events` and `json` alone. @defaultValue those of the integration */
   readonly events?: EventRules | undefined;
   /**
    * Longest wait for the first chunk with content, in ms above 0, while the reader waits: `idleMs` counts every byte as a sign of life, a ping, a
@@ -34,7 +34,7 @@ export interface HttpReading {
   readonly contentMs?: Duration | undefined;
 }
 
-/** What of them says the kind: of any but `events`, it is there. */
+/** Option of them that says the kind: of any but `events`, it is there. */
 export type ReadAs<S extends HttpStreamParse> = 'events' extends S
   ? { readonly parse?: S | undefined }
   : { readonly parse: S };
@@ -47,7 +47,7 @@ export const readingKeys = {
   contentMs: duration(),
 } satisfies KeysOf<HttpReading>;
 
-/** Those that say how the body is read, checked. */
+/** Options that say how the body is read, checked. */
 export interface CheckedReading extends Omit<HttpReading, 'firstContentMs' | 'contentMs'> {
   readonly firstContentMs?: number | undefined;
   readonly contentMs?: number | undefined;

@@ -13,11 +13,11 @@ const signs: ReadonlySet<string> = new Set([
 const headLength = 2000;
 /** A longer event is no empty one, in characters. */
 const longestEmpty = 16_384;
-/** What is beside the words of an answer. */
+/** Fields beside the words of an answer. */
 const beside: ReadonlySet<string> = new Set(
   'type role id call_id item_id object status phase format encrypted_content'.split(' '),
 );
-/** How deep words of an answer lie. */
+/** Depth to which words of an answer lie. */
 const deepest = 6;
 
 /**
@@ -34,7 +34,7 @@ export function isModelContent(name: string | undefined, data: string): boolean 
   return ofEvent(known, body) ?? ofChunk(body) ?? true;
 }
 
-/** Of the events that have names; undefined for any other. */
+/** Judges events that have names; undefined for any other. */
 function ofEvent(name: string | undefined, body: object): boolean | undefined {
   switch (name) {
     case undefined:
@@ -59,13 +59,13 @@ function ofEvent(name: string | undefined, body: object): boolean | undefined {
   }
 }
 
-/** Of an event whose words are in this field; undefined where they are not. */
+/** Judges an event whose words are in this field; undefined where they are not. */
 function wordsOf(body: object, key: string): boolean | undefined {
   const words = read(body, key);
   return typeof words === 'string' || (typeof words === 'object' && words !== null) ? hasWords(words) : undefined;
 }
 
-/** Of the chunks of a chat completion and of Gemini; undefined for any other. */
+/** Judges chunks of a chat completion and of Gemini; undefined for any other. */
 function ofChunk(body: object): boolean | undefined {
   for (const [list, words, end] of [
     ['choices', ['delta', 'message', 'text'], 'finish_reason'],

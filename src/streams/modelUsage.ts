@@ -4,14 +4,14 @@ import type { ServerSentEvent } from './serverSentEvents.ts';
 
 /** Events that hold the usage of a stream by Anthropic. */
 const anthropicHolders: ReadonlySet<string | undefined> = new Set(['message_start', 'message_delta']);
-/** Those of the Responses API of OpenAI. Chunks of Chat Completions have no type. */
+/** Events of the Responses API of OpenAI. Chunks of Chat Completions have no type. */
 const openAiHolders: ReadonlySet<string | undefined> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ]);
 
-/** What events of the Messages API say of tokens. What was read from the cache does not count toward its limits. */
+/** Reads what events of the Messages API say of tokens. Tokens that were read from the cache do not count toward its limits. */
 export function anthropicUsage({ event, data }: ServerSentEvent, soFar: Costs): Costs | undefined {
   if (!anthropicHolders.has(event)) return undefined;
   const body: unknown = JSON.parse(data);
@@ -21,7 +21,7 @@ export function anthropicUsage({ event, data }: ServerSentEvent, soFar: Costs): 
   return costsOf(input ?? soFar['inputTokens'], readInteger(usage, 'output_tokens') ?? soFar['outputTokens']);
 }
 
-/** What events of the Responses and the Chat Completions API say of tokens. */
+/** Reads what events of the Responses and the Chat Completions API say of tokens. */
 export function openAiUsage({ event, data }: ServerSentEvent): Costs | undefined {
   const isHolder = event === undefined ? /"usage":\s*\{/.test(data) : openAiHolders.has(event);
   if (!isHolder) return undefined;

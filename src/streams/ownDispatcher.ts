@@ -4,14 +4,14 @@ import type { KeptConnections } from './keptConnections.ts';
 /** Under these names the global `fetch` has what it sends its requests by: for handlers as undici 6 and 7 have them, and as undici 8 has them. */
 const names = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')] as const;
 
-/** What undici tells of a request. It calls methods that are not there, too, where it asks for them first. */
+/** Handler to which undici tells of a request. It calls methods that are not there, too, where it asks for them first. */
 type Handler = Record<string, (...args: unknown[]) => unknown>;
 
 interface Dispatcher {
   dispatch(request: object, handler: Handler): unknown;
 }
 
-/** What the parts of an answer come with, in undici 8. */
+/** Controller that the parts of an answer come with, in undici 8. */
 interface Controller {
   readonly rawHeaders?: readonly (Uint8Array | string)[] | null;
 }
@@ -54,7 +54,7 @@ function isDispatcher(value: unknown): value is Dispatcher {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'dispatch') === 'function';
 }
 
-/** Of undici 6 and 7. */
+/** Serves undici 6 and 7. */
 function olderHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
@@ -80,7 +80,7 @@ function olderHandler(handler: Handler, check: AnswerCheck): Handler {
   };
 }
 
-/** Of undici 8. */
+/** Serves undici 8. */
 function newerHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
@@ -108,7 +108,7 @@ function newerHandler(handler: Handler, check: AnswerCheck): Handler {
   };
 }
 
-/** What is none of the check's business. */
+/** Passes on what is none of the check's business. */
 function passedOn(handler: Handler): Handler {
   const others = ['onUpgrade', 'onRequestUpgrade', 'onResponseStarted', 'onBodySent', 'onRequestSent'];
   return Object.fromEntries(

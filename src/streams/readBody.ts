@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 
-/** How far a body is read. */
+/** Limits to which a body is read. */
 export interface BodyLimits {
   /** Bytes that are kept; what follows is not read. */
   readonly maxBytes: number;
@@ -8,16 +8,16 @@ export interface BodyLimits {
   readonly signal?: AbortSignal | undefined;
   /** Told of each chunk: the other side lives. */
   readonly heard?: (() => void) | undefined;
-  /** How long it is read in all; without it, until it ends. */
+  /** Time that it is read in all; without it, until it ends. */
   readonly limit?: { readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>; readonly ms: number } | undefined;
 }
 
-/** What came of a body. */
+/** Result of reading a body. */
 export interface BodyRead {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `ended`: it is whole. `full`: there was more than `maxBytes`. `stopped`: the signal or the limit ended it. `broken`: the connection did. */
   readonly end: 'ended' | 'full' | 'stopped' | 'broken';
-  /** What it broke with. */
+  /** Error that it broke with. */
   readonly error?: unknown;
 }
 
@@ -55,7 +55,7 @@ export async function readBody(response: Response, { maxBytes, signal, heard, li
     }
     return { bytes: joined(chunks), end };
   } catch (error) {
-    // What was stopped may end with an error of its own.
+    // A body that was stopped may end with an error of its own.
     return end === 'stopped' ? { bytes: joined(chunks), end } : { bytes: joined(chunks), end: 'broken', error };
   } finally {
     signal?.removeEventListener('abort', stop);

@@ -1,7 +1,7 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { AttemptError } from '../policy/failure.ts';
 
-/** One event of a stream of server-sent events. */
+/** Event of a stream of server-sent events. */
 export interface ServerSentEvent<Data = string> {
   /** Its type; undefined where the server gave none, which the standard takes for `message`. */
   readonly event?: string | undefined;
@@ -9,11 +9,11 @@ export interface ServerSentEvent<Data = string> {
   readonly data: Data;
   /** Its id, where the server gave one with this event. */
   readonly id?: string | undefined;
-  /** When the server asks to be connected to again, in ms, where it said so since the event before. */
+  /** Time until the server asks to be connected to again, in ms, where it said so since the event before. */
   readonly retry?: number | undefined;
 }
 
-/** What becomes of a stream of server-sent events. */
+/** Handlers of a stream of server-sent events. */
 export interface ServerSentEventHandlers {
   /** Longest data of one event, in bytes of UTF-8. */
   readonly maxBytes: number;

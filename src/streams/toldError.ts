@@ -1,6 +1,6 @@
 import { read, readString } from '../policy/errorChain.ts';
 
-/** What an API says of an error in the body of an answer, or in an event of a stream. */
+/** Error that an API tells in the body of an answer, or in an event of a stream. */
 export interface ToldError {
   /** The HTTP status that it names in place of a code of its own: `429`, `"429"`. */
   readonly status: number | undefined;

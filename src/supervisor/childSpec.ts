@@ -21,13 +21,13 @@ import type { Exit } from './exit.ts';
 import { type Mailbox, mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
 import { type RestartBackoff, restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
-/** When a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */
+/** Rule by which a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */
 export type Restart = 'permanent' | 'transient' | 'temporary';
 
-/** How long a child that was asked to end may take: ms, not at all (`brutal_kill`), or as long as the whole stop may (`infinity`). */
+/** Time that a child that was asked to end may take: ms, not at all (`brutal_kill`), or as long as the whole stop may (`infinity`). */
 export type Shutdown = number | 'brutal_kill' | 'infinity';
 
-/** How one child is started, restarted and ended; used again for each incarnation. */
+/** Rules by which one child is started, restarted and ended; used again for each incarnation. */
 export interface ChildSpec {
   /** Unique within its supervisor. */
   readonly id: string;
@@ -41,7 +41,7 @@ export interface ChildSpec {
   readonly shutdown?: Shutdown | DurationText | undefined;
   /** @defaultValue 'worker' */
   readonly type?: 'worker' | 'supervisor' | undefined;
-  /** Whether its own end may end the supervisor (see `autoShutdown`); not for `permanent` children. @defaultValue false */
+  /** Makes its own end one that may end the supervisor (see `autoShutdown`); not for `permanent` children. @defaultValue false */
   readonly significant?: boolean | undefined;
   /** Name under which `whereis` finds the live incarnation; unique in the whole tree. */
   readonly systemId?: string | undefined;
@@ -52,13 +52,13 @@ export interface ChildSpec {
   readonly periodMs?: Duration | undefined;
   /** After this time in quarantine, in ms above 0, the child is started again; `Infinity`: by hand only. @defaultValue Infinity */
   readonly quarantineMs?: Duration | undefined;
-  /** What is kept of messages that come between two incarnations; nothing, where it is not given. */
+  /** Rules for keeping messages that come between two incarnations; none is kept, where it is not given. */
   readonly mailbox?: MailboxOptions | undefined;
   /** Called with each incarnation before it starts, so that handles can be bound to it. A throw is told and ignored. */
   readonly onStart?: ((ref: AnyActorRef, incarnation: number) => void) | undefined;
   /** Called when an incarnation has ended, whatever comes next. A throw is told and ignored. */
   readonly onExit?: ((exit: Exit, incarnation: number) => void) | undefined;
-  /** What `tree()` adds about the live incarnation, such as the length of its queue. A throw is told and ignored. */
+  /** Gives what `tree()` adds about the live incarnation, such as the length of its queue. A throw is told and ignored. */
   readonly details?: ((ref: AnyActorRef) => Readonly<Record<string, unknown>>) | undefined;
 }
 

@@ -11,19 +11,19 @@ export interface Death {
   readonly exit: Exit;
   /** Undefined when there was nothing to create. */
   readonly ref: AnyActorRef | undefined;
-  /** Whether it ended before its start was over. */
+  /** True where it ended before its start was over. */
   readonly inStart: boolean;
 }
 
 export type Crash = FactOf<'child.crashed'>;
 
-/** What happens next. */
+/** Outlook on what happens next. */
 export type Outlook = Pick<Crash, 'next' | 'nextRestartInMs'>;
 
 /** Longest event type in a report, in characters. */
 const longestType = 100;
 
-/** What is known of an incarnation that failed, before it is decided what happens next. */
+/** Findings on an incarnation that failed, before it is decided what happens next. */
 export type Findings = Omit<Crash, keyof Outlook>;
 
 /**
@@ -68,7 +68,7 @@ export function tellCrash({ surroundings }: Supervision, crash: Crash | undefine
   if (crash !== undefined) tell(surroundings, crash);
 }
 
-/** What is behind an error, nearest first: its causes, and the errors of an aggregate. */
+/** Lists what is behind an error, nearest first: its causes, and the errors of an aggregate. */
 function causesOf(error: unknown): string[] {
   return errorChain(error)
     .slice(1)

@@ -6,10 +6,10 @@ import type { Snapshot } from 'xstate';
  */
 export type ExitReason = 'normal' | 'shutdown' | 'killed' | 'failure';
 
-/** How one incarnation of a child ended. */
+/** End of one incarnation of a child. */
 export interface Exit {
   readonly reason: ExitReason;
-  /** What was thrown, rejected or handed to {@link failedExit}; with `failure` only. */
+  /** Value that was thrown, rejected or handed to {@link failedExit}; with `failure` only. */
   readonly error?: unknown;
   /** It is begun anew, which is no restart; with `normal` only. */
   readonly renews?: true;
@@ -41,7 +41,7 @@ export function renewedExit(): { readonly type: 'unwedge.renewed_exit' } {
   return renewed as { readonly type: 'unwedge.renewed_exit' };
 }
 
-/** Whether an actor's output came from {@link failedExit}. */
+/** Tells whether an actor's output came from {@link failedExit}. */
 export function isFailedExit(output: unknown): output is FailedExit {
   return (
     typeof output === 'object' && output !== null && (output as Partial<FailedExit>).type === 'unwedge.failed_exit'

@@ -26,7 +26,7 @@ export class Guardian {
   }
 
   error(): void {
-    // One that throws at its start is heard of for the first time.
+    // An orphan that throws at its start is heard of for the first time.
     this.next(this.#actor.getSnapshot());
     for (const orphan of Object.values(this.#known)) stopOrphan(orphan);
     cleanUp(this.#actor);
@@ -39,7 +39,7 @@ function stopOrphan(orphan: AnyActorRef | undefined): void {
     const { status } = orphan.getSnapshot() as Snapshot<unknown>;
     if (status === 'active') orphan.send({ type: 'xstate.stop' });
   } catch {
-    // One that cannot be read or stopped must not keep the others alive.
+    // An orphan that cannot be read or stopped must not keep the others alive.
   }
 }
 

@@ -11,11 +11,11 @@ import { becomes, leavePlan, planStart, resumePlan } from './startPlan.ts';
 import { type Child, type StartPlan, type Supervision, guard, isActive, removeChild, tell } from './supervision.ts';
 import { type RestartDecision, isUp, decideRestart, renewalDelay } from './restartDecision.ts';
 
-/** What came of a first start. */
+/** Result of a first start. */
 export interface Started {
   /** Undefined when there was nothing to create. */
   readonly ref: AnyActorRef | undefined;
-  /** How it failed, when that was during its start and nobody had asked it to end. */
+  /** Failure, when that was during its start and nobody had asked it to end. */
   readonly failure: Exit | undefined;
 }
 
@@ -71,8 +71,8 @@ function childEnded(supervision: Supervision, child: Child, death: Death): void 
 }
 
 /**
- * What comes after an incarnation: nothing, the start it already waits for, or a restart. One that ends normally while it
- * starts declines to run; it would do so again at once, so it is left at that, whatever its restart type.
+ * Decides what comes after an incarnation: nothing, the start it already waits for, or a restart. A child that ends normally while it starts declines to run;
+ * it would do so again at once, so it is left at that, whatever its restart type.
  */
 function afterEnd(supervision: Supervision, child: Child, death: Death): void {
   const findings = examine(supervision, child, death);
@@ -103,7 +103,7 @@ function rest(supervision: Supervision, child: Child, death: Death, findings: Fi
   if (state === 'stopped' && spec.restart === 'temporary') removeChild(supervision, child);
   tellCrash(supervision, crash);
   if (state !== 'restarting') discardHeld(supervision, child, state);
-  // One that failed in its start was never told as started.
+  // A child that failed in its start was never told as started.
   if (!death.inStart || death.exit.reason !== 'failure') {
     tell(surroundings, { type: 'child.stopped', child: spec.id, reason: death.exit.reason });
   }

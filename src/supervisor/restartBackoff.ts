@@ -2,11 +2,11 @@ import type { Random } from '../policy/clock.ts';
 import type { Timed } from '../policy/duration.ts';
 import { boolean, duration, type KeysOf, number } from '../policy/optionKeys.ts';
 
-/** How long a child waits before each restart of a series. */
+/** Waits of a child before each restart of a series. */
 export interface RestartBackoff {
   /** Wait before the first restart of a series, in ms; at least 0. @defaultValue 100 */
   readonly baseMs: number;
-  /** How many times longer each next wait is; at least 1. @defaultValue 2 */
+  /** Factor by which each next wait is longer; at least 1. @defaultValue 2 */
   readonly factor: number;
   /** Longest wait, in ms, jitter included; at least 0. @defaultValue 30000 */
   readonly maxMs: number;
@@ -14,7 +14,7 @@ export interface RestartBackoff {
   readonly jitter: number;
   /** A child that ran this long, in ms, begins a new series; at least 0. @defaultValue 60000 */
   readonly resetAfterMs: number;
-  /** Whether the first restart of a series comes on the next turn of the event loop; `baseMs` is the second then. @defaultValue false */
+  /** Lets the first restart of a series come on the next turn of the event loop; `baseMs` is the second then. @defaultValue false */
   readonly firstImmediate: boolean;
 }
 

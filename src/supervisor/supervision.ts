@@ -16,13 +16,13 @@ import type { Exit } from './exit.ts';
 import { type RestartWindow, createRestartWindow } from './restartWindow.ts';
 import type { CheckedSubtreeOptions, SubtreeOptions } from './supervisorOptions.ts';
 
-/** Where a child is; `restarting` waits for its next start, `quarantined` waits to be released. */
+/** State of a child; `restarting` waits for its next start, `quarantined` waits to be released. */
 export type ChildState = 'starting' | 'running' | 'restarting' | 'stopping' | 'stopped' | 'quarantined';
 
 /** A hook that hears of the end of one incarnation. */
 export type ExitListener = (exit: Exit, incarnation: number) => void;
 
-/** One row of a supervisor's table: the child over all its incarnations. */
+/** Row of a supervisor's table: the child over all its incarnations. */
 export interface Child {
   readonly spec: CheckedChildSpec;
   state: ChildState;
@@ -33,7 +33,7 @@ export interface Child {
   restarts: number;
   /** Restarts of the running series; steers the backoff. */
   series: number;
-  /** When the live (or last) incarnation started, monotonic ms. */
+  /** Time when the live (or last) incarnation started, monotonic ms. */
   startedAt: number;
   window: RestartWindow | undefined;
   /** Its restarts as the limits of the supervisor count them. */
@@ -48,7 +48,7 @@ export interface Child {
   deadLetters: number;
   /** The start it waits for. */
   plan: StartPlan | undefined;
-  /** What it becomes once it is gone, when the supervisor wants it gone. */
+  /** State that it gets once it is gone, when the supervisor wants it gone. */
   next: 'stopped' | 'restarting' | 'quarantined';
   /** Set when the supervisor asked it to end or ended it. */
   asked: 'shutdown' | 'killed' | undefined;
@@ -96,7 +96,7 @@ export interface Supervision {
   stopped: Promise<void> | undefined;
 }
 
-/** What a whole tree shares. */
+/** Surroundings that a whole tree shares. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly random: Random;
@@ -104,7 +104,7 @@ export interface Surroundings {
   readonly onEmit: ((child: string, event: AnyEventObject) => void) | undefined;
 }
 
-/** What a supervisor actor is created with. */
+/** Input that a supervisor actor is created with. */
 export interface SupervisorInput {
   /** Its own name is the last one. */
   readonly path: readonly string[];
@@ -113,7 +113,7 @@ export interface SupervisorInput {
   readonly surroundings: Surroundings;
 }
 
-/** What a supervisor actor takes; everything else is ignored. */
+/** Events that a supervisor actor takes; everything else is ignored. */
 export type SupervisorEvent =
   | { readonly type: 'shutdown' }
   | { readonly type: 'supervisor.end'; readonly output: unknown }
@@ -179,7 +179,7 @@ export function ownShareOf(child: Child, { intensity, periodMs }: CheckedSubtree
   return child.ownShare;
 }
 
-/** Whether the supervisor still starts and restarts children. */
+/** Tells whether the supervisor still starts and restarts children. */
 export function isActive(supervision: Supervision): boolean {
   return supervision.state === 'starting' || supervision.state === 'running';
 }

@@ -17,7 +17,7 @@ import {
 import { checkSignificance, checkUnique } from './supervisorOptions.ts';
 import { type ChildCount, type ChildInfo, type TreeNode, countChildren, listChildren, nodeOf, treeOf } from './tree.ts';
 
-/** What can be asked of a supervisor, the root or a nested one. */
+/** Handle of a supervisor, the root or a nested one. */
 export interface Supervisor {
   /**
    * Adds a child and starts it.
@@ -41,9 +41,9 @@ export interface Supervisor {
    * @throws RangeError when the child is live or on its way back.
    */
   deleteChild(id: string): void;
-  /** Whether there is a child of this id, live or not. */
+  /** Tells whether there is a child of this id, live or not. */
   has(id: string): boolean;
-  /** What a child is doing. */
+  /** Tells what a child is doing. */
   state(id: string): ChildState | undefined;
   /** The live incarnation of a child. */
   ref(id: string): AnyActorRef | undefined;
@@ -57,7 +57,7 @@ export interface Supervisor {
   /** The live supervisor behind a child. It is another one after a restart of that child. */
   nested(id: string): Supervisor | undefined;
   tree(): TreeNode;
-  /** One direct child as the tree shows it; undefined when there is none of this id. */
+  /** Gives one direct child as the tree shows it; undefined when there is none of this id. */
   node(id: string): TreeNode | undefined;
   /** Its direct children in start order; those of a nested supervisor are `nested(id)?.children()`. */
   children(): readonly ChildInfo[];

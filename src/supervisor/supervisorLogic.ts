@@ -13,7 +13,7 @@ import {
 } from './supervision.ts';
 import { type TreeNode, treeOf } from './tree.ts';
 
-/** What is kept of a supervisor: how its children were. It cannot be restored from; a restart starts the specs. */
+/** Record that is kept of a supervisor: how its children were. It cannot be restored from; a restart starts the specs. */
 export type PersistedSupervisor = Snapshot<unknown> & { readonly children: readonly TreeNode[] };
 
 /**

@@ -18,15 +18,15 @@ import { show } from '../policy/showValue.ts';
 import { type CheckedChildSpec, type ChildSpec, checkChildSpec, intensity } from './childSpec.ts';
 
 /**
- * Which children are restarted when one has to be: it alone (`one_for_one`), all children (`one_for_all`), or it and those
- * started after it (`rest_for_one`). Temporary children are stopped with the others and do not come back.
+ * Children that are restarted when one has to be: it alone (`one_for_one`), all children (`one_for_all`), or it and those started after it (`rest_for_one`).
+ * Temporary children are stopped with the others and do not come back.
  */
 export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one';
 
-/** Whether the end of significant children ends the supervisor: never, of any of them, or of the last of them. */
+/** Rule by which the end of significant children ends the supervisor: never, of any of them, or of the last of them. */
 export type AutoShutdown = 'never' | 'any_significant' | 'all_significant';
 
-/** What every supervisor can be told. */
+/** Options of every supervisor. */
 export interface SubtreeOptions {
   /** @defaultValue 'one_for_one' */
   readonly strategy?: Strategy | undefined;
@@ -45,15 +45,15 @@ export interface SubtreeOptions {
   readonly children?: readonly ChildSpec[] | undefined;
 }
 
-/** What the root supervisor is told; a nested one takes time, chance and listeners from its parent. */
+/** Options of the root supervisor; a nested one takes time, chance and listeners from its parent. */
 export interface SupervisorOptions extends SubtreeOptions {
-  /** What it is called in events and in the tree. @defaultValue 'root' */
+  /** Name of it in events and in the tree. @defaultValue 'root' */
   readonly name?: string | undefined;
-  /** Where time and timers come from. */
+  /** Source of time and timers. */
   readonly clock: Clock;
   /** A source of chance in [0, 1). */
   readonly random: Random;
-  /** Where its events go. @defaultValue nowhere */
+  /** Sink for its events. @defaultValue nowhere */
   readonly facts?: Facts | undefined;
   /** Hears what any child in the tree emits. A throw is told and ignored. */
   readonly onEmit?: ((child: string, event: AnyEventObject) => void) | undefined;

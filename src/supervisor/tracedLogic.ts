@@ -1,6 +1,6 @@
 import type { AnyActorLogic, AnyActorScope, EventObject, Snapshot } from 'xstate';
 
-/** Where the type of the last event goes. */
+/** Sink for the type of the last event. */
 export interface Traced {
   lastEvent: string | undefined;
 }
@@ -18,13 +18,13 @@ export class TracedLogic implements AnyActorLogic {
     this.#traced = traced;
   }
 
-  /** What inspectors draw the machine from. */
+  /** Definition that inspectors draw the machine from. */
   get config(): unknown {
     return this.#logic.config;
   }
 
   transition(snapshot: unknown, event: EventObject, scope: AnyActorScope): unknown {
-    // One that has failed is told to clean up: that is not what made it fail.
+    // A machine that has failed is told to clean up: that is not what made it fail.
     if (event.type !== 'xstate.stop') this.#traced.lastEvent = event.type;
     return this.#logic.transition(snapshot, event, scope);
   }

@@ -4,7 +4,7 @@ import { messageOf } from '../policy/thrown.ts';
 import { machineStateOf } from './machineState.ts';
 import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
 
-/** One supervisor or child, as the outside sees it. */
+/** Supervisor or child, as the outside sees it. */
 export interface TreeNode {
   readonly id: string;
   readonly type: 'worker' | 'supervisor';
@@ -14,23 +14,23 @@ export interface TreeNode {
   /** Restarts so far; of the root, those of all its children. */
   readonly restarts: number;
   readonly restart: Restart;
-  /** What the last failure said; kept after a successful restart. */
+  /** Words of the last failure; kept after a successful restart. */
   readonly lastError?: string;
   /** The state of its machine; nested states as JSON. Live machines only. */
   readonly machineState?: string;
-  /** When it is started again, in ms from now. */
+  /** Time until it is started again, in ms from now. */
   readonly nextRestartInMs?: number;
   /** Messages held for its next start; absent when there are none. */
   readonly queued?: number;
   /** Messages to it that were refused or dropped, of a supervisor all that went through it; absent when there were none. */
   readonly deadLetters?: number;
-  /** What its spec's `details` says of the live incarnation. */
+  /** Details of the live incarnation, by its spec's `details`. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** In start order; of live supervisors only. */
   readonly children?: readonly TreeNode[];
 }
 
-/** How many children there are, by what they do. */
+/** Number of children, by what they do. */
 export interface ChildCount {
   /** Children in the table. */
   readonly specs: number;
@@ -42,7 +42,7 @@ export interface ChildCount {
   readonly supervisors: number;
 }
 
-/** One direct child of a supervisor, with its actor; what OTP calls `which_children`. */
+/** Direct child of a supervisor, with its actor; what OTP calls `which_children`. */
 export interface ChildInfo {
   readonly id: string;
   /** The live incarnation; undefined between two. */
@@ -80,7 +80,7 @@ export function listChildren(supervision: Supervision): ChildInfo[] {
   }));
 }
 
-/** One direct child as the tree shows it, without walking the others; undefined when there is none of this id. */
+/** Gives one direct child as the tree shows it, without walking the others; undefined when there is none of this id. */
 export function nodeOf(supervision: Supervision, id: string): TreeNode | undefined {
   const child = supervision.children.get(id);
   return child === undefined ? undefined : childNode(supervision, child);

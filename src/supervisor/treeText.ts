@@ -4,7 +4,7 @@ import { readOptions } from '../policy/readOptions.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 import type { TreeNode } from './tree.ts';
 
-/** How a tree is shown as text. */
+/** Options of a tree as text. */
 export interface TreeTextOptions {
   /**
    * Children shown of each supervisor; at least 0, `Infinity` for all. Those that are not running come before those that are;
@@ -26,7 +26,7 @@ interface Column {
   readonly of: (node: TreeNode) => string;
 }
 
-/** What stands before a node, and before its children. */
+/** Text that stands before a node, and before its children. */
 interface Branches {
   readonly own: string;
   readonly below: string;
@@ -82,7 +82,7 @@ export function treeText(node: TreeNode, options: TreeTextOptions = {}): string 
   return `${text.join('\n')}\n`;
 }
 
-/** Which columns stand beside the names: as many as there is room for, in their order. What the others say goes below its row. */
+/** Chooses which columns stand beside the names: as many as there is room for, in their order. The others go below its row. */
 function besideOf(nameWidth: number, widths: readonly number[], used: readonly boolean[], width: number): boolean[] {
   let left = width - nameWidth;
   let isFull = false;
@@ -94,7 +94,7 @@ function besideOf(nameWidth: number, widths: readonly number[], used: readonly b
   });
 }
 
-/** What there was no room for; figures that are zero say nothing there. */
+/** Writes what there was no room for; figures that are zero say nothing there. */
 function belowText(cells: readonly string[], beside: readonly boolean[]): string {
   return columns
     .map(({ title }, index) => ({ title, text: cells[index] ?? '', isBeside: beside[index] === true }))

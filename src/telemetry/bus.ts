@@ -12,8 +12,8 @@ import type { Closers, Heard, Listener } from './listener.ts';
 import { waitForFact, type WaitOptions } from './waitForFact.ts';
 
 /**
- * Where facts go out: typed listeners, promises and async iterators over one EventEmitter3, and a channel of
- * `node:diagnostics_channel` for each type. A name that is none of a fact's is a RangeError that guesses what was meant.
+ * Outlet of facts: typed listeners, promises and async iterators over one EventEmitter3, and a channel of `node:diagnostics_channel` for each type. A name
+ * that is none of a fact's is a RangeError that guesses what was meant.
  */
 export interface Bus extends Facts {
   /** Listens until the returned function is called. */
@@ -29,7 +29,7 @@ export interface Bus extends Facts {
   wait<K extends FactType>(this: void, type: K, options?: WaitOptions<K>): Promise<Told<FactOf<K>>>;
   /** The facts told from now on, as an async iterator over a bounded queue. */
   events<K extends FactType = FactType>(this: void, options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
-  /** Whether a fact that is being told was told as recorded. */
+  /** Tells whether a fact that is being told was told as recorded. */
   isRecorded(this: void, fact: Told<Fact>): boolean;
   /** Ends every iterator and every wait, the later ones too, and removes every listener. Facts told later reach nobody. */
   close(): void;
@@ -40,7 +40,7 @@ export interface BusOptions {
   readonly logger?: Logger | undefined;
   /** Names of the facts there are. @defaultValue any name is taken */
   readonly types?: readonly FactType[] | undefined;
-  /** What goes out in place of a fact: the same without secrets. Must not throw. @defaultValue the fact as it is */
+  /** Gives what goes out in place of a fact: the same without secrets. Must not throw. @defaultValue the fact as it is */
   readonly redact?: ((fact: Told<Fact>) => Told<Fact>) | undefined;
 }
 
@@ -61,7 +61,7 @@ export function createBus(options: BusOptions): Bus {
   const checkType = createNameCheck(options.types);
   const emitter = new EventEmitter<Channels>();
   const endings = new Set<() => void>();
-  /** Which types have listeners, as far as somebody asked since one last came or went. */
+  /** Types that have listeners, as far as somebody asked since one last came or went. */
   const heard = new Map<FactType, Interest>();
   const recorded = new WeakSet<Told<Fact>>();
   let closed = false;
@@ -185,7 +185,7 @@ function wentWell(deliver: Deliver, event: FactType): void {
   if (event !== 'listener.failed') deliver.failures = 0;
 }
 
-/** What was thrown may throw itself when it is looked at. */
+/** Reads what was thrown, which may throw itself when it is looked at. */
 function errorOf(error: unknown): { readonly message: string; readonly stack?: string | undefined } {
   try {
     return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };

@@ -4,7 +4,7 @@ import { readOptions } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
 import type { Closers, Listen } from './listener.ts';
 
-/** Which events are heard, and how many may wait to be read. */
+/** Events that are heard, and how many may wait to be read. */
 export interface StreamOptions<K extends FactType> {
   /** Types to hear. @defaultValue every type */
   readonly types?: readonly K[] | undefined;

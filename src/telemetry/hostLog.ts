@@ -45,7 +45,7 @@ function whoseText(call: string, session: string | undefined): string {
 /** A stall that lasts longer is worth a line, in ms; a busy machine makes shorter ones. */
 const longStallMs = 5000;
 
-/** What a host hears of, besides what the store says of itself (O-11). */
+/** Lines that a host hears, besides what the store says of itself (O-11). */
 const lines: Lines = {
   'breaker.opened': ({ integration, tool, openForMs, kind, rule, cause }) => ({
     level: 'warn',
@@ -98,14 +98,14 @@ const lines: Lines = {
     text: `Turn ${turn} of the session ${session} failed (${kind}): ${error}`,
   }),
   'session.tool_failed': ({ session, integration, tool, effect, lost }) => {
-    // Of the others the call itself is told.
+    // The call itself is told of the others.
     if (lost === undefined) return undefined;
     const what = effect === 'readOnly' ? 'it only reads' : 'it may have taken effect';
     const text = `${callText(integration, tool)} in the session ${session} lost its answer as its process ended: ${what}`;
     return { level: effect === 'readOnly' ? 'info' : 'warn', subject: session, text };
   },
   'session.resumed': ({ session, waiting, openCalls }) => {
-    // What merely waited is delivered as if nothing had been.
+    // Messages that merely waited are delivered as if nothing had been.
     if (openCalls === 0) return undefined;
     const asked = `it is asked what became of ${countText(openCalls, 'call')}`;
     const text = `The session ${session} goes on where an earlier process ended: ${asked}, ${countText(waiting, 'message')} to deliver`;

@@ -24,7 +24,7 @@ export class LineRate {
     this.#all = { since: clock.now(), said: 0, held: 0 };
   }
 
-  /** How many lines about a subject were held back since the last one that was said; undefined: so is this one. */
+  /** Tells how many lines about a subject were held back since the last one that was said; undefined: so is this one. */
   admit(subject: string): number | undefined {
     const now = this.#clock.now();
     const count = this.#countOf(subject, now);

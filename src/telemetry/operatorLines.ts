@@ -3,7 +3,7 @@ import type { Fact, FactOf, FactType } from '../policy/facts.ts';
 type OperatorFact = Extract<Fact, { readonly type: `operator.${string}` }>;
 type OperatorFactType = Extract<FactType, `operator.${string}`>;
 
-/** What an operator did, in a line for people. */
+/** Says what an operator did, in a line for people. */
 export function operatorText<T extends OperatorFactType>(fact: FactOf<T>): string {
   const textOf = texts[fact.type as T] as (fact: FactOf<T>) => string;
   return `${textOf(fact)}${whoText(fact as OperatorFact)}`;

@@ -4,11 +4,11 @@ import { readGiven } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
 import type { Closers, Listen } from './listener.ts';
 
-/** Which event is waited for, and when waiting is given up. */
+/** Event that is waited for, and when waiting is given up. */
 export interface WaitOptions<K extends FactType> {
   /** Gives up waiting; the promise rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether this fact is the one. @defaultValue every fact of the type */
+  /** Tells whether this fact is the one. @defaultValue every fact of the type */
   readonly where?: ((fact: Told<FactOf<K>>) => boolean) | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { McpServerTransport } from '../actors/mcp/transportOptions.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type ClientMessage, createGoodAnswers, type GoodAnswers, textResult } from './faultyMcpAnswers.ts';
 
-/** What a tool of `fakeMcpServer` is given beside its arguments. */
+/** Surroundings of a tool of `fakeMcpServer` beside its arguments. */
 export interface FakeMcpContext {
   /** Aborted when the client has cancelled the call, or the connection has ended. */
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface FakeMcpContext {
 // oxlint-disable-next-line typescript/no-explicit-any -- the tool says what its arguments are
 export type FakeMcpTool = (given: any, context: FakeMcpContext) => unknown;
 
-/** One connection to a fake server, as its client has it: what is sent is answered here. */
+/** Connection to a fake server, as its client has it: what is sent is answered here. */
 export class FakeMcpPeer implements McpServerTransport {
   onmessage?: (message: unknown) => void;
   onclose?: () => void;

@@ -3,15 +3,15 @@ import { byName, callback, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { FakeMcpPeer, type FakeMcpTool } from './fakeMcpPeer.ts';
 
-/** What a fake MCP server is like. */
+/** Options of a fake MCP server. */
 export interface FakeMcpServerOptions {
   /** Its tools, by their names. */
   readonly tools: Readonly<Record<string, FakeMcpTool>>;
-  /** What it calls itself. @defaultValue 'fake' */
+  /** Name that it gives itself. @defaultValue 'fake' */
   readonly name?: string | undefined;
 }
 
-/** What `gateway.mcpServer` takes. */
+/** Server that `gateway.mcpServer` takes. */
 export interface FakeMcpServer {
   readonly connect: () => McpServerTransport;
 }

@@ -12,14 +12,14 @@ export interface ClientMessage {
 
 export type Answer = { readonly result: object } | { readonly error: RpcError };
 
-/** What a server answers that does nothing wrong. */
+/** Answers of a server that does nothing wrong. */
 export interface GoodAnswers {
   answer(message: ClientMessage): Answer;
   /** Lists these from now on, and whatever the rules befall. */
   setTools(tools: readonly FaultyTool[]): void;
 }
 
-/** What a server says of itself. */
+/** Identity that a server tells of itself. */
 export interface ServerIdentity {
   readonly name: string;
   readonly version: string;

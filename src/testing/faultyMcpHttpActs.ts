@@ -8,7 +8,7 @@ import type { McpHttpSession } from './mcpHttpSessions.ts';
 
 type Fault<D extends McpHttpFault['do']> = Extract<McpHttpFault, { do: D }>;
 
-/** How answers are sent where the fault does not say. */
+/** Manner in which answers are sent where the fault does not say. */
 interface Manner {
   readonly answerAs: 'stream' | 'json';
   readonly eventIds: boolean;
@@ -19,7 +19,7 @@ export class McpHttpActs {
   readonly #manner: Manner;
   readonly #requests: McpHttpRequests;
   readonly #held = new Set<() => void>();
-  /** What to do once the client has replied to one of our questions. */
+  /** Steps once the client has replied to one of our questions. */
   readonly #onReply = new Map<unknown, (reply: object) => void>();
 
   constructor(manner: Manner, requests: McpHttpRequests) {
@@ -49,7 +49,7 @@ export class McpHttpActs {
   end(response: ServerResponse, how: 'end' | 'reset'): void {
     this.#requests.abandon(response);
     if (how === 'end') response.end();
-    // What was written goes out first.
+    // Anything written goes out first.
     else setImmediate(() => response.socket?.resetAndDestroy());
   }
 

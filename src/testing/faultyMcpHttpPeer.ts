@@ -15,14 +15,14 @@ const capabilities = {
   logging: {},
 };
 
-/** What the second era does not have any more. */
+/** Methods that the second era does not have any more. */
 const gone: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe']);
 
 /** The server side of HTTP conversations, by the script. */
 export class FaultyMcpHttpPeer {
   readonly requests: McpHttpRequests;
   readonly sessions: McpHttpSessions;
-  /** Where clients find the server. */
+  /** Address where clients find the server. */
   origin = '';
   onBlackHole: () => void = () => undefined;
   readonly #script: FaultyMcpHttpScript;
@@ -145,7 +145,7 @@ export class FaultyMcpHttpPeer {
     } else this.#acts.answer(exchange, session, answer);
   }
 
-  /** What a server answers that does nothing wrong; one of the second era says so in each result. */
+  /** Answers as a server that does nothing wrong; one of the second era says so in each result. */
   #answer(message: ClientMessage): Answer {
     const meta = message.params['_meta'] as Readonly<Record<string, unknown>> | undefined;
     if (meta?.['io.modelcontextprotocol/protocolVersion'] !== statelessVersion) return this.#answers.answer(message);

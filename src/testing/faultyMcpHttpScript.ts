@@ -4,13 +4,13 @@ import { type FaultyTool, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { httpRulesKey, type McpHttpFaultRule } from './mcpHttpFaults.ts';
 
-/** How an MCP server over HTTP misbehaves, and what it is like otherwise. */
+/** Faults of an MCP server over HTTP, and what it is like otherwise. */
 export interface FaultyMcpHttpServerOptions {
   /** The script. The first rule that matches a request befalls it; what matches none is answered as it should be. @defaultValue [] */
   readonly faults?: readonly McpHttpFaultRule[] | undefined;
   /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
   readonly tools?: readonly (string | FaultyTool)[] | undefined;
-  /** What it calls itself. @defaultValue 'faulty' */
+  /** Name that it gives itself. @defaultValue 'faulty' */
   readonly name?: string | undefined;
   /** The version that it tells. @defaultValue '1.0.0' */
   readonly version?: string | undefined;
@@ -21,11 +21,11 @@ export interface FaultyMcpHttpServerOptions {
    * (`server/discover`, `subscriptions/listen`). @defaultValue 'sessions'
    */
   readonly era?: 'sessions' | 'stateless' | 'both' | undefined;
-  /** Whether it gives its clients a session ID in the first era, and insists on it. @defaultValue true */
+  /** Gives its clients a session ID in the first era, and insists on it. @defaultValue true */
   readonly sessionIds?: boolean | undefined;
-  /** How it answers a request, unless a fault needs a stream. @defaultValue 'stream' */
+  /** Form in which it answers a request, unless a fault needs a stream. @defaultValue 'stream' */
   readonly answerAs?: 'stream' | 'json' | undefined;
-  /** Whether events have IDs, so that a client that lost a stream can go on with it. @defaultValue false */
+  /** Gives events IDs, so that a client that lost a stream can go on with it. @defaultValue false */
   readonly eventIds?: boolean | undefined;
   /** Asked for each request, with the token of its header. A refused one gets 401. @defaultValue every one may */
   readonly authorize?: ((token: string | undefined) => boolean) | undefined;

@@ -9,13 +9,13 @@ import { TcpFront } from './tcpFront.ts';
 
 /** A server that runs. Its counts are since its start, restarts and all. */
 export interface FaultyMcpHttpServer {
-  /** Of its one endpoint. */
+  /** URL of its one endpoint. */
   readonly url: string;
   /** Every request that arrived whole, in order. */
   readonly received: readonly ReceivedMcpRequest[];
-  /** How many of them; `on` takes the words of a rule. @param on - by default all requests. */
+  /** Counts them; `on` takes the words of a rule. @param on - by default all requests. */
   requests(on?: string): number;
-  /** How often tools ran, or this tool, whatever became of the answer. */
+  /** Counts how often tools ran, or this tool, whatever became of the answer. */
   ran(tool?: string): number;
   /** Requests that the client gave up before their answer had ended. */
   readonly aborted: number;

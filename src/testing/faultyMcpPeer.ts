@@ -62,7 +62,7 @@ export function createFaultyMcpPeer(
 }
 
 function createActs(answers: GoodAnswers, write: (text: string) => void) {
-  /** What to do once the client has cancelled a request, or replied to one of ours. */
+  /** Steps once the client has cancelled a request, or replied to one of ours. */
   const onCancel = new Map<unknown, () => void>();
   const onReply = new Map<unknown, () => void>();
 
@@ -166,7 +166,7 @@ function crash({ exitCode = 1, signal, stderr }: Omit<Extract<McpFault, { do: 'c
     if (signal === undefined) process.exit(exitCode);
     process.kill(process.pid, signal);
   };
-  // What is still on its way to a pipe would be lost: on some systems pipes are written behind.
+  // Output that is still on its way to a pipe would be lost: on some systems pipes are written behind.
   const flushed = (): void => void process.stdout.write('', end);
   if (stderr === undefined) flushed();
   else process.stderr.write(`${stderr}\n`, flushed);

@@ -6,7 +6,7 @@ import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
 
-/** How an MCP server misbehaves, and what it is like otherwise. */
+/** Faults of an MCP server, and what it is like otherwise. */
 export interface FaultyMcpServerOptions {
   /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
   readonly faults?: readonly McpFaultRule[] | undefined;
@@ -14,7 +14,7 @@ export interface FaultyMcpServerOptions {
   readonly tools?: readonly (string | FaultyTool)[] | undefined;
   /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
   readonly toolsAfterRestart?: readonly (string | FaultyTool)[] | undefined;
-  /** What it calls itself. @defaultValue 'faulty' */
+  /** Name that it gives itself. @defaultValue 'faulty' */
   readonly name?: string | undefined;
   /** The version that it tells. @defaultValue '1.0.0' */
   readonly version?: string | undefined;
@@ -36,7 +36,7 @@ export interface FaultyMcpServer {
   readonly args: string[];
 }
 
-/** What the program is given: the options, checked and with their defaults. */
+/** Options that the program is given, checked and with their defaults. */
 export interface FaultyMcpScript extends ServerIdentity {
   readonly faults: readonly McpFaultRule[];
   readonly tools: readonly FaultyTool[];

@@ -10,20 +10,20 @@ const moments = ['headers', 'start', 'text', 'event', 'tool', 'content', 'finish
 const endings = ['end', 'stall', 'pings', 'reset', 'close', 'error', 'open'] as const;
 
 /**
- * How far an answer comes before it goes wrong. `headers`: nothing of the body is sent. `start`: its first event is. `text`: half of the text is.
- * `event`: so is half of an event of the text, cut within a character. `tool`: half of the call of the tool. `content`: all but the last events. `finish`: so is why it ends, where
- * an event before the last one says that. `end`: all of it.
+ * Point to which an answer comes before it goes wrong. `headers`: nothing of the body is sent. `start`: its first event is. `text`: half of the text is.
+ * `event`: so is half of an event of the text, cut within a character. `tool`: half of the call of the tool. `content`: all but the last events. `finish`: so
+ * is why it ends, where an event before the last one says that. `end`: all of it.
  */
 export type ModelMoment = (typeof moments)[number];
 
 /**
- * What happens then. `end`: the body ends in good order, complete or not. `stall`: nothing more. `pings`: signs of life alone. `reset`: the
- * connection is reset. `close`: it is closed without the end of the body. `error`: an event that says so, then the end. `open`: as `stall`, the name for it after
- * the last event.
+ * Ending that follows then. `end`: the body ends in good order, complete or not. `stall`: nothing more. `pings`: signs of life alone. `reset`: the connection
+ * is reset. `close`: it is closed without the end of the body. `error`: an event that says so, then the end. `open`: as `stall`, the name for it after the
+ * last event.
  */
 export type ModelEnding = (typeof endings)[number];
 
-/** What a model API does with one request for an answer. */
+/** Act of a model API on one request for an answer. */
 export type ModelAnswer =
   /** Answers with a stream, or as a whole where the request asks for no stream. */
   | {
@@ -72,7 +72,7 @@ export interface ModelRequest {
   readonly body: string;
   /** SHA-256 of the body, in hex. */
   readonly hash: string;
-  /** Whether its client left before the answer had ended. */
+  /** True where its client left before the answer had ended. */
   readonly aborted: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface FaultyModelApi {
 }
 
 /**
- * What a model API answers: the answers in order, the last one again and again, or a function of the request and its number, from 0.
+ * Answers of a model API: in order, the last one again and again, or a function of the request and its number, from 0.
  */
 export type ModelScript = readonly ModelAnswer[] | ((request: ModelRequest, number: number) => ModelAnswer);
 
@@ -254,7 +254,7 @@ async function stream(
   }
 }
 
-/** What is sent before it goes wrong. */
+/** Gives what is sent before it goes wrong. */
 function partsUntil(
   moment: ModelMoment,
   { start, text: said, tool, finish, last }: ModelEvents,

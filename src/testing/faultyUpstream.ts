@@ -11,7 +11,7 @@ import { byName, duration, integer, type Key, list, text } from '../policy/optio
 import { readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 
-/** What an HTTP upstream does with one request. */
+/** Act of an HTTP upstream on one request. */
 export type UpstreamFault =
   /** Answers, with 200 where nothing else is said: 429 with `retry-after`, 503, 529. */
   | {
@@ -51,7 +51,7 @@ export interface FaultyUpstream {
   readonly url: string;
   /** Every request so far, in the order they arrived. */
   readonly received: readonly ReceivedRequest[];
-  /** How many requests a path got. */
+  /** Counts the requests that a path got. */
   requests(path: string): number;
   /** Ends every connection, the hanging ones too. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { anything, choice, duration, either, integer, type Key, type Keys, list,
 import type { Duration } from '../policy/duration.ts';
 import { show } from '../policy/showValue.ts';
 
-/** What a faulty MCP server can do wrong to one answer, on whatever transport. */
+/** Fault that a faulty MCP server can do to one answer, on whatever transport. */
 export type McpAnswerFault =
   /** Answers after `ms`; the progress notifications are spread over that time. */
   | {
@@ -30,7 +30,7 @@ export type McpAnswerFault =
   /** A result with `isError`, one part of content for each text. */
   | { readonly do: 'tool_error'; readonly texts?: readonly string[] | undefined };
 
-/** What a server can ask of its client. */
+/** Request that a server can make of its client. */
 export type AskedMethod = 'sampling/createMessage' | 'elicitation/create' | 'roots/list';
 
 export const askedMethod = choice<AskedMethod, { readonly required: true }>(
@@ -50,7 +50,7 @@ export const answerFaultKeys: Readonly<Record<McpAnswerFault['do'], Keys>> = {
   tool_error: { texts: list(someText, { expected: 'an array of strings' }) },
 };
 
-/** Which of the messages that match the rest of a rule. */
+/** Choice among the messages that match the rest of a rule. */
 export const nthKey = either<number | readonly number[]>(
   [integer(), list(integer(), { expected: 'an array of positive integers' })],
   (value) => (Array.isArray(value) ? 1 : 0),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** One stream of events; what its client missed is sent again to one that names the last event it has. */
+/** A stream of events; what its client missed is sent again to one that names the last event it has. */
 interface EventStream {
   readonly events: string[];
   readonly readers: Set<ServerResponse>;

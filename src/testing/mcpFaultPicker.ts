@@ -1,6 +1,6 @@
-/** What a rule of a script says of the messages that it befalls. */
+/** Part of a rule of a script about the messages that it befalls. */
 export interface CountedRule {
-  /** Which of the messages that match the rest of the rule, from 1. */
+  /** Choice among the messages that match the rest of the rule, from 1. */
   readonly nth?: number | readonly number[] | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface FaultyTool {
   readonly annotations?: Readonly<Record<string, boolean | string>> | undefined;
 }
 
-/** What a server of the faulty kind can do wrong to one message; everything else it does right. */
+/** Fault that a server of the faulty kind can do to one message; everything else it does right. */
 export type McpFault =
   | McpAnswerFault
   /** Exits, before it answers or once the answer is on its way: with this code, or by a signal to itself. */
@@ -88,7 +88,7 @@ export type McpFault =
   /** Closes one of its pipes, says `closed it` on stderr, and stays. */
   | { readonly do: 'close_pipe'; readonly pipe: 'stdin' | 'stdout' };
 
-/** Which messages a fault befalls: all that match every condition given. */
+/** Messages that a fault befalls: all that match every condition given. */
 export interface McpFaultMatch {
   /**
    * A method of a request or a notification of the client; `start` is the start of the server, before it reads anything.
@@ -97,13 +97,13 @@ export interface McpFaultMatch {
   readonly on?: string | undefined;
   /** Only calls of this tool, which the server then has. */
   readonly tool?: string | undefined;
-  /** Which of the messages that match the rest of the rule, counted from 1 in each start of the server. @defaultValue all */
+  /** Choice among the messages that match the rest of the rule, counted from 1 in each start of the server. @defaultValue all */
   readonly nth?: number | readonly number[] | undefined;
-  /** Which start of the server, from 1; needs a `startsFile`. @defaultValue every one */
+  /** Start of the server, from 1; needs a `startsFile`. @defaultValue every one */
   readonly start?: number | undefined;
 }
 
-/** One line of the script: what goes wrong, and when. */
+/** Line of the script: what goes wrong, and when. */
 export type McpFaultRule = McpFault & McpFaultMatch;
 
 const matchKeys = {

@@ -20,7 +20,7 @@ import {
   someText,
 } from './mcpAnswerFaults.ts';
 
-/** What a faulty MCP server over HTTP can do wrong to one request; everything else it does right. */
+/** Fault that a faulty MCP server over HTTP can do to one request; everything else it does right. */
 export type McpHttpFault =
   | McpAnswerFault
   /** Answers with this status and body in place of a message. The tool has not run. */
@@ -46,7 +46,7 @@ export type McpHttpFault =
   /** Opens an event stream, and no answer ever comes on it. */
   | {
       readonly do: 'silent_stream';
-      /** What comes in its place: comments, or progress of the request that never ends. @defaultValue 'nothing' */
+      /** Bytes that come in its place: comments, or progress of the request that never ends. @defaultValue 'nothing' */
       readonly sends?: 'nothing' | 'comments' | 'progress' | undefined;
       /** Between two of them, in ms above 0. @defaultValue 100 */
       readonly everyMs?: Duration | undefined;
@@ -94,7 +94,7 @@ export type McpHttpFault =
   /** From now on nothing gets through, either way, on no connection, until `heal()` of the server. */
   | { readonly do: 'black_hole' };
 
-/** Which requests a fault befalls: all that match every condition given. */
+/** Requests that a fault befalls: all that match every condition given. */
 export interface McpHttpFaultMatch {
   /**
    * The method of the message in a POST; or `POST` for any, `GET` for one that opens a standing stream, `resume` for a GET with
@@ -103,13 +103,13 @@ export interface McpHttpFaultMatch {
   readonly on?: string | undefined;
   /** Only calls of this tool, which the server then has. */
   readonly tool?: string | undefined;
-  /** Which of the requests that match the rest of the rule, counted from 1. @defaultValue all */
+  /** Choice among the requests that match the rest of the rule, counted from 1. @defaultValue all */
   readonly nth?: number | readonly number[] | undefined;
-  /** Whether the tool runs, and is counted. @defaultValue as the fault says; true where it says nothing */
+  /** True where the tool runs, and is counted. @defaultValue as the fault says; true where it says nothing */
   readonly runs?: boolean | undefined;
 }
 
-/** One line of the script: what goes wrong, and when. */
+/** Line of the script: what goes wrong, and when. */
 export type McpHttpFaultRule = McpHttpFault & McpHttpFaultMatch;
 
 const matchKeys = {
@@ -146,7 +146,7 @@ const faultKeys: Readonly<Record<McpHttpFault['do'], Keys>> = {
 /** The lines of a script. */
 export const httpRulesKey = scriptKey<McpHttpFaultRule>(faultKeys, matchKeys);
 
-/** Whether a tool runs that this rule befalls. */
+/** Tells whether a tool runs that this rule befalls. */
 export function letsToolRun(rule: McpHttpFaultRule | undefined): boolean {
   return rule?.runs ?? !(rule?.do === 'status' || rule?.do === 'lose_session');
 }

@@ -8,8 +8,8 @@ export const statelessVersion = '2026-07-28';
 export interface ReceivedMcpRequest {
   readonly method: string;
   /**
-   * What it is, in the words of a rule: the method of its message, `GET`, `resume` or `DELETE`; `reply` is a client's answer to a
-   * question of the server, `metadata` a request for the metadata of its authorization, `other` anything else.
+   * Kind of it, in the words of a rule: the method of its message, `GET`, `resume` or `DELETE`; `reply` is a client's answer to a question of the server,
+   * `metadata` a request for the metadata of its authorization, `other` anything else.
    */
   readonly on: string;
   /** The tool that it calls. */
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly reply?: { readonly id: unknown; readonly content: object } | undefined;
 }
 
-/** Which requests came, and what their clients made of the answers. */
+/** Requests that came, and what their clients made of the answers. */
 export class McpHttpRequests {
   readonly received: ReceivedMcpRequest[] = [];
   /** Requests given up by their clients. */
@@ -85,7 +85,7 @@ export class McpHttpRequests {
   }
 }
 
-/** Whether a request is one of those that a word of a rule means. */
+/** Tells whether a request is one of those that a word of a rule means. */
 export function matchesOn(on: string, request: { readonly method?: string | undefined; readonly on: string }): boolean {
   return on === 'any' || on === request.on || (on === 'POST' && request.method === 'POST');
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { RpcId } from '../protocol/jsonRpc.ts';
 import { McpEventStreams } from './mcpEventStreams.ts';
 
-/** One session, or what all clients share where there are none. */
+/** A session, or what all clients share where there are none. */
 export class McpHttpSession {
   readonly id: string | undefined;
   readonly streams = new McpEventStreams();
@@ -14,7 +14,7 @@ export class McpHttpSession {
     this.id = id;
   }
 
-  /** Whether somebody reads the GET stream. */
+  /** True while somebody reads the GET stream. */
   get stands(): boolean {
     return this.standing !== undefined && this.streams.isRead(this.standing);
   }
@@ -27,7 +27,7 @@ interface Listen {
   readonly wanted: Readonly<Record<string, unknown>>;
 }
 
-/** What a client has to want to be told of a change. */
+/** Names of what a client has to want to be told of a change. */
 const wantedFor: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -41,7 +41,7 @@ export class McpHttpSessions {
   readonly #sessions = new Map<string, McpHttpSession>();
   readonly #listens = new Set<Listen>();
   readonly #eventIds: boolean;
-  /** Of clients without a session. */
+  /** State of clients without a session. */
   #shared = new McpHttpSession(undefined);
 
   constructor(eventIds: boolean) {

@@ -1,7 +1,7 @@
 /** The protocol of a model's stream. */
 export type ModelProtocol = 'messages' | 'responses' | 'chat' | 'gemini';
 
-/** What the model says. */
+/** Words of the model. */
 export interface ModelSays {
   readonly text: string;
   /** A tool that it calls after the text. */

@@ -2,9 +2,9 @@ import type { ReplayResult } from '../replay/result.ts';
 import { seededRandom } from './random.ts';
 import { SimulatedClock } from './simulatedClock.ts';
 
-/** What is otherwise in a replay. */
+/** Changes in a replay. */
 export interface ReplayIncidentOptions {
-  /** What is to be otherwise than it was, such as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
+  /** Options that are to be otherwise than they were, such as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
   readonly policy?: readonly string[] | undefined;
 }
 

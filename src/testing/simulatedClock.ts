@@ -131,7 +131,7 @@ export class SimulatedClock implements Clock {
     if (ms >= longStallMs) for (const { heard } of [...this.#watchers]) heard?.(ms);
   }
 
-  /** Those of {@link stall}, to the millisecond. */
+  /** Stalls of {@link stall}, to the millisecond. */
   get stalls(): Stalls {
     return this.#measure;
   }

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 export class TcpFront {
   #server: Server | undefined;
   readonly #pairs = new Map<Socket, Socket | undefined>();
-  /** Those that their client has ended are not closed before we do. */
+  /** Sockets that their client has ended are not closed before we do. */
   readonly #fronts = new Set<Socket>();
   readonly #backPort: number;
   readonly #changed: () => void;
@@ -62,7 +62,7 @@ export class TcpFront {
     this.#isHole = true;
   }
 
-  /** What fell into the hole is lost, so its connections are ended. */
+  /** Ends the connections of what fell into the hole, as that is lost. */
   heal(): void {
     this.#isHole = false;
     this.reset();

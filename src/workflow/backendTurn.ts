@@ -14,7 +14,7 @@ import { plannedItem } from './runRecords.ts';
 import { settingsOf, type SupervisedBackend, type Work } from './supervisedBackend.ts';
 import type { WorkflowProgress, WorkflowStepContext } from './workflowTypes.ts';
 
-/** One backend's turn in a run: what fills the slots of the machine while it has it. */
+/** Turn of one backend in a run: what fills the slots of the machine while it has it. */
 export interface BackendTurn<R, S> {
   readonly phase: WorkflowProgress['phase'];
   /** Once it has planned. */
@@ -64,7 +64,7 @@ export function createBackendTurn<I, R, S>(
     found: run.handover.words,
   };
 
-  /** What a backend does may throw at once, or be no promise. */
+  /** Takes what a backend does, which may throw at once, or be no promise. */
   async function taken<T>(begin: () => T | PromiseLike<T>): Promise<T> {
     const answer = Promise.resolve().then(() => within(begin));
     step = answer.catch(() => undefined);
@@ -122,7 +122,7 @@ export function createBackendTurn<I, R, S>(
     },
   };
 
-  /** What earlier backends have left open is known, as far as it can be, before anything is planned. */
+  /** Finds out what earlier backends have left open, as far as it can be known, before anything is planned. */
   async function askFirst(): Promise<void> {
     const { reconcile, handover } = run;
     if (reconcile === undefined || handover.doubtful.length === 0) return;

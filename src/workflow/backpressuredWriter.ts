@@ -27,7 +27,7 @@ export class BackpressuredWriter {
     return this.#gone;
   }
 
-  /** Whether it takes more now. */
+  /** True while it takes more. */
   get hasRoom(): boolean {
     return !this.#gone && !this.#full && !this.#stream.writableEnded;
   }
@@ -57,7 +57,7 @@ export class BackpressuredWriter {
   /** Leaves the stream open, to others. Resolves when all was handed on, or the reader is gone. Never rejects. */
   async release(): Promise<void> {
     await this.#until(() => this.#unwritten === 0);
-    // Of a stream that failed the error may be yet to come.
+    // The error of a stream that failed may be yet to come.
     if (!this.#gone) this.#forget();
   }
 

@@ -12,17 +12,17 @@ export interface DoubtfulItem {
   readonly item: WorkflowWorkItem;
   readonly failure: Failure;
   readonly backend: string;
-  /** When it was begun, wall time in ms. */
+  /** Time of its begin, wall time in ms. */
   readonly startedAt: number;
 }
 
-/** What one backend of a run leaves to the next. */
+/** Handover of one backend of a run to the next. */
 export interface Handover<R> {
-  /** What was done, by item. */
+  /** Results of what was done, by item. */
   readonly results: ReadonlyMap<string, DoneItem<R>>;
   /** The values of the same, for backends. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** What was found out about items that were begun, by item, in words. */
+  /** Findings on items that were begun, by item, in words. */
   readonly words: ReadonlyMap<string, string>;
   /** Items that were begun and may have taken effect, or not. */
   readonly doubtful: readonly DoubtfulItem[];
@@ -40,7 +40,7 @@ export interface Handover<R> {
 }
 
 interface Doubt extends DoubtfulItem {
-  /** How it is known that nobody knows. */
+  /** Grounds on which it is known that nobody knows. */
   readonly how?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export function createHandover<R>(): Handover<R> {
       if (before === undefined) return undefined;
       const effect = together(before.item.effect, item.effect);
       const { failure, how } = before;
-      // What a rule did not find out is not done again, whoever would repeat it without one.
+      // An item about which a rule found nothing out is not done again, whoever would repeat it without one.
       if (how === undefined && mayRepeat(failure, effect, repeatAfter)) return undefined;
       const why = how === undefined ? failure.message : `${failure.message}; ${how}`;
       return {
@@ -106,7 +106,7 @@ const said: Readonly<Record<Finding['verdict'], string>> = {
   unknown: 'what became of it is not known',
 };
 
-/** What two backends say of the same item: that it changes something counts for more than that it does not, and both for more than nothing. */
+/** Joins what two backends say of the same item: that it changes something counts for more than that it does not, and both for more than nothing. */
 function together(before: Effect | undefined, now: Effect | undefined): Effect | undefined {
   return before === 'mutating' || now === 'mutating' ? 'mutating' : (before ?? now);
 }

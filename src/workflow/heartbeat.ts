@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 
-/** What beats for a client that may have nothing else to read. */
+/** Parts of a heartbeat for a client that may have nothing else to read. */
 interface HeartbeatParts {
   readonly clock: Clock;
   readonly everyMs: number;

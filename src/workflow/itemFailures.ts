@@ -5,7 +5,7 @@ import type { WorkflowItem } from './workflowTypes.ts';
 /** Failed items whose errors are kept with the failure of all. */
 const mostErrors = 20;
 
-/** What the call of an item ends with that goes on when its backend's run is over. */
+/** Gives what the call of an item ends with that goes on when its backend's run is over. */
 export function endedWith(backend: string, inFlight: boolean): FailureFacts {
   return {
     kind: 'cancelled',

@@ -7,7 +7,7 @@ import { type CheckedReconcile, itemRule } from './itemRule.ts';
 import type { RunParts } from './runParts.ts';
 import { settingsOf, type SupervisedBackend, type Work } from './supervisedBackend.ts';
 
-/** Of an item whose end is asked for nothing is done. */
+/** Work on an item whose end is asked for: nothing is done. */
 const nothing: Work = () => Promise.reject(new Error('The item is asked about, not done'));
 
 /**

@@ -13,9 +13,9 @@ export interface ItemTable<R> {
   next(): number | undefined;
   /** Notes the end of an item, once. Gives the places of those that are skipped for it. */
   end(place: number, result: WorkflowItemResult<R>): readonly number[];
-  /** How an item ended. */
+  /** Tells how an item ended. */
   result(place: number): WorkflowItemResult<R> | undefined;
-  /** How each item ended, in the order of the plan; those that were never begun as skipped for nothing of their own. */
+  /** Tells how each item ended, in the order of the plan; those that were never begun as skipped for nothing of their own. */
   results(): readonly WorkflowItemResult<R>[];
 }
 

@@ -112,7 +112,7 @@ export class ItemWork<I, R, S> {
     return true;
   }
 
-  /** Of limits that are over in the same moment this may be the first: what is begun then would be aborted by the next. */
+  /** Waits, as this may be the first of limits that are over in the same moment: what is begun then would be aborted by the next. */
   #pumpSoon(): void {
     if (this.#isPumpQueued) return;
     this.#isPumpQueued = true;
@@ -143,7 +143,7 @@ export class ItemWork<I, R, S> {
     if (tookMore) this.#tellFigures();
   }
 
-  /** What the item says of itself comes before what its backend's policy says. */
+  /** Puts what the item says of itself before what its backend's policy says. */
   #attemptsOf(item: WorkflowItem | undefined): number {
     return item?.maxAttempts ?? this.#path.policy.retry.maxAttempts;
   }
@@ -279,7 +279,7 @@ export class ItemWork<I, R, S> {
   }
 }
 
-/** What an item ended with that was done, by its own answer or by what its rule found out; undefined of one that was not. */
+/** Gives what an item ended with that was done, by its own answer or by what its rule found out; undefined of one that was not. */
 function doneBy(
   outcome: Outcome<unknown>,
 ): { readonly value: unknown; readonly known?: { readonly reconciled: string } } | undefined {

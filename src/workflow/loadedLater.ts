@@ -1,4 +1,4 @@
-/** What is loaded when it is needed. */
+/** Value that is loaded when it is needed. */
 export interface Late<T> {
   /** Once it is loaded. */
   readonly value: T | undefined;

@@ -10,7 +10,7 @@ import type { WorkflowWorkItem } from './workflowTypes.ts';
 export interface SoundPlan {
   readonly items: readonly WorkflowWorkItem[];
   readonly mode: string | undefined;
-  /** Of each item the places of those it depends on. */
+  /** Places of those that each item depends on. */
   readonly graph: readonly (readonly number[])[];
 }
 
@@ -43,7 +43,7 @@ export async function checkPlan(backend: string, plan: unknown): Promise<SoundPl
   return { items: items.map(inOneSpelling), graph, mode };
 }
 
-/** What is known of an item goes by one name for its readers; everything it said is kept. */
+/** Gives what is known of an item one name for its readers; everything it said is kept. */
 function inOneSpelling(item: WorkflowWorkItem): WorkflowWorkItem {
   const { tools = item.tools_needed, servers = item.mcp_servers, maxAttempts = item.max_attempts } = item;
   return {

@@ -1,7 +1,7 @@
 import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/options.ts';
 
-/** What of an item its place in the plan depends on. */
+/** Parts of an item that its place in the plan depends on. */
 export interface PlannedNode {
   readonly id: string;
   readonly dependencies: readonly string[];

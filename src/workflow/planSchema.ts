@@ -31,7 +31,7 @@ const part = {
 
 const success = test<true, { required: true }>('true or false', (value) => value === true, { required: true });
 
-/** What a plan says, wherever it says it. */
+/** Content of a plan, wherever it says it. */
 export interface PlanPart {
   readonly items: readonly WorkflowWorkItem[];
   readonly mode?: string | undefined;

@@ -13,9 +13,9 @@ export type ProgressStream = Writable & {
   readonly columns?: number | undefined;
 };
 
-/** How progress is written. */
+/** Options of writing progress. */
 export interface ShowProgressOptions {
-  /** Whether one line is written over and over, rather than a line for each item that ends. @defaultValue on a terminal that can, by `TERM` */
+  /** Writes one line over and over, rather than a line for each item that ends. @defaultValue on a terminal that can, by `TERM` */
   readonly rewrite?: boolean | undefined;
 }
 

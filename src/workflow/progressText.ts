@@ -8,7 +8,7 @@ const maxNamed = 10;
 const maxErrorWidth = 200;
 
 /**
- * Where a run stands, as one line for people: `3 of 8 · fetch prices (attempt 2 of 3), write summary · claude`.
+ * Tells where a run stands, as one line for people: `3 of 8 · fetch prices (attempt 2 of 3), write summary · claude`.
  * @param width - columns it may take, at least 1; items that find no room in it are counted. @defaultValue no limit
  */
 export function progressText(progress: WorkflowProgress, width: number = Number.POSITIVE_INFINITY): string {
@@ -42,7 +42,7 @@ function doing({ phase, running }: WorkflowProgress, named: number): string {
   }
 }
 
-/** What a reader of a log has to know of an event; undefined when that is nothing. Items at work are left to {@link progressText}. */
+/** Says what a reader of a log has to know of an event; undefined when that is nothing. Items at work are left to {@link progressText}. */
 export function eventLine({ type, data }: WorkflowEvent): string | undefined {
   switch (type) {
     case 'workflow_started':

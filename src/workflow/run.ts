@@ -16,7 +16,7 @@ import { createRunRecords } from './runRecords.ts';
 import type { SupervisedBackend } from './supervisedBackend.ts';
 import type { WorkflowFallback, WorkflowOutcome, WorkflowRun, WorkflowRunOptions } from './workflowTypes.ts';
 
-/** What one run needs of its workflow. */
+/** Options that one run needs of its workflow. */
 export interface RunOptions<I, R, S> extends WorkflowRunOptions {
   readonly id: string;
   readonly workflow: string;
@@ -33,11 +33,11 @@ export interface RunOptions<I, R, S> extends WorkflowRunOptions {
 /** A run, for its workflow. */
 export interface OwnedRun<R, S> {
   readonly handle: WorkflowRun<R, S>;
-  /** Of the backend that took its turn last. @throws Error when none has. */
+  /** Turn of the backend that took its turn last. @throws Error when none has. */
   readonly turn: BackendTurn<R, S>;
   /** Gives the backend of this place its turn. */
   takeTurn(place: number, createTurn: typeof createBackendTurn): BackendTurn<R, S>;
-  /** What its machine told. */
+  /** Receives what its machine told. */
   heard(event: WorkflowEmitted): void;
   /** Its machine runs: orders go there from now on. */
   runs(send: (event: WorkflowMachineEvent) => void): void;
@@ -50,7 +50,7 @@ const circuitOpenReason = 'Circuit breaker OPEN - too many recent failures';
 
 type RunRuntime = Pick<Runtime, 'clock' | 'bus' | 'deadlines' | 'signals'>;
 
-/** One run: its handle, and what its machine is told and tells. Its deadline runs from now. */
+/** Creates one run: its handle, and what its machine is told and tells. Its deadline runs from now. */
 export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOptions<I, R, S>): OwnedRun<R, S> {
   const { clock, bus, deadlines, signals } = runtime;
   const { id, workflow, backends, concurrency, overallMs, signal, session } = options;
@@ -75,7 +75,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
   let supervised = backendAt(0);
   let turn: BackendTurn<R, S> | undefined;
   let turnStartedAt = startedAt;
-  /** Of the last plan. */
+  /** Table of the last plan. */
   let table: ItemTable<R> | undefined;
   let send: ((event: WorkflowMachineEvent) => void) | undefined;
   let isOver = false;

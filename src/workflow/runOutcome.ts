@@ -22,7 +22,7 @@ export function failureOfAll(workflow: string, failures: readonly Failure[]): Fa
   };
 }
 
-/** One sentence for people about the end of a run. */
+/** Says in one sentence for people how a run ended. */
 export function endText(
   status: Status,
   backend: string,

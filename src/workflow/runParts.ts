@@ -4,7 +4,7 @@ import type { Handover } from './handover.ts';
 import type { CheckedReconcile } from './itemRule.ts';
 import type { RunRecords } from './runRecords.ts';
 
-/** What all turns of one run share. */
+/** Parts that all turns of one run share. */
 export interface RunParts<I, R> extends Pick<Runtime, 'clock' | 'deadlines'> {
   readonly id: string;
   readonly input: I;
@@ -14,6 +14,6 @@ export interface RunParts<I, R> extends Pick<Runtime, 'clock' | 'deadlines'> {
   readonly log: WorkflowEventLog;
   readonly records: RunRecords;
   readonly handover: Handover<R>;
-  /** What is asked about items whose end is not known. */
+  /** Questions about items whose end is not known. */
   readonly reconcile: CheckedReconcile | undefined;
 }

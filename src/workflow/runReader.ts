@@ -1,6 +1,6 @@
 import type { NumberedWorkflowEvent, WorkflowRun } from './workflowTypes.ts';
 
-/** What is watched of a run. */
+/** Parts of a run that are watched. */
 export type WatchedRun = Pick<WorkflowRun<unknown, unknown>, 'events' | 'progress'>;
 
 /** An event, and the number before which nothing is missing: where it is less than that of the event, the events between are lost. */

@@ -7,7 +7,7 @@ import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { ItemTable } from './itemTable.ts';
 import type { WorkflowFallback, WorkflowItem } from './workflowTypes.ts';
 
-/** What is told of one attempt of an item that failed. */
+/** Failed attempt of an item, as it is told. */
 export interface ItemError {
   readonly item: WorkflowItem;
   readonly facts: FailureFacts;
@@ -16,16 +16,16 @@ export interface ItemError {
   readonly final: boolean;
 }
 
-/** How the turn of a backend ended. */
+/** End of the turn of a backend. */
 export interface TurnEnd {
   readonly link: MachineLink;
-  /** Whether its failure opened the circuit. */
+  /** True where its failure opened the circuit. */
   readonly tripped: boolean;
   readonly table: Pick<ItemTable<unknown>, 'done' | 'failed' | 'skipped'> | undefined;
   readonly elapsedMs: number;
 }
 
-/** What the outside is told of one run. */
+/** Records of one run for the outside. */
 export interface RunRecords {
   began(backend: string): void;
   /** @param mode - what the plan says of how it is meant. */

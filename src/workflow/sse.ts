@@ -7,7 +7,7 @@ import { RunReader, type WatchedRun } from './runReader.ts';
 import { sseComment, sseFrame } from './sseFrame.ts';
 import { checkSse, type ServerSentEventOptions, sseHeaders } from './sseOptions.ts';
 
-/** How the writing of events ended. */
+/** End of the writing of events. */
 export interface ServerSentEventsEnd {
   /** Events that were written; what was on its way when the client went is among them. */
   readonly delivered: number;
@@ -18,7 +18,7 @@ export interface ServerSentEventsEnd {
 /** A response of `node:http` or Express, or any other writable. */
 export type ServerSentEventResponse = Writable &
   Partial<Pick<ServerResponse, 'headersSent' | 'setHeader' | 'statusCode' | 'flushHeaders'>> & {
-    /** Of a response that is compressed on its way. */
+    /** Flushes a response that is compressed on its way. */
     readonly flush?: (() => void) | undefined;
   };
 
@@ -54,7 +54,7 @@ async function writeFrames(
   const reader = new RunReader(run, after);
   const writer = new BackpressuredWriter(response, () => reader.leave());
   const flush = (): void => writer.attempt(() => response.flush?.());
-  // Of a run that is over, the first read says whether there is anything to send.
+  // The first read of a run that is over says whether there is anything to send.
   const isOver = run.progress.phase === 'ended';
   if (!isOver) begin(response, writer);
   const heartbeat = new Heartbeat({

@@ -1,6 +1,6 @@
 import type { ReadEvent } from './runReader.ts';
 
-/** What every reader of server-sent events skips. */
+/** Comment that every reader of server-sent events skips. */
 export const sseComment = ':\n\n';
 
 /** An event as a server-sent event; where events before it are lost, one that says so comes first. */

@@ -5,7 +5,7 @@ import { readOptions, readValue } from '../policy/readOptions.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { WatchedRun } from './runReader.ts';
 
-/** Where a client goes on, and how often it gets a sign of life. */
+/** Place where a client goes on, and how often it gets a sign of life. */
 export interface ServerSentEventOptions {
   /**
    * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
@@ -13,11 +13,12 @@ export interface ServerSentEventOptions {
    */
   readonly lastEventId?: string | readonly string[] | null | undefined;
   /**
-   * How often a client gets a comment while it has nothing to read, in ms above 0. One that takes nothing at four such times in a row counts as gone.
+   * Interval at which a client gets a comment while it has nothing to read, in ms above 0. A client that takes nothing at four such times in a row counts as
+   * gone.
    * @defaultValue 15000
    */
   readonly heartbeatMs?: Duration | undefined;
-  /** Where time and timers come from. @defaultValue the system's */
+  /** Source of time and timers. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 

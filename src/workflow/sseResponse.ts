@@ -4,8 +4,8 @@ import { sseComment, sseFrame } from './sseFrame.ts';
 import { checkSse, type ServerSentEventOptions, sseHeaders } from './sseOptions.ts';
 
 /**
- * What happens in a run as a response of the fetch kind (Hono, Deno, Bun, workers): the events of `writeServerSentEvents`, at the pace
- * of who reads its body. That the body is cancelled has no effect on the run. Never rejects.
+ * Gives what happens in a run as a response of the fetch kind (Hono, Deno, Bun, workers): the events of `writeServerSentEvents`, at the pace of who reads its
+ * body. That the body is cancelled has no effect on the run. Never rejects.
  * @throws TypeError or RangeError when an argument is wrong.
  *
  * @example
@@ -60,7 +60,7 @@ async function respond(run: WatchedRun, { after, heartbeatMs, clock }: ReturnTyp
   return new Response(body, { headers: sseHeaders });
 }
 
-/** One that was cancelled or has failed meanwhile is closed already. */
+/** Closes it; one that was cancelled or has failed meanwhile is closed already. */
 function closeQuietly(controller: ReadableStreamDefaultController<Uint8Array>): void {
   try {
     controller.close();

@@ -12,7 +12,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { WorkflowBackend } from './workflowTypes.ts';
 
-/** What a call does: its input, as the work knows itself what to do. */
+/** Work of a call: its input, as the work knows itself what to do. */
 export type Work = (context: AttemptContext) => Promise<unknown>;
 
 /** A backend and its two integrations: one call of the first is a whole run, one of the second an item. */
@@ -20,7 +20,7 @@ export interface SupervisedBackend<I, R, S> {
   readonly backend: WorkflowBackend<I, R, S>;
   readonly path: CallPath<Work, unknown>;
   readonly items: CallPath<Work, unknown>;
-  /** Whether its circuit is open since an opening that has not been asked about: of several runs the one whose failure it was hears of it. */
+  /** Tells whether its circuit is open since an opening that has not been asked about: of several runs the one whose failure it was hears of it. */
   tripped(): boolean;
 }
 
@@ -58,7 +58,7 @@ export function superviseBackend<I, R, S>(
     name,
     about: { type: 'workflow' },
     serves: true,
-    // What fails as a whole goes on with the next backend; its items are what is tried again.
+    // A run that fails as a whole goes on with the next backend; its items are what is tried again.
     policy: { ...whole, retry: { ...whole.retry, maxAttempts: 1 } },
     operation: async (work, context) => {
       try {
@@ -104,7 +104,7 @@ export function superviseBackend<I, R, S>(
   };
 }
 
-/** What a call within an item ends with that was refused, or ended before its time: no kind the item's own policy would retry. */
+/** Kinds that a call within an item ends with that was refused, or ended before its time: no kind the item's own policy would retry. */
 const ofInnerCalls: ReadonlySet<FailureKind> = new Set([
   'circuit_open',
   'too_many_requests',

@@ -88,7 +88,7 @@ class WorkflowRuns<I, R, S> implements Part {
     return run.handle;
   }
 
-  /** What cannot be loaded fails the run. */
+  /** Loads it; a run fails over what cannot be loaded. */
   loaded(): Promise<void> {
     return this.#logic.load().then(
       () => undefined,
@@ -96,7 +96,7 @@ class WorkflowRuns<I, R, S> implements Part {
     );
   }
 
-  /** What waited for the start begins. */
+  /** Begins what waited for the start. */
   started(): void {
     for (const [id, leave] of [...this.#waiting]) {
       leave();

@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { superviseWorkflow } from './workflow.ts';
 import type { Workflow, WorkflowOptions } from './workflowTypes.ts';
 
-/** What a gateway has with {@link workflowKind}. */
+/** Methods that a gateway has with {@link workflowKind}. */
 export interface WorkflowMethods {
   /**
    * Work that is planned and done in items by the first of its backends that can: where one fails the next takes over, with what is done.

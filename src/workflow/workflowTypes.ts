@@ -4,11 +4,11 @@ import type { Failure } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ReconcileLimits, Verdict } from '../policy/reconcileRule.ts';
 
-/** One piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
+/** Piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
 export interface WorkflowItem {
   /** Unique within the plan. A later backend that plans an item of the same id is handed its result instead of doing it again. */
   readonly id: string;
-  /** What is to be done, for people and records. */
+  /** Work that is to be done, for people and records. */
   readonly action: string;
   /** Ids of the items that have to be done before it. @defaultValue [] */
   readonly dependencies?: readonly string[] | undefined;
@@ -21,7 +21,7 @@ export interface WorkflowItem {
   /** Attempts in all, at least 1; `max_attempts` is the same. @defaultValue that of `itemPolicy` */
   readonly maxAttempts?: number | undefined;
   readonly max_attempts?: number | undefined;
-  /** What it may do to the world; decides whether a lost answer is tried again. @defaultValue unspecified */
+  /** Effect that it may have on the world; decides whether a lost answer is tried again. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Whatever its backend needs to do it. */
   readonly input?: unknown;
@@ -31,11 +31,11 @@ export interface WorkflowItem {
 export interface WorkflowTodo {
   /** At least one. */
   readonly items: readonly WorkflowItem[];
-  /** How the backend means to go about it; told with the plan, and means nothing to the workflow. */
+  /** Way in which the backend means to go about it; told with the plan, and means nothing to the workflow. */
   readonly mode?: string | undefined;
 }
 
-/** What `plan` has to give, with its items in itself or in `todo`; checked before anything of it is done. */
+/** Plan that `plan` has to give, with its items in itself or in `todo`; checked before anything of it is done. */
 export type WorkflowPlan = {
   /** False when the backend could not make a plan; `error` says why. */
   readonly success: boolean;
@@ -45,7 +45,7 @@ export type WorkflowPlan = {
 /** An item as its backend gets it: as it was planned, whatever else was said of it. */
 export type WorkflowWorkItem = WorkflowItem & Readonly<Record<string, unknown>>;
 
-/** What every step of a backend is given. */
+/** Surroundings of every step of a backend. */
 export interface WorkflowStepContext {
   /** Aborted when the backend's limit is over or the workflow is cancelled. */
   readonly signal: AbortSignal;
@@ -61,22 +61,22 @@ export interface WorkflowStepContext {
   readonly found: ReadonlyMap<string, string>;
 }
 
-/** What a probe is given with an item. */
+/** Surroundings of a probe, given with an item. */
 export interface WorkflowProbeContext {
   /** Aborted when the probe has had its time, or nobody needs its answer any more. */
   readonly signal: AbortSignal;
-  /** How often it is asked about this item, from 1. */
+  /** Number of this question about the item, from 1. */
   readonly attempt: number;
   /** The backend that had begun the item. */
   readonly backend: string;
   readonly session: string | undefined;
-  /** When the item was begun, wall time in ms since the epoch. */
+  /** Time when the item was begun, wall time in ms since the epoch. */
   readonly startedAt: number;
-  /** When it was asked for the first time what became of it, likewise. */
+  /** Time when it was asked for the first time what became of it, likewise. */
   readonly endedAt: number;
 }
 
-/** How it is found out what became of an item that was begun and whose end is not known (docs/never-twice.md). */
+/** Rule by which it is found out what became of an item that was begun and whose end is not known (docs/never-twice.md). */
 export interface WorkflowReconcile<R = unknown> extends Omit<ReconcileLimits, 'hold' | 'endsWithProcess'> {
   /**
    * Finds out, by what the item says of itself, and changes nothing. `done` counts as the result of the item. What it throws, or answers beside a
@@ -121,7 +121,7 @@ export interface WorkflowBackend<I, R, S> {
    */
   readonly itemPolicy?: PolicyInput | undefined;
   /**
-   * Whether the final failure of an item ends the backend's run, so that the next backend takes over, rather than that item alone.
+   * Tells whether the final failure of an item ends the backend's run, so that the next backend takes over, rather than that item alone.
    * @defaultValue kinds `auth` and `quota`, which would meet every other item too
    */
   readonly isCritical?: ((failure: Failure, item: WorkflowItem) => boolean) | undefined;
@@ -146,7 +146,7 @@ export interface WorkflowOptions<I, R, S> {
   readonly reconcile?: WorkflowReconcile<R> | undefined;
 }
 
-/** How an item ended. */
+/** End of an item. */
 export type WorkflowItemResult<R> =
   | {
       readonly id: string;
@@ -176,25 +176,25 @@ export type WorkflowItemResult<R> =
       readonly backend: string;
     };
 
-/** One backend took over from another. */
+/** Takeover by one backend from another. */
 export interface WorkflowFallback {
   readonly from: string;
   readonly to: string;
   readonly reason: string;
 }
 
-/** How a run ended. */
+/** End of a run. */
 export interface WorkflowOutcome<R, S> {
   /**
    * `succeeded`: every item was done; `partial`: at least one was done and another failed or was skipped; `failed`: no backend could end
    * its run, as where none of its items was done; `cancelled`: the caller ended it, or the gateway stopped.
    */
   readonly status: 'succeeded' | 'partial' | 'failed' | 'cancelled';
-  /** One sentence for people, with the numbers. */
+  /** Sentence for people, with the numbers. */
   readonly message: string;
   /** The backend that ended the run; the last one tried of a run that failed. */
   readonly backend: string;
-  /** Of the last plan, in its order, handed-over results included. */
+  /** Items of the last plan, in its order, handed-over results included. */
   readonly items: readonly WorkflowItemResult<R>[];
   readonly summary: S | undefined;
   readonly fallbacks: readonly WorkflowFallback[];
@@ -203,7 +203,7 @@ export interface WorkflowOutcome<R, S> {
   readonly elapsedMs: number;
 }
 
-/** What happens in a run, as its readers and a frontend get it: `{type, data}` is the JSON of one server-sent event. */
+/** Event in a run, as its readers and a frontend get it: `{type, data}` is the JSON of one server-sent event. */
 export type WorkflowEvent =
   | { readonly type: 'workflow_started'; readonly data: { readonly run: string; readonly backend: string } }
   | {
@@ -241,7 +241,7 @@ export type WorkflowEvent =
         readonly id: string;
         readonly action: string;
         readonly verdict: 'done' | 'not_done' | 'unknown';
-        /** How that is known, in words. */
+        /** Grounds on which that is known, in words. */
         readonly how: string;
       };
     }
@@ -260,7 +260,7 @@ export type WorkflowEvent =
 /** A {@link WorkflowEvent} with its number within the run, from 1. */
 export type NumberedWorkflowEvent = WorkflowEvent & { readonly number: number };
 
-/** Where a run stands. */
+/** Progress of a run. */
 export interface WorkflowProgress {
   readonly backend: string;
   /** `reconciling`: it is asked what became of items that the backend before had begun. */
@@ -278,7 +278,7 @@ export interface WorkflowProgress {
   }[];
 }
 
-/** How one run differs. */
+/** Options of one run. */
 export interface WorkflowRunOptions {
   /** Ends the run when aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -286,7 +286,7 @@ export interface WorkflowRunOptions {
   readonly session?: string | undefined;
 }
 
-/** One run of a workflow. */
+/** A run of a workflow. */
 export interface WorkflowRun<R, S> {
   /** Unique, also beyond this process; letters, digits, `-` and `_`, so that it may stand in an address. */
   readonly id: string;

@@ -12,8 +12,7 @@ const forwarders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a command only hands messages on, as far as its words tell: its process may end while the server behind it goes on, with what it was
- * asked to do as well.
+ * Tells whether a command only hands messages on, as far as its words tell: its process may end while the server behind it goes on, with its tasks as well.
  */
 export function handsOn(command: string, args: readonly string[]): boolean {
   const program = command.replace(/^.*[/\\]/, '').replace(/\.(exe|cmd)$/i, '');

@@ -1,18 +1,18 @@
 import type { McpConnection } from './mcpClient.ts';
 
-/** What can be asked for a sign of life, and be ended. */
+/** Target that can be asked for a sign of life, and be ended. */
 export type Suspect = Pick<McpConnection, 'ping' | 'kill'>;
 
 export interface HangWatchOptions {
   /** The connection of the moment; undefined while there is none. */
   readonly connection: () => Suspect | undefined;
-  /** How long the server may take to answer, in ms above 0. @defaultValue the server's `pingMs` */
+  /** Time in ms above 0 that the server may take to answer. @defaultValue the server's `pingMs` */
   readonly pingMs?: number | undefined;
   /** It is elsewhere: its process is none of ours. @defaultValue false */
   readonly isRemote?: boolean | undefined;
 }
 
-/** What became of a suspicion: the server answers, was killed, or was gone by then. */
+/** Result of a suspicion: the server answers, was killed, or was gone by then. */
 export type HangVerdict = 'alive' | 'killed' | 'gone';
 
 /** Tells a hung server from a slow tool. */

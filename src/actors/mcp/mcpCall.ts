@@ -3,7 +3,7 @@ import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { bounded, rpcErrorFacts, toolErrorFacts } from '../../protocol/mcp/toolFailure.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
-/** What this side knows of a request that failed, beyond the error of the SDK. */
+/** Facts that this side knows of a request that failed, beyond the error of the SDK. */
 export interface OwnSide {
   /** The request was given up by our signal. */
   readonly aborted: boolean;
@@ -39,7 +39,7 @@ const sdkCodes = {
   otherEra: 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION',
 } as const satisfies Readonly<Record<string, `${SdkErrorCode}`>>;
 
-/** What an error of a request to an MCP server means. */
+/** Gives the meaning of an error of a request to an MCP server. */
 export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFacts {
   if (error instanceof AttemptError) return error.facts;
   if (aborted) return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'cancelled', cause: error };

@@ -15,7 +15,7 @@ import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { ProgressMark } from '../../protocol/mcp/progressMark.ts';
 import { callFacts, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 
-/** What a request hears from its caller, and tells it. */
+/** Context of a request: it hears its caller, and tells it. */
 export interface McpRequestContext {
   /** Ends the request: the server gets `notifications/cancelled`, a late answer is dropped. */
   readonly signal: AbortSignal;
@@ -30,10 +30,10 @@ export interface McpRequestContext {
  * reject with an {@link AttemptError} whose facts say what is known.
  */
 export interface McpConnection {
-  /** Of the server's process; undefined when it is none of ours. */
+  /** Pid of the server's process; undefined when it is none of ours. */
   readonly pid: number | undefined;
   readonly server: { readonly name: string; readonly version: string } | undefined;
-  /** What the server wants its callers to know. */
+  /** Instructions of the server for its callers. */
   readonly instructions?: string | undefined;
   /** Answers that came when nobody waited for them any more; they were dropped. */
   readonly lateAnswers: number;
@@ -50,7 +50,7 @@ export interface McpConnection {
   listTools(context?: McpRequestContext): Promise<Tool[]>;
   /** Has `listener` told, in place of the one before, when the server says that its tools have changed. It must not throw. */
   onToolsChanged(listener: () => void): void;
-  /** Whether the server answers, with whatever. @param timeoutMs - above 0; by default the server's `pingMs`. Never rejects. */
+  /** Tells whether the server answers, with anything. @param timeoutMs - above 0; by default the server's `pingMs`. Never rejects. */
   ping(timeoutMs?: number): Promise<boolean>;
   /** Any request of the protocol. */
   request(
@@ -62,7 +62,7 @@ export interface McpConnection {
   kill(reason: FailureFacts): void;
 }
 
-/** What a connection is made of. */
+/** Parts of a connection. */
 export interface McpConnectionParts {
   readonly pid: number | undefined;
   readonly client: Client;
@@ -194,7 +194,7 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
   };
 }
 
-/** Whether the server answers a ping. A refusal is an answer: a server need not know the method to be alive. */
+/** Tells whether the server answers a ping. A refusal is an answer: a server need not know the method to be alive. */
 async function answers(client: Client, signal: AbortSignal, lost: () => FailureFacts | undefined): Promise<boolean> {
   try {
     // The stateless era has no ping.

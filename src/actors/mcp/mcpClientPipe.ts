@@ -3,16 +3,16 @@ import { createByteLines } from '../../protocol/mcp/byteLines.ts';
 import { GatheredLines } from '../process/gatheredLines.ts';
 
 export interface McpClientPipeOptions {
-  /** What the client writes. */
+  /** Stream that the client writes. */
   readonly input: Readable;
-  /** What the client reads. */
+  /** Stream that the client reads. */
   readonly output: Writable;
   /** Longest line taken from the client, in bytes. */
   readonly maxLineBytes: number;
   /** The lines of one piece of input come between these two. */
   begin(): void;
   end(): void;
-  /** One line, its end included. */
+  /** Receives one line, its end included. */
   line(line: Buffer): void;
   /** A line was too long; `head` are its first bytes. */
   tooLong(head: Buffer): void;
@@ -24,7 +24,7 @@ export interface McpClientPipeOptions {
 
 /** The pipe of the client, which stays whatever becomes of the server. None of what it tells may throw. */
 export interface McpClientPipe {
-  /** Whether more was written than the client has read. */
+  /** True while more was written than the client has read. */
   readonly isFull: boolean;
   /** Bytes that were written and not read. */
   readonly unread: number;

@@ -25,7 +25,7 @@ export interface McpChild {
 }
 
 /**
- * One incarnation of an MCP server as the child of a supervisor: logic and input of its actor.
+ * Makes one incarnation of an MCP server the child of a supervisor: logic and input of its actor.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function mcpChild({
@@ -41,7 +41,7 @@ export function mcpChild({
   return mcpChildOf(processTarget(checkMcpServer(options)), host);
 }
 
-/** One incarnation of an MCP server, wherever it is, as the child of a supervisor. */
+/** Makes one incarnation of an MCP server, wherever it is, the child of a supervisor. */
 export function mcpChildOf(target: ServerTarget, host: McpConnectionHost): McpChild {
   return {
     logic: mcpConnectionLogic(target, host),

@@ -12,9 +12,9 @@ import { endOfOutput, polled } from '../process/outputEnd.ts';
 import { isMarkSeen, killMarked, nextMark } from '../process/processMark.ts';
 import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
 
-/** How long the output may bring nothing after the exit while another process holds it, in ms. */
+/** Time in ms that the output may bring nothing after the exit while another process holds it. */
 const quietMs = 200;
-/** How long a server that closed a pipe may take to exit before it counts as lost. */
+/** Time in ms that a server that closed a pipe may take to exit before it counts as lost. */
 const closedPipeMs = 1000;
 
 /** A server that is run as a process of ours. */
@@ -33,7 +33,7 @@ export function processTarget(settings: McpServerSettings): ServerTarget {
 
 /** The process of an MCP server and all it starts, from start to end. */
 export class McpProcess implements ServerLink {
-  /** What all that descends from it carries in its environment. */
+  /** Mark that all its descendants carry in their environment. */
   readonly mark: string;
   readonly #settings: McpServerSettings;
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class McpProcess implements ServerLink {
   #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
-  /** Of both streams. */
+  /** Bytes of both streams. */
   #bytes = 0;
   /** From here on the system may give the pid to a stranger. */
   #buried = false;
@@ -69,7 +69,7 @@ export class McpProcess implements ServerLink {
     return this.#end;
   }
 
-  /** How the process itself ended, as far as is known. */
+  /** End of the process itself, as far as is known. */
   get exit(): Pick<ServerEnd, 'exitCode' | 'signal'> {
     return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
   }
@@ -100,7 +100,7 @@ export class McpProcess implements ServerLink {
     return true;
   }
 
-  /** Whether more was written than the server takes for now; `drained` is told when it has. */
+  /** True while more was written than the server takes for now; `drained` is told when it has. */
   get isFull(): boolean {
     return this.#end === undefined && this.#child?.stdin.writableNeedDrain === true;
   }
@@ -117,7 +117,7 @@ export class McpProcess implements ServerLink {
    * in the pipe when it exits comes all the same.
    */
   pauseOutput(): void {
-    // What is left in the pipe of one that has exited is read to its end.
+    // The rest in the pipe of a process that has exited is read to its end.
     if (!this.#isGone) this.#child?.stdout.pause();
   }
 

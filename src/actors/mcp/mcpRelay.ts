@@ -13,9 +13,9 @@ import { serverLoss, stopped } from './serverLoss.ts';
 
 /** A server that lines are passed to and from as they are. */
 export interface McpRelay {
-  /** Of its process; undefined when it is none of ours. */
+  /** Pid of its process; undefined when it is none of ours. */
   readonly pid: number | undefined;
-  /** Whether more was written than the server takes for now. */
+  /** True while more was written than the server takes for now. */
   readonly isFull: boolean;
   /** The last of what it wrote to stderr, on one line, without our secrets. */
   readonly stderr: string;
@@ -48,10 +48,10 @@ export interface McpRelayHost {
   ready(relay: McpRelay): void;
   /** Has what is passed on until the returned function is called sent as one: the lines of one piece of output come in between. */
   gather(): () => void;
-  /** One line of its stdout, its end included. Told of what is in the pipe only, never of what comes after `lost`. */
+  /** Receives one line of its stdout, its end included. Told of the content of the pipe only, never of what comes after `lost`. */
   line(line: Buffer): void;
   errors(chunk: Buffer): void;
-  /** One request has no answer and will get none; the server goes on. Told at most once of a request. */
+  /** Called when one request has no answer and will get none; the server goes on. Told at most once of a request. */
   requestFailed(id: McpId, facts: FailureFacts): void;
   /** It takes what is written again. */
   drained(): void;
@@ -60,9 +60,9 @@ export interface McpRelayHost {
    * @param stderr - its last words: of one that has answered, since then.
    */
   lost(facts: FailureFacts, stderr: string): void;
-  /** Whether a server that ended is to be started again without being asked for. */
+  /** Tells whether a server that ended is to be started again without being asked for. */
   isWanted(): boolean;
-  /** Whether an end that is asked for may take its time. */
+  /** Tells whether an end that is asked for may take its time. */
   isPatient(): boolean;
 }
 

@@ -20,9 +20,9 @@ export interface McpServerOptions {
   readonly cwd?: string | undefined;
   /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   readonly handshakeMs?: Duration | undefined;
-  /** How long the server may take to end once its stdin is closed, and again after SIGTERM, in ms above 0. @defaultValue 2000 */
+  /** Time in ms above 0 that the server may take to end once its stdin is closed, and again after SIGTERM. @defaultValue 2000 */
   readonly closeMs?: Duration | undefined;
-  /** How long a server under suspicion may take to answer a ping, in ms above 0. @defaultValue 5000 */
+  /** Time in ms above 0 that a server under suspicion may take to answer a ping. @defaultValue 5000 */
   readonly pingMs?: Duration | undefined;
   /** Longest message taken from the server, in bytes, at least 1024. @defaultValue 67108864 (64 MB) */
   readonly maxMessageBytes?: number | undefined;

@@ -3,7 +3,7 @@ import type { Clock } from '../../policy/clock.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import { createOutputBuffer, type OutputBuffer } from '../process/outputBuffer.ts';
 
-/** What a server writes to stderr: told line by line, its end kept for messages. */
+/** Stderr of a server: told line by line, its end kept for messages. */
 export interface StderrTail {
   push(chunk: Buffer): void;
   end(): void;
@@ -47,7 +47,7 @@ export function createStderrTail(
     up() {
       if (isUp) return;
       isUp = true;
-      // What it wrote before it answered may still be in the other pipe.
+      // Output from before its answer may still be in the other pipe.
       clock.nextTurn(() => {
         sinceUp = tailBuffer();
       });

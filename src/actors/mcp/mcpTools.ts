@@ -7,11 +7,11 @@ import type { McpConnection, McpRequestContext } from './mcpClient.ts';
 /** The tools of a server as it last listed them. */
 export interface KnownTools {
   readonly tools: readonly Tool[];
-  /** Whether the server that runs now listed them, and has not said since that they changed. */
+  /** True while the server that runs now has listed them, and has not said since that they changed. */
   readonly current: boolean;
 }
 
-/** How one list differs from the one before, by the names of tools. */
+/** Differences between one list and the one before, by the names of tools. */
 export interface ToolChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -34,7 +34,7 @@ export interface ToolList {
 
 export interface ToolListOptions {
   readonly clock: Clock;
-  /** How long the server may take to list its tools when nobody waits for it, in ms. */
+  /** Time in ms that the server may take to list its tools when nobody waits for it. */
   readonly limitMs: number;
   /** Told when a list differs from the one before. Must not throw. */
   readonly changed: (changes: ToolChanges) => void;

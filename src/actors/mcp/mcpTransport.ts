@@ -14,7 +14,7 @@ import type { ServerLink, ServerTarget } from './serverLink.ts';
 export type StrayListener = (stream: 'stdout' | 'stderr', line: string) => void;
 
 const longestStrayCharacters = 1000;
-/** How much of a malformed answer is shown. */
+/** Characters of a malformed answer that are shown. */
 const longestShownCharacters = 200;
 
 /**
@@ -116,7 +116,7 @@ export class McpTransport implements Transport {
     if (glued !== undefined) this.#take(glued.value, line.slice(glued.noise.length));
   }
 
-  /** What is a list of anything else was printed. */
+  /** Counts a list of anything else as printed. */
   #receiveBatch(values: readonly unknown[], line: string): void {
     const strange = values.filter((value) => !this.#take(value, JSON.stringify(value)));
     if (strange.length > 0 || values.length === 0) {
@@ -156,7 +156,7 @@ export class McpTransport implements Transport {
     this.#deliver({ jsonrpc: '2.0', id, error });
   }
 
-  /** What has the id of a request, and has not the form of an answer, is an error: nothing else will answer that request. */
+  /** Makes an error of a value that has the id of a request, and not the form of an answer: nothing else will answer that request. */
   #malformedAnswer(value: unknown, line: string): JSONRPCMessage | undefined {
     if (!this.#isAsked(value)) return undefined;
     const { id } = value;
@@ -164,7 +164,7 @@ export class McpTransport implements Transport {
     return { jsonrpc: '2.0', id, error: { code: rpcErrors.parse, message, data: new MalformedAnswer() } };
   }
 
-  /** Whether it has the id of a request that has no answer, and is none itself. */
+  /** Tells whether it has the id of a request that has no answer, and is none itself. */
   #isAsked(value: unknown): value is { readonly id: number | string } {
     if (typeof value !== 'object' || value === null || 'method' in value || !('id' in value)) return false;
     return (typeof value.id === 'number' || typeof value.id === 'string') && this.#asked.has(value.id);
@@ -184,7 +184,7 @@ export class McpTransport implements Transport {
     try {
       this.#onStray(stream, line);
     } catch {
-      // What hears stray output must not break the connection it hears it from.
+      // A listener for stray output must not break the connection it hears it from.
     }
   }
 }

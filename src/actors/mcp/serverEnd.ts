@@ -26,7 +26,7 @@ export function lossFacts(end: ServerEnd, stderr: string, subject = 'The server'
   };
 }
 
-/** Whether the server ended by itself and had nothing to complain about. */
+/** Tells whether the server ended by itself and had nothing to complain about. */
 export function isCleanExit({ exitCode, fault }: ServerEnd): boolean {
   return exitCode === 0 && fault === undefined;
 }
@@ -40,7 +40,7 @@ export function withStderr(message: string, stderr: string, code?: number | stri
   return isTold ? `${message}; stderr: ${stderr}` : message;
 }
 
-/** What became of a server, after its name. */
+/** Describes the end of a server, after its name. */
 export function deed({ exitCode, signal, fault }: ServerEnd): string {
   switch (fault) {
     case 'message_too_large':

@@ -1,6 +1,6 @@
 import { safeEnvironment } from '../process/safeEnvironment.ts';
 
-/** What decides over the environment of a server. */
+/** Settings that decide over the environment of a server. */
 export interface EnvironmentSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: 'safe' | 'extend';
@@ -11,7 +11,7 @@ export function mcpEnvironment({ env, envMode }: EnvironmentSettings): NodeJS.Pr
   return { ...(envMode === 'extend' ? process.env : safeEnvironment()), ...env };
 }
 
-/** Of a server that gets the whole environment, or of that what is safe and what is allowed. */
+/** Returns the environment of a server: the whole, or all that is safe and all that is allowed. */
 export function allowedEnvironment(
   envAllow: readonly string[] | undefined,
   env: Readonly<Record<string, string>> = {},

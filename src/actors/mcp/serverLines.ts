@@ -7,16 +7,16 @@ import { type McpMessage, readMessage } from '../../protocol/mcp/message.ts';
 export interface ClientStreams {
   readonly input: Readable;
   readonly output: Writable;
-  /** Whether several clients write the input, whom nobody tells apart. @defaultValue false */
+  /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
 }
 
 /** Starts what serves a client. @returns resolves when it has ended, and all it started; never rejects. */
 export type OpenServer = (streams: ClientStreams) => Promise<void>;
 
-/** Who hears what a server says. */
+/** Listener to the messages of a server. */
 export interface Listener {
-  /** One message, without the end of its line. None of this may throw. */
+  /** Receives one message, without the end of its line. None of this may throw. */
   heard(message: Exclude<McpMessage, { readonly kind: 'batch' }>, text: string): void;
   /** Nothing more will come. */
   over(): void;

@@ -9,21 +9,21 @@ export interface ServerEnd {
   readonly signal?: string | undefined;
   /** Set when the process was still running. */
   readonly fault?: 'message_too_large' | 'pipe_closed' | 'abandoned' | undefined;
-  /** What it means, where the link knows: of a server that is no process. */
+  /** Facts of the end, where the link knows: of a server that is no process. */
   readonly facts?: FailureFacts | undefined;
 }
 
-/** What a link to a server tells; none of these may throw. */
+/** Callbacks of a link to a server; none of these may throw. */
 export interface ServerLinkListener {
   /** It can be written to. @param pid - of its process; undefined when it is none of ours. */
   started(pid: number | undefined): void;
-  /** What the server says: lines, each a message. */
+  /** Receives the output of the server: lines, each a message. */
   output(chunk: Buffer): void;
   outputEnded(): void;
-  /** What it says to people. */
+  /** Receives its words to people. */
   errors(chunk: Buffer): void;
   errorsEnded(): void;
-  /** What was written and not taken at once has been taken. */
+  /** Called once all that was not taken at once has been taken. */
   drained?(): void;
   /** This one request has no answer and will get none; the link goes on. Told at most once of a request. */
   requestFailed?(id: McpId, facts: FailureFacts): void;
@@ -31,17 +31,17 @@ export interface ServerLinkListener {
   ended(): void;
 }
 
-/** One incarnation of an MCP server as it is spoken to, in lines of JSON, from its start to its end: a process, or a session elsewhere. */
+/** An incarnation of an MCP server as it is spoken to, in lines of JSON, from its start to its end: a process, or a session elsewhere. */
 export interface ServerLink {
-  /** What all that descends from its process carries in its environment; undefined when there is no process. */
+  /** Mark that all descendants of its process carry in their environment; undefined when there is no process. */
   readonly mark?: string | undefined;
   /** Absent until its process has started, and where there is none. */
   readonly pid: number | undefined;
   /** Set once no answer will come any more. */
   readonly end: ServerEnd | undefined;
-  /** How its process ended, as far as is known. */
+  /** End of its process, as far as is known. */
   readonly exit: Pick<ServerEnd, 'exitCode' | 'signal'>;
-  /** Whether more was written than the server takes for now; `drained` is told when it has. */
+  /** True while more was written than the server takes for now; `drained` is told when it has. */
   readonly isFull: boolean;
   /** Resolves when its process has exited, or nothing is left of the session; at once when there is neither. */
   readonly exited: Promise<void>;
@@ -66,7 +66,7 @@ export interface ServerLink {
   finish(end: ServerEnd): void;
 }
 
-/** What is known of the era of a server. */
+/** Knowledge of the era of a server. */
 export interface ServerEras {
   /** As of the last connection; undefined when it is to be asked. */
   readonly known: 'legacy' | 'modern' | undefined;
@@ -75,19 +75,19 @@ export interface ServerEras {
 
 /** A server that can be connected to, any number of times. */
 export interface ServerTarget {
-  /** What is run, or where it is; for the record, and without secrets. */
+  /** Command that is run, or its address; for the record, and without secrets. */
   readonly command: string;
-  /** What must not stand in messages, under the names that are shown in its place. */
+  /** Secrets that must not stand in messages, under the names that are shown in their place. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Limit on the start up to the end of the handshake, in ms. */
   readonly handshakeMs: number;
-  /** How long it may take to answer a ping when it is under suspicion, in ms. */
+  /** Time in ms that it may take to answer a ping when it is under suspicion. */
   readonly pingMs: number;
-  /** Of which era it is; undefined for one that is spoken to in that of the handshake without being asked. */
+  /** Era that it is of; undefined for one that is spoken to in that of the handshake without being asked. */
   readonly eras?: ServerEras | undefined;
   /** Longest message taken from it, in bytes. */
   readonly maxMessageBytes: number;
-  /** Whether it may go on when its process, or the connection, has ended: with what it was asked to do as well. */
+  /** True where it may go on when its process, or the connection, has ended: with its tasks as well. */
   readonly mayGoOn: boolean;
   /** Loads what `open` needs, where that is more than most hosts use; `open` comes after it. */
   load?(): Promise<void>;

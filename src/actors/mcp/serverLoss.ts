@@ -12,7 +12,7 @@ export const stopped: FailureFacts = {
   outcome: 'unknown',
 };
 
-/** How one incarnation of a server is lost: once, for the first reason there is. */
+/** Loss of one incarnation of a server: once, for the first reason there is. */
 export interface ServerLoss {
   /** Why it can no longer be used; undefined while it can. */
   readonly facts: FailureFacts | undefined;

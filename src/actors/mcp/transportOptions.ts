@@ -22,7 +22,7 @@ export interface McpTransportOptions {
   readonly connect: () => McpServerTransport | Promise<McpServerTransport>;
   /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   readonly handshakeMs?: Duration | undefined;
-  /** How long the server may take to answer a ping when it is under suspicion, in ms above 0. @defaultValue 5000 */
+  /** Time in ms above 0 that the server may take to answer a ping when it is under suspicion. @defaultValue 5000 */
   readonly pingMs?: Duration | undefined;
 }
 

@@ -14,8 +14,8 @@ const ofAgent = { tellers: new Set(['agent']) } satisfies ExpectedExit;
 const ofAnswer = { ...ofAgent, expectsOutput: true };
 
 /**
- * What the end of an agent's run means as a failure, undefined when it succeeded: what its protocol says counts, its exit code only
- * where the protocol says nothing.
+ * Gives the end of an agent's run as a failure, undefined when it succeeded: the word of its protocol counts, its exit code only where the protocol says
+ * nothing.
  * @param missed - whether a line was too long to be read.
  */
 export function agentExitFacts(

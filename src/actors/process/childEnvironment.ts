@@ -2,7 +2,7 @@ import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import { markName, markVariable } from './processMark.ts';
 import { safeEnvironment } from './safeEnvironment.ts';
 
-/** What decides over the environment of a child. */
+/** Options that decide over the environment of a child. */
 export type EnvironmentOptions = Pick<SubprocessInput, 'env' | 'envMode' | 'envAllow'>;
 
 /** The whole environment a child gets, as of now: what passes of `host`, what is set for it, and the mark of its run. */

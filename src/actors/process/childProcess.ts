@@ -258,7 +258,7 @@ class WatchedChild implements ChildProcess {
     this.#close(end);
   }
 
-  /** Whether a process of the run is left that may hold a pipe. */
+  /** Tells whether a process of the run is left that may hold a pipe. */
   async #isHeld(): Promise<boolean> {
     if (!this.#hasExited) return true;
     return (await descendants(this.#pid)).length > 0 || (await isMarkSeen(this.#mark));

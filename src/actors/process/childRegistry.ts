@@ -8,7 +8,7 @@ import { identify, type ProcessIdentity } from './processWorld.ts';
 export interface ChildRegistryOptions {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
-  /** Whether a guard ends the children should this process be killed. @defaultValue false */
+  /** Lets a guard end the children should this process be killed. @defaultValue false */
   readonly guarded?: boolean | undefined;
   /** Tells a process from a later one of the same pid; undefined when that cannot be told. @defaultValue what the system says */
   readonly identifyProcess?: ((pid: number) => Promise<ProcessIdentity | undefined>) | undefined;

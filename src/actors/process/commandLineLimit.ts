@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Longest argument, or variable with its name, Linux takes, in bytes without its terminator (`MAX_ARG_STRLEN`). */
 export const longestTextBytes = 131_071;
 
-/** What Linux grants at least, and at most, for arguments and environment together, in bytes. */
+/** Bytes that Linux grants at least, and at most, for arguments and environment together. */
 const leastBytes = 128 * 1024;
 const mostBytes = 6 * 1024 * 1024;
 /** `ARG_MAX` of macOS, in bytes. */
@@ -11,7 +11,7 @@ const darwinBytes = 1024 * 1024;
 /** Each text also takes a pointer. */
 const pointerBytes = 8;
 
-/** What arguments and environment take of the system's limit, in bytes. */
+/** Counts the bytes of the system's limit that arguments and environment take. */
 export function commandLineBytes(texts: readonly string[]): number {
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text) + 1 + pointerBytes, 0);
 }

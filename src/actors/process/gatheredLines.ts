@@ -18,7 +18,7 @@ export class GatheredLines {
     this.#handOn = handOn;
   }
 
-  /** What has not been handed on, in bytes. */
+  /** Number of bytes that have not been handed on. */
   get bytes(): number {
     return this.#bytes;
   }

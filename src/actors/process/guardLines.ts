@@ -1,4 +1,4 @@
-/** What a runtime tells its guard, one line each: that a child lives, and that it and all below it are gone. */
+/** Line from a runtime to its guard, each on its own: that a child lives, and that it and all below it are gone. */
 export type GuardLine =
   | { readonly is: 'alive'; readonly pid: number; readonly startTime: string | undefined }
   | { readonly is: 'gone'; readonly pid: number };

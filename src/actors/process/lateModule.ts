@@ -30,7 +30,7 @@ export function lateModule<T>(load: () => Promise<T>, files = usualFiles): () =>
   };
 }
 
-/** What it means that a part of ours could not be loaded: this process was short of something for a moment, or its start failed. */
+/** Gives the facts of a part of ours that could not be loaded: this process was short of something for a moment, or its start failed. */
 export function loadFailure(message: string, error: unknown): FailureFacts {
   const failed: FailureFacts = {
     kind: 'crash',

@@ -3,7 +3,7 @@ import { delimiter, resolve } from 'node:path';
 import { isShortage } from './spawnFailure.ts';
 import { type Start, type Startable, tryStart } from './tryStart.ts';
 
-/** What is to be executed. */
+/** Program that is to be executed. */
 export interface Executable {
   readonly command: string;
   readonly args: readonly string[];
@@ -12,9 +12,9 @@ export interface Executable {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where util-linux is installed; not the PATH, on which packages may put what they like. */
+/** Places in which util-linux is installed; not the PATH, on which packages may put anything. */
 const places = ['/usr/bin/prlimit', '/bin/prlimit', '/run/current-system/sw/bin/prlimit'];
-/** How much of a file is read to find the interpreter it names, in bytes: as much as Linux reads. */
+/** Bytes of a file that are read to find the interpreter it names: as many as Linux reads. */
 const longestHeadBytes = 256;
 
 /** Starts a command with a mark as a limit, see {@link withLimitMark}; without one where the system refuses what sets it. Never throws. */
@@ -86,7 +86,7 @@ function readLimit(
   return line === undefined ? undefined : { soft: line['soft'], hard: line['hard'] };
 }
 
-/** Whether the system would execute it, as far as can be told: found as the system finds it, and the interpreter it names is there. */
+/** Tells whether the system would execute it, as far as can be told: found as the system finds it, and the interpreter it names is there. */
 function isExecutable({ command, cwd = '.', env }: Executable): boolean {
   const path = command.includes('/')
     ? resolve(cwd, command)

@@ -21,7 +21,7 @@ export interface OrphanOptions {
 const graceMs = 1000;
 /** Longest time reaping may take, in ms; what is left then is left to the next start. */
 const limitMs = 10_000;
-/** How long the record of a child is kept of which the system never says whether it lives, in ms. */
+/** Time in ms that the record of a child is kept of which the system never says whether it lives. */
 const unknownForMs = 30 * 24 * 60 * 60 * 1000;
 
 /**

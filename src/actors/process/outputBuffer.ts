@@ -20,7 +20,7 @@ export interface OutputBuffer {
   push(chunk: Uint8Array): void;
   /** Bytes taken in all. */
   readonly bytes: number;
-  /** What was kept, as UTF-8; where bytes were left out, a line between start and end says how many. */
+  /** Returns what was kept, as UTF-8; where bytes were left out, a line between start and end says how many. */
   text(): string;
   /** {@link OutputBuffer.text} with its figures. */
   capture(): CapturedOutput;
@@ -108,7 +108,7 @@ function wholeLength(bytes: Buffer): number {
   return bytes.length - lead < needed ? lead : bytes.length;
 }
 
-/** Where the first character begins that was not cut off at the start. */
+/** Finds the first character that was not cut off at the start. */
 function firstWhole(bytes: Buffer): number {
   let at = 0;
   while (at < 3 && isContinuation(bytes[at])) at++;

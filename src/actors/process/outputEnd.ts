@@ -6,20 +6,20 @@ export interface LeftPipes {
   readonly clock: Clock;
   /** Resolves when all of them have ended, whatever their reader does. Never rejects. */
   readonly ended: Promise<unknown>;
-  /** What has come out of them since the exit, in bytes. */
+  /** Counts the bytes that have come out of them since the exit. */
   readonly bytes: () => number;
-  /** Whether a process is seen that may hold one of them. Never rejects. */
+  /** Tells whether a process is seen that may hold one of them. Never rejects. */
   readonly isHeld: () => Promise<boolean>;
-  /** How long they may bring nothing once a holder is seen, in ms. */
+  /** Time in ms that they may bring nothing once a holder is seen. */
   readonly quietMs: number;
   /** The same where no holder is seen, as one that runs in another namespace, in ms. @defaultValue 10000 */
   readonly unseenMs?: number | undefined;
 }
 
-/** How the reading of pipes ended: by itself, or given up because a process that goes on holds one of them. */
+/** End of the reading of pipes: by itself, or given up because a process that goes on holds one of them. */
 export type OutputEnd = 'ended' | 'held';
 
-/** One turn that is counted, in ms. */
+/** Length of one turn that is counted, in ms. */
 const stepMs = 20;
 /** More than pipes hold, in bytes: what comes after that was written by a process that goes on. */
 export const mostLeft = 1_048_576;
@@ -47,7 +47,7 @@ export async function endOfOutput(pipes: LeftPipes): Promise<OutputEnd> {
     quiet += step;
     if (quiet < lookAt) continue;
     const isSeen = await isHeld();
-    // What held it when the others were asked may have ended since.
+    // The process that held it when the others were asked may have ended since.
     await polled(clock);
     if (hasEnded) return 'ended';
     if (bytes() <= mostLeft && bytes() !== before) continue;

@@ -5,7 +5,7 @@ import { listYoungerProcesses, pidsOfATurn, type ProcessEntry } from './processT
 /** A variable of a process as it was started; undefined where it has none, or may not be read. */
 export type ReadVariable = (name: string) => string | undefined;
 
-/** Whether the system tells the environment of processes. */
+/** Tells whether the system shows the environment of processes. */
 export const tellsEnvironments = (): boolean => process.platform === 'linux';
 
 /** The environment that a process was started with, as `NAME=value` parts with NULs in between; empty where it may not be read. Linux only. Never throws. */

@@ -12,11 +12,11 @@ const tailCharacters = 4000;
 /** Longest message for people, in characters. */
 const messageCharacters = 500;
 
-/** What is known of a command beforehand. */
+/** Facts that are known of a command beforehand. */
 export interface ExpectedExit {
-  /** Whether exit 0 with nothing but white space on stdout is no answer. @defaultValue false */
+  /** Counts exit 0 with nothing but white space on stdout as no answer. @defaultValue false */
   readonly expectsOutput?: boolean | undefined;
-  /** What messages for people call it. @defaultValue 'CLI' */
+  /** Name of it in messages for people. @defaultValue 'CLI' */
   readonly calledAs?: string | undefined;
   /** Those who tell something by an exit code. @defaultValue none: it is the command's own, and its answer */
   readonly tellers?: ReadonlySet<ExitTeller> | undefined;
@@ -25,8 +25,8 @@ export interface ExpectedExit {
 const none: ReadonlySet<ExitTeller> = new Set();
 
 /**
- * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
- * program may exit with 0 and report an error in its own protocol.
+ * Gives the end of a run as a failure; undefined when it exited with 0. Says nothing about the content of the output: a program may exit with 0 and report an
+ * error in its own protocol.
  */
 export function exitFacts(
   exit: ProcessExit,
@@ -51,7 +51,7 @@ export function exitFacts(
     case 'cancelled':
       return { kind: 'cancelled', message, outcome: 'cancelled' };
     case 'output-cut':
-      // What the rest would have said of an effect is not known either.
+      // An effect that the rest would have told of is not known either.
       return { kind: 'protocol', reason: 'output_cut', message, outcome: 'unknown', code: exit.exitCode };
     case 'output-limit':
       return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
@@ -75,7 +75,7 @@ function codeFacts(
   tellers: ReadonlySet<ExitTeller>,
 ): FailureFacts {
   const errors = tailOf(stderr.text);
-  // Of what is output, not errors, only the end may say what went wrong.
+  // Only the end of output, not of errors, may say what went wrong.
   const text = errors === '' ? (lastLines(tailOf(stdout.text)) ?? '') : errors;
   const said = lastLines(text);
   const hint = shellHint(exitCode, tellers);

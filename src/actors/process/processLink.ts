@@ -2,7 +2,7 @@ import { fromCallback } from 'xstate';
 import { type ConnectionEvent, connectionMachine, type LinkOrder } from '../../machines/connection.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 
-/** What fills the slot of the connection machine: one connection to a process. */
+/** Holder of the slot of the connection machine: one connection to a process. */
 export interface ProcessLink {
   /** Ends it in good order; answered by `link.closed`. */
   close(): void;

@@ -13,7 +13,7 @@ import {
 /** Environment variable that marks everything that descends from one run, whatever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
 
-/** What is killed may have started another just before. */
+/** Rounds: one that is killed may have started another just before. */
 const maxRounds = 5;
 /** Digits of a runtime's own number, and of the number of its run, in the mark that is a limit. */
 const nonceDigits = 11;
@@ -32,7 +32,7 @@ export function nextMark(clock: Clock): string {
   return `${process.pid}.${Math.round(clock.wallNow())}.${nonce}.${++lastMark}`;
 }
 
-/** What is set for a run: its mark, and the marks of the runs that this process is part of. The end of one of those ends it too. */
+/** Gives the value set for a run: its mark, and the marks of the runs that this process is part of. The end of one of those ends it too. */
 export function markVariable(mark: string, outer = process.env[markName]): string {
   const marks = outer === undefined ? [mark] : [mark, ...outer.split(separator)];
   return marks.slice(0, deepest).join(separator);
@@ -53,12 +53,12 @@ export function limitFor(mark: string): string | undefined {
  */
 export async function killMarked(...marks: readonly string[]): Promise<ReadonlySet<string>> {
   if (process.platform !== 'linux' || marks.length === 0) return new Set();
-  // What descends from this process is younger; most of a machine is not.
+  // Descendants of this process are younger; most of a machine is not.
   const list = marks.every((mark) => mark.includes(nonce)) ? listYoungerProcesses : listProcesses;
   return killWhere(marksAmong(marks), list);
 }
 
-/** Whether a process carries the mark of a run of this runtime. Linux only; elsewhere none is seen. Never rejects. */
+/** Tells whether a process carries the mark of a run of this runtime. Linux only; elsewhere none is seen. Never rejects. */
 export async function isMarkSeen(mark: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const find = marksAmong([mark]);
@@ -84,7 +84,7 @@ export function killMarkedNow(...marks: readonly string[]): void {
   }
 }
 
-/** Whether a variable names the mark, as its own or as that of a run around it. */
+/** Tells whether a variable names the mark, as its own or as that of a run around it. */
 export function namesMark(variable: string | undefined, mark: string): boolean {
   return variable?.split(separator).includes(mark) === true;
 }

@@ -49,8 +49,8 @@ let running: Promise<readonly ProcessEntry[]> | undefined;
 let waiting: Promise<readonly ProcessEntry[]> | undefined;
 
 /**
- * How many processes are read in one turn of the event loop, within a millisecond or two: what the kernel makes up as it is read is
- * read ten times as fast here as by the threads that serve the disk.
+ * Number of processes that are read in one turn of the event loop, within a millisecond or two: text that the kernel makes up as it is read is read ten times
+ * as fast here as by the threads that serve the disk.
  */
 export const pidsOfATurn = 64;
 
@@ -99,8 +99,8 @@ async function readYounger(): Promise<readonly ProcessEntry[]> {
 const isYoung = (): boolean => (lastPidNow() ?? 0) >= process.pid;
 
 /**
- * Whether no process has begun since this one, which then has no descendants: one short read in place of a walk. Only while this
- * process is young is that ever known. Linux only. Never throws.
+ * Tells whether no process has begun since this one, which then has no descendants: one short read in place of a walk. Only while this process is young is
+ * that ever known. Linux only. Never throws.
  */
 export function isYoungestNow(pid: number): boolean {
   return lastPidNow() === pid;
@@ -129,7 +129,7 @@ export function listProcessesNow(): readonly ProcessEntry[] {
   }
 }
 
-/** One process, at once and blocking; undefined when it is not there. Linux only. Never throws. */
+/** Reads one process, at once and blocking; undefined when it is not there. Linux only. Never throws. */
 export function readProcessNow(pid: number): ProcessEntry | undefined {
   return readStat(String(pid));
 }
@@ -145,7 +145,7 @@ function readStat(pid: string): ProcessEntry | undefined {
 
 const isPid = (name: string): boolean => /^\d+$/.test(name);
 
-/** One `/proc/PID/stat`; undefined when it is not one. */
+/** Parses one `/proc/PID/stat`; undefined when it is not one. */
 export function parseStat(stat: string): ProcessEntry | undefined {
   // The name in parentheses is the program's own choice: it may hold spaces and parentheses.
   const nameEnd = stat.lastIndexOf(')');

@@ -2,11 +2,11 @@ import type { Clock } from '../../policy/clock.ts';
 import { listProcesses, listProcessesNow, type ProcessEntry } from './processTable.ts';
 import { inTime } from '../../policy/inTime.ts';
 
-/** How {@link terminateTree} goes about it. */
+/** Options of {@link terminateTree}. */
 export interface TerminateOptions {
   /** Time between SIGTERM and SIGKILL, in ms; 0 sends SIGKILL at once. At least 0. @defaultValue 5000 */
   readonly graceMs?: number | undefined;
-  /** What asks the processes to end. @defaultValue 'SIGTERM' */
+  /** Signal that asks the processes to end. @defaultValue 'SIGTERM' */
   readonly signal?: NodeJS.Signals | undefined;
   readonly clock: Clock;
   /** Settles, either way, when the process itself has exited. Without it, as for a process that is no child of ours, the process table tells. */
@@ -15,9 +15,9 @@ export interface TerminateOptions {
   readonly startTime?: string | undefined;
 }
 
-/** How long SIGKILL may take to show, in ms; a process in an uninterruptible system call outlives even that. */
+/** Time in ms that SIGKILL may take to show; a process in an uninterruptible system call outlives even that. */
 const killLimitMs = 2000;
-/** How long the process table may take to read, in ms; after that the process group alone is signalled. */
+/** Time in ms that the process table may take to read; after that the process group alone is signalled. */
 const walkLimitMs = 1000;
 const shortestPollMs = 20;
 const longestPollMs = 320;
@@ -98,16 +98,16 @@ interface Root {
 
 interface Ending {
   readonly root: Root;
-  /** What of the tree is alive; brings `root.gone` up to date. */
+  /** Finds the part of the tree that is alive; brings `root.gone` up to date. */
   readonly look: () => Promise<readonly ProcessEntry[]>;
   readonly clock: Clock;
   /** Monotonic, in ms. */
   readonly endAt: number;
-  /** Whether to kill what appears on the way. */
+  /** True where processes that appear on the way are killed. */
   readonly kill: boolean;
 }
 
-/** Whether all were gone in time. */
+/** Tells whether all were gone in time. */
 async function waitForEnd({ root, look, clock, endAt, kill }: Ending): Promise<boolean> {
   for (let waitMs = shortestPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
     const alive = await look();
@@ -125,7 +125,7 @@ async function survivors(family: Family, clock: Clock): Promise<readonly Process
 
 function signalAll(root: Root, alive: readonly ProcessEntry[], signal: NodeJS.Signals): void {
   const { pid } = root;
-  // One signal each: a second SIGTERM means "at once" to many programs.
+  // Each gets one signal: a second SIGTERM means "at once" to many programs.
   if (!root.gone) {
     if (!send(-pid, signal)) send(pid, signal);
   } else if (alive.some((entry) => entry.group === pid)) {
@@ -136,7 +136,7 @@ function signalAll(root: Root, alive: readonly ProcessEntry[], signal: NodeJS.Si
   }
 }
 
-/** Whether the signal was sent; false when nobody is there or it is not ours to signal. */
+/** Tells whether the signal was sent; false when nobody is there or it is not ours to signal. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

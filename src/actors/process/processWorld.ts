@@ -10,7 +10,7 @@ export interface ProcessIdentity {
 /** `unknown`: the system does not tell, or the process lives in a pid namespace that is not ours. */
 export type Liveness = 'alive' | 'dead' | 'unknown';
 
-/** What processes are judged by. */
+/** Facts that processes are judged by. */
 export interface ProcessWorld {
   /** All processes that can be seen. */
   readonly entries: readonly ProcessEntry[];
@@ -26,7 +26,7 @@ export function identify({ entries, boot, namespace }: ProcessWorld, pid: number
   return { pid, start: entry === undefined ? '' : [entry.startTime, boot, namespace].join(separator) };
 }
 
-/** Whether a process is still there, by pid and start. One that waits to be reaped is dead. */
+/** Decides whether a process is still there, by pid and start. One that waits to be reaped is dead. */
 export function judge({ entries, boot, namespace }: ProcessWorld, { pid, start }: ProcessIdentity): Liveness {
   const [startTime, itsBoot, itsNamespace] = start.split(separator);
   // A table without ourselves was not read.

@@ -1,4 +1,4 @@
-/** What a program needs to run at all, and nothing that could be a secret. */
+/** Variables that a program needs to run at all, and nothing that could be a secret. */
 const safeNames: readonly string[] =
   process.platform === 'win32'
     ? [

@@ -4,7 +4,7 @@ import { readString } from '../../policy/errorChain.ts';
 import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 
-/** What was to be started. */
+/** Command that was to be started. */
 export interface SpawnCommand {
   readonly command: string;
   readonly cwd?: string | undefined;
@@ -18,7 +18,7 @@ const shortages = new Map([
   ['ENOMEM', 'the system is out of memory'],
 ]);
 
-/** Whether an error says so. */
+/** Tells whether an error says so. */
 export const isShortage = (error: unknown): boolean => shortageText(error) !== undefined;
 
 /** What the system is short of, as an error of it says; undefined where it says no such thing. */
@@ -29,8 +29,8 @@ export function shortageText(error: unknown): string | undefined {
 }
 
 /**
- * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
- * missing working directory, which Node does not. Never throws.
+ * Gives the facts of an error of starting a process, thrown or emitted. Looks at the file system to tell a missing command from a missing working directory,
+ * which Node does not. Never throws.
  */
 export function spawnFailure(thrown: unknown, { command, cwd }: SpawnCommand): FailureFacts {
   const code = codeOf(thrown);
@@ -85,7 +85,7 @@ function directoryProblem(cwd: string): string | undefined {
   }
 }
 
-/** What is at the path of a command, which is relative to the working directory of the child. */
+/** Finds the kind of the path of a command, which is relative to the working directory of the child. */
 function kindOf(command: string, cwd = '.'): 'directory' | 'file' | undefined {
   try {
     return statSync(resolve(cwd, command)).isDirectory() ? 'directory' : 'file';

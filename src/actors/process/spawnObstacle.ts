@@ -2,7 +2,7 @@ import type { FailureFacts } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 import { commandLineBytes, commandLineLimit, longestTextBytes } from './commandLineLimit.ts';
 
-/** What is to be started. */
+/** Command that is to be started. */
 export interface CommandLine {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -14,7 +14,7 @@ export interface CommandLine {
 /** A part of the command line, and what it is called where the text itself is not to be shown. */
 type Part = readonly [name: string, text: string];
 
-/** What is known before the start to make it fail: a null byte, or a command line that is too long. Shows no value of a variable. */
+/** Finds a known reason for the start to fail: a null byte, or a command line that is too long. Shows no value of a variable. */
 export function spawnObstacle({ command, args = [], cwd = '', env = {} }: CommandLine): FailureFacts | undefined {
   const words = args.map((text, index): Part => [`argument ${index + 1}`, text]);
   const variables = Object.entries(env)

@@ -37,5 +37,5 @@ export class StartTurns {
   }
 }
 
-/** Those of this process. */
+/** Turns of this process. */
 export const startTurns = new StartTurns();

@@ -32,7 +32,7 @@ export function tryStart<C extends Startable>(start: () => C): Start<C> {
     errors.push(new Promise((resolve) => made.on('error', resolve)));
   };
   const failed = (otherwise: unknown): FailedStart => {
-    // Where the system could not so much as fork, its pipes were never opened, and say so.
+    // A system that could not so much as fork never opened its pipes, and these say so.
     for (const made of all) for (const stream of made.stdio ?? []) stream?.on('error', noop);
     return { error: firstOf(errors, otherwise) };
   };

@@ -1,7 +1,7 @@
 import { AttemptError } from '../../policy/failure.ts';
 import { writePromptFile } from './promptFile.ts';
 
-/** How a prompt reaches a command. */
+/** Route of a prompt to a command. */
 export type PromptBy = 'stdin' | 'file' | 'argument';
 
 /** Longest prompt among the arguments, in bytes of UTF-8: everybody on the machine can read them, and their length is limited. */
@@ -10,7 +10,7 @@ const longestInlineBytes = 10_000;
 const inline = '{prompt}';
 const inFile = '{promptFile}';
 
-/** Where a prompt is to go. */
+/** Target of a prompt. */
 export interface PromptRoute {
   readonly args: readonly string[];
   readonly stdin?: string | Uint8Array | undefined;
@@ -54,12 +54,12 @@ export async function deliverPrompt(prompt: string, route: PromptRoute): Promise
   return { args: args.filter((word) => word !== inline), stdin: prompt, remove: nothing };
 }
 
-/** Whether a text may be an argument: a null byte would end it. */
+/** Tells whether a text may be an argument: a null byte would end it. */
 export function fitsInline(prompt: string): boolean {
   return Buffer.byteLength(prompt) <= longestInlineBytes && !prompt.includes('\0');
 }
 
-/** Whether a prompt that is an argument of its own would be read as an option: behind `--` nothing is. */
+/** Tells whether a prompt that is an argument of its own would be read as an option: behind `--` nothing is. */
 function isOption(prompt: string, args: readonly string[]): boolean {
   const at = args.findIndex((word) => word.includes(inline));
   const isWhole = at < 0 || args.some((word) => word === inline);

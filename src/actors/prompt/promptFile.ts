@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { seeWorld } from '../process/processIdentity.ts';
 import { identify, type ProcessIdentity } from '../process/processWorld.ts';
 
-/** What the name of every directory that holds a prompt begins with. */
+/** Prefix of the name of every directory that holds a prompt. */
 export const promptPrefix = 'unwedge-prompt-';
 /** The only files of such a directory: the prompt, and whose it is. */
 const promptFiles = ['prompt', 'owner'] as const;

@@ -27,7 +27,7 @@ export function sweepPrompts(clock: Clock, directory: string = tmpdir()): () => 
 }
 
 /**
- * One round of {@link sweepPrompts}. Never rejects.
+ * Does one round of {@link sweepPrompts}. Never rejects.
  * @param wallNow - wall time in ms.
  * @returns how many were removed.
  */
@@ -48,7 +48,7 @@ export async function removeLeftPrompts(wallNow: number, directory: string = tmp
   return removed;
 }
 
-/** When a directory of ours was made; what is no directory, or somebody else's, was made at no time. */
+/** Returns the time a directory of ours was made; for no directory, or somebody else's, there is none. */
 async function madeAt(path: string): Promise<number> {
   const stats = await lstat(path).catch(() => undefined);
   const isOurs = stats?.isDirectory() === true && (process.getuid === undefined || stats.uid === process.getuid());

@@ -8,7 +8,7 @@ import type { IncomingRequest, RequestOptions, RpcPeerOptions } from './rpcPeerT
 /** Longest part of a strange line that is shown, in characters. */
 const shownCharacters = 200;
 
-/** One side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
+/** Side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
 export class RpcPeer {
   readonly #options: RpcPeerOptions;
   readonly #splitter: ReturnType<typeof createLineSplitter>;
@@ -37,7 +37,7 @@ export class RpcPeer {
     return this.#closed === undefined && this.#malformed < this.#options.maxMalformed;
   }
 
-  /** What the other side wrote. */
+  /** Takes a chunk that the other side wrote. */
   push(chunk: Buffer): void {
     this.#splitter.push(chunk);
   }
@@ -156,7 +156,7 @@ export class RpcPeer {
     };
   }
 
-  /** What cannot be written as JSON is answered all the same: the other side waits. */
+  /** Sends an answer also for a value that cannot be written as JSON: the other side waits. */
   #sendAny(id: RpcId, message: object): boolean {
     try {
       return this.#send(message);

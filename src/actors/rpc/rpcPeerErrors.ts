@@ -33,7 +33,7 @@ export function cancelled(method: string, reason: unknown): FailureFacts {
   return { kind: 'cancelled', message: `${method} was given up`, outcome: 'cancelled', cause: reason };
 }
 
-/** What came for an answer is none. */
+/** Gives the facts of an answer that is none. */
 export function unreadable(method: string): FailureFacts {
   return { kind: 'protocol', message: `The answer to ${method} cannot be read`, outcome: 'unknown' };
 }

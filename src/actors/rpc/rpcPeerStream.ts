@@ -5,7 +5,7 @@ import { readOptions } from '../../policy/readOptions.ts';
 export interface BoundedStream<T> extends AsyncIterableIterator<T, undefined, void> {
   /** Values that were lost because nobody read them in time. */
   readonly dropped: number;
-  /** Whether it takes no more: it ended, or its reader left. */
+  /** True once it takes no more: it ended, or its reader left. */
   readonly over: boolean;
   /** @param size - of the value, for the bound on memory. */
   push(value: T, size?: number): void;

@@ -1,7 +1,7 @@
 import { checkFunction } from '../../policy/options.ts';
 import { type BoundedStream, createBoundedStream } from './rpcPeerStream.ts';
 
-/** What a peer says without having been asked. */
+/** Message that a peer sends without having been asked. */
 export interface Notification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ export interface IncomingRequest {
   fail(error: RpcError): boolean;
 }
 
-/** How a request of ours ended. */
+/** End of a request of ours. */
 export interface RequestEnd {
   readonly id: number;
   readonly method: string;
@@ -50,7 +50,7 @@ export interface RpcPeerOptions {
   readonly maxInFlight: number;
   /** Lines in a row that are no messages, before it counts as unhealthy. */
   readonly maxMalformed: number;
-  /** What an error response means. */
+  /** Reads the meaning of an error response. */
   readonly readError: (error: RpcResponseError) => FailureFacts;
   readonly listener: RpcPeerListener;
 }

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * What of the Claude Agent SDK is used, by its shape alone: the package is large, optional, and only imported where it is there.
- * Parameters are methods' so that the package's own, narrower types fit.
+ * Parts of the Claude Agent SDK that are used, by shape alone: the package is large, optional, and only imported where it is there. Parameters are methods'
+ * so that the package's own, narrower types fit.
  */
 
 /** A message of the SDK's stream; all of its kinds, also those to come. */
 export type SdkMessage = Readonly<Record<string, unknown>>;
 
-/** What the SDK is told by us. */
+/** Message of ours to the SDK. */
 export interface SdkUserMessage {
   readonly type: 'user';
   readonly message: { readonly role: 'user'; readonly content: string };
@@ -16,7 +16,7 @@ export interface SdkUserMessage {
   readonly uuid: `${string}-${string}-${string}-${string}-${string}`;
 }
 
-/** How the SDK asks for a process. */
+/** Options by which the SDK asks for a process. */
 export interface SdkSpawnOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -41,12 +41,12 @@ export interface SdkProcess {
   off(event: 'exit' | 'error', listener: SdkExitListener | SdkErrorListener): void;
 }
 
-/** What a tool's use is answered with. */
+/** Answer to the use of a tool. */
 export type SdkPermission =
   | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> | undefined }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean | undefined };
 
-/** What the SDK asks by; `toolUseID` names the use, `signal` aborts when the answer is of no use any more. */
+/** Context of a question of the SDK; `toolUseID` names the use, `signal` aborts when the answer is of no use any more. */
 export interface SdkPermissionContext {
   readonly signal: AbortSignal;
   readonly toolUseID?: string | undefined;

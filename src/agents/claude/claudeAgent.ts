@@ -21,7 +21,7 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 const conversationModule = lateModule(() => import('./claudeConversation.ts'));
 const commandQueryModule = lateModule(() => import('./claudeCommandQuery.ts'));
 
-/** One turn, as the call path has it. */
+/** A turn, as the call path has it. */
 interface TurnRequest {
   readonly conversation: ClaudeConversation;
   readonly prompt: string;
@@ -29,7 +29,7 @@ interface TurnRequest {
   readonly told: ToldSoFar | undefined;
 }
 
-/** How long the end of a process may take beyond its grace, in ms. */
+/** Time in ms that the end of a process may take beyond its grace. */
 const endingMs = 3000;
 
 /**

@@ -58,7 +58,7 @@ export function createCanUseTool(
 function permission(answer: ApprovalAnswer, input: Record<string, unknown>, isOver: boolean): unknown {
   const { decision, reason, failure, value } = answer;
   const given = recordIn(recordIn(value)?.['answer']);
-  // What the user's own callback said passes as it is.
+  // Words of the user's own callback pass as they are.
   if (failure === undefined && given !== undefined) return given;
   if (decision === 'accept') return { behavior: 'allow', updatedInput: input } satisfies SdkPermission;
   return {

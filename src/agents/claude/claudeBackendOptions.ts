@@ -15,7 +15,7 @@ import {
 import { readOptions } from '../../policy/readOptions.ts';
 import type { SdkCanUseTool, SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 
-/** What is Claude's alone. */
+/** Options that are Claude's alone. */
 export interface ClaudeBackendOptions {
   /** `query` of the Claude Agent SDK. @defaultValue that of `@anthropic-ai/claude-agent-sdk`, which has to be installed */
   readonly query?: SdkQueryFunction | undefined;
@@ -38,11 +38,11 @@ export interface ClaudeBackendOptions {
   /** Hears every message of the SDK, as it came. What it throws is told and ignored. */
   readonly onMessage?: ((message: SdkMessage) => void) | undefined;
   /**
-   * How long retries that Claude announces (`api_retry`) count as signs of life when nothing else comes, in ms above 0; from then on
-   * the idle limit runs. @defaultValue 300000
+   * Time in ms above 0 that retries that Claude announces (`api_retry`) count as signs of life when nothing else comes; from then on the idle limit runs.
+   * @defaultValue 300000
    */
   readonly retryLifeMs?: Duration | undefined;
-  /** How long Claude may take to obey an interrupt before its process is ended, in ms above 0. @defaultValue 2000 */
+  /** Time in ms above 0 that Claude may take to obey an interrupt before its process is ended. @defaultValue 2000 */
   readonly interruptMs?: Duration | undefined;
   /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 5000 */
   readonly graceMs?: Duration | undefined;

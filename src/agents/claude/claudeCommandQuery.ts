@@ -61,7 +61,7 @@ function converse(child: SdkProcess, prompt: AsyncIterable<SdkUserMessage>, opti
     write({ type: 'control_response', response: { subtype: 'success', request_id: id, response: answer } });
   }
 
-  /** Whether it is for the reader of the query. */
+  /** Tells whether it is for the reader of the query. */
   function isForReader(message: SdkMessage): boolean {
     const id = textIn(message['request_id']) ?? '';
     switch (message['type']) {
@@ -105,7 +105,7 @@ function converse(child: SdkProcess, prompt: AsyncIterable<SdkUserMessage>, opti
   };
 }
 
-/** Of the SDK's options those that a command line of a conversation needs. */
+/** Returns those of the SDK's options that a command line of a conversation needs. */
 function argumentsOf(options: SdkOptions): readonly string[] {
   const { model, resume } = options;
   return [

@@ -14,17 +14,17 @@ import { type TurnTrail, userMessage } from './claudeTurn.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { inTime } from '../../policy/inTime.ts';
 
-/** One conversation: a process of Claude while it lives, and what it takes to go on in another. */
+/** Conversation: a process of Claude while it lives, and all it takes to go on in another. */
 export class ClaudeConversation {
   readonly #scope: ClaudeScope;
-  /** Whether Claude keeps any conversation. */
+  /** True where Claude keeps any conversation. */
   readonly #keepsAny: boolean;
   #id: string | undefined;
-  /** Whether Claude has kept it: there is something to resume. */
+  /** True once Claude has kept it: there is something to resume. */
   #kept: boolean;
   #link: ClaudeLink | undefined = undefined;
   #running: RunningTurn | undefined = undefined;
-  /** What an attempt that was given up leaves to end. */
+  /** End of the rest of an attempt that was given up. */
   #ending: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -77,7 +77,7 @@ export class ClaudeConversation {
     return { text, id: this.#id, backend: 'claude', agent, effects, usage, calls };
   }
 
-  /** What is known of a failed attempt. */
+  /** Adds all that is known of a failed attempt. */
   amend(facts: FailureFacts, trail: TurnTrail, { effect }: AttemptContext): FailureFacts {
     const judged = trail.attempts.judge(facts, { effect, resumable: this.#canResume });
     return trail.told?.mayGoOn() === false ? { ...judged, shouldRetry: false } : judged;

@@ -27,7 +27,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
   }
 
   function assistant(message: SdkMessage): void {
-    // What a failed request left as an answer is told by the failure.
+    // The failure tells the text that a failed request left as an answer.
     const isAnswer =
       message['is_api_error_message'] !== true && recordIn(message['message'])?.['model'] !== '<synthetic>';
     const isOwn = typeof message['parent_tool_use_id'] !== 'string';

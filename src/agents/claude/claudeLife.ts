@@ -12,7 +12,7 @@ export interface ClaudeLife {
   stop(): void;
 }
 
-/** How often it is said that a person is being waited for, in ms; far below any idle limit that makes sense. */
+/** Time in ms between notes that a person is being waited for; far below any idle limit that makes sense. */
 const personMs = 1000;
 
 /**

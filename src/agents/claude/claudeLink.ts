@@ -3,17 +3,17 @@ import { recordIn } from '../../protocol/agentReport.ts';
 import type { SdkMessage, SdkOptions, SdkQuery, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
 import { type ClaudeProcess, type ProcessRuntime, startClaudeProcess } from './claudeSdkProcess.ts';
 
-/** How a query ended that gives no more messages. */
+/** End of a query that gives no more messages. */
 export interface LinkEnd {
-  /** What it threw. */
+  /** Error that it threw. */
   readonly error?: unknown;
-  /** How its process ended, where it had one. */
+  /** Exit of its process, where it had one. */
   readonly exit?: ProcessExit | undefined;
 }
 
-/** One running query of the SDK, and the process behind it. */
+/** Running query of the SDK, and the process behind it. */
 export interface ClaudeLink {
-  /** Whether something said to it may still be answered. */
+  /** True while something said to it may still be answered. */
   readonly isOpen: boolean;
   /** Hears each message, with those of nobody's turn. Must not throw. */
   listener: ((message: SdkMessage) => void) | undefined;
@@ -35,7 +35,7 @@ export interface LinkOptions {
   readonly options: SdkOptions;
 }
 
-/** How long a query may take to end once its process has, in ms; its messages are in its pipe by then. */
+/** Time in ms that a query may take to end once its process has; its messages are in its pipe by then. */
 const tailMs = 2000;
 
 /** Starts a query and reads it to its end. Whatever it throws, at once or later, is how it ended. */
@@ -133,7 +133,7 @@ function stderrListener({ stderr }: SdkOptions): ((text: string) => void) | unde
   };
 }
 
-/** What is said to a query, in order, for as long as it listens. */
+/** Creates the stream of words to a query, in order, for as long as it listens. */
 function createWords() {
   const waiting: SdkUserMessage[] = [];
   let wake: (() => void) | undefined;

@@ -21,7 +21,7 @@ export interface RunningTurn extends AskingTurn {
   lost(end: LinkEnd): void;
 }
 
-/** What Claude answered. */
+/** Answer of Claude. */
 export interface ClaudeAnswer {
   readonly text: string;
   readonly usage: AgentUsage | undefined;
@@ -41,7 +41,7 @@ interface AskedTurn {
 interface TurnOwner {
   /** Told of the turn before anything is said to the query. */
   began(turn: RunningTurn): void;
-  /** What is known of a failure besides what was said. */
+  /** Adds all that is known of a failure besides what was said. */
   amend(facts: FailureFacts): FailureFacts;
   /**
    * Ends a turn that was given up; resolves when nothing of it goes on.
@@ -101,7 +101,7 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
         tell(heard);
         if (heard['type'] !== 'result') return;
         trail.heardBy = link;
-        // What ends because it was told to is concluded there.
+        // A turn that ends because it was told to is concluded there.
         if (signal.aborted) released();
         else conclude(heard);
       },
@@ -118,7 +118,7 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
   });
 }
 
-/** What ended the attempt; a reason of the caller's own may be anything. */
+/** Returns the reason that ended the attempt; one of the caller's own may be anything. */
 function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }

@@ -3,13 +3,13 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import type { SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 import type { ClaudeSettings } from './claudeBackendOptions.ts';
 
-/** What all conversations of an agent have in common. */
+/** Scope that all conversations of an agent have in common. */
 export interface ClaudeScope {
   readonly runtime: Runtime;
   readonly agent: string;
   readonly settings: ClaudeSettings;
   readonly query: () => Promise<SdkQueryFunction>;
-  /** Those of every query; with the environment. */
+  /** Returns the options of every query; with the environment. */
   readonly options: () => SdkOptions;
   /** Variables that it is given of its own: what they hold is in no message. */
   readonly given: Readonly<Record<string, string | undefined>>;

@@ -29,7 +29,7 @@ export async function importQuery(): Promise<SdkQueryFunction> {
   throw new AttemptError({ kind: 'spawn', message, outcome: 'not_started' });
 }
 
-/** Whether it is the package itself that is missing, and not something that it needs; bundlers say it in words of their own. */
+/** Tells whether it is the package itself that is missing, and not something that it needs; bundlers say it in words of their own. */
 function isMissing(error: unknown): boolean {
   const { message } = (error ?? {}) as { readonly message?: unknown };
   const [, missing] =

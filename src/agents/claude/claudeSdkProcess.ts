@@ -8,9 +8,9 @@ import type { SdkErrorListener, SdkExitListener, SdkProcess, SdkSpawnOptions } f
 
 /** A process that the SDK asked for and this runtime owns. */
 export interface ClaudeProcess {
-  /** What the SDK is given. */
+  /** Process that the SDK is given. */
   readonly process: SdkProcess;
-  /** How it ended, and everything below it with it; undefined when there was nothing to start. Never rejects. */
+  /** Exit of it, and of everything below it; undefined when there was nothing to start. Never rejects. */
   readonly gone: Promise<ProcessExit | undefined>;
   /** Ends it and everything below it: SIGTERM, grace, SIGKILL. */
   kill(): void;
@@ -23,7 +23,7 @@ export interface ProcessSettings {
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
-/** What of the runtime a process needs. */
+/** Parts of the runtime that a process needs. */
 export type ProcessRuntime = Pick<Runtime, 'root' | 'bus' | 'secrets' | 'clock' | 'register'>;
 
 /**

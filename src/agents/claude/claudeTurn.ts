@@ -10,7 +10,7 @@ import type { ToldSoFar } from '../agentBackend.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
 
-/** What the attempts of a turn leave to the next one. */
+/** Trail that the attempts of a turn leave to the next one. */
 export interface TurnTrail {
   readonly attempts: AgentTrail;
   /** The query that has heard the prompt and told how it ended: its history has the prompt. */
@@ -36,7 +36,7 @@ function uuid(random: Random): SdkUserMessage['uuid'] {
   return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
 }
 
-/** Whether a result is that of our prompt, and not of a turn that a background task of Claude's began. */
+/** Tells whether a result is that of our prompt, and not of a turn that a background task of Claude's began. */
 export function answersPrompt(result: SdkMessage, { uuid: ours }: SdkUserMessage): boolean {
   const { user_message_uuid: last, user_message_uuids: all } = result;
   const named = [last, ...(Array.isArray(all) ? (all as readonly unknown[]) : [])].filter((each) => each !== undefined);
@@ -62,7 +62,7 @@ export function lossFacts({ error, exit }: LinkEnd, wallNow: number): FailureFac
   return { kind: 'protocol', message: 'Claude ended without a result', outcome: 'unknown' };
 }
 
-/** What the SDK says of a process in words alone, as facts: a start that failed, an exit that was not the runtime's to see. */
+/** Turns the SDK's words of a process into facts: a start that failed, an exit that was not the runtime's to see. */
 function asExit(error: unknown): unknown {
   const message = readString(error, 'message') ?? '';
   const code = readString(error, 'code');

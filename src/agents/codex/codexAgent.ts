@@ -12,7 +12,7 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 
 const conversationModule = lateModule(() => import('./codexConversation.ts'));
 
-/** What every agent has, whatever its backend, and where it is said. */
+/** Options that every agent has, whatever its backend, and the place of each. */
 export const saidElsewhere = {
   cwd: '`cwd` of the agent',
   env: '`env` of the agent',

@@ -32,10 +32,10 @@ import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, type Printer, snakeCase } from './printer.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
-/** How the one turn ended. */
+/** End of the one turn. */
 interface TurnEnd {
   readonly outcome: Outcome<AgentResult>;
-  /** Of the conversation at the agent's own backend. */
+  /** Id of the conversation at the agent's own backend. */
   readonly id: string | undefined;
   readonly elapsedMs: number;
   readonly missed: number;
@@ -97,7 +97,7 @@ async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<str
   return text;
 }
 
-/** One conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
+/** Runs one conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
 async function ask(
   plan: AgentPlan,
   prompt: string,

@@ -9,7 +9,7 @@ type Named = Pick<AgentPlan, 'command' | 'name' | 'backend'>;
 
 const acted = 'it may have changed something: what it did last is to be checked before it is asked again';
 
-/** One line, or one for each of two that failed, which then says whose it is. */
+/** Writes one line, or one for each of two that failed, which then says whose it is. */
 export function failureLines(failure: Failure, plan: Named): readonly string[] {
   const failures = failuresOf(failure);
   const [only] = failures;
@@ -22,7 +22,7 @@ export function failureLines(failure: Failure, plan: Named): readonly string[] {
   return failures.some(mayHaveActed) ? [...lines, acted] : lines;
 }
 
-/** Whether what the turn did may have taken effect: to ask once more would do that again. */
+/** Tells whether the work of the turn may have taken effect: to ask once more would do that again. */
 const mayHaveActed = ({ outcome }: Failure): boolean => outcome === 'unknown' || outcome === 'done';
 
 function lineOf(failure: Failure, plan: Named): string {

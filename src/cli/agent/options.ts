@@ -40,5 +40,5 @@ export const agentOptions = {
   otel: otelOption,
 } as const satisfies OptionSpecs;
 
-/** What `unwedge agent` is given. */
+/** Arguments of `unwedge agent`. */
 export type AgentArgs = Args<typeof agentOptions>;

@@ -8,10 +8,10 @@ import { unknown, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import type { AgentArgs } from './options.ts';
 
-/** What `unwedge agent` is to do, checked. */
+/** Task of `unwedge agent`, checked. */
 export interface AgentPlan {
   readonly backend: AgentName;
-  /** Of the backend's integration. */
+  /** Name of the backend's integration. */
   readonly name: string;
   readonly fallback: AgentName | undefined;
   readonly resume: string | undefined;
@@ -22,9 +22,9 @@ export interface AgentPlan {
   readonly db: string | undefined;
   /** The program of the backend; undefined: the usual one. */
   readonly command: string | undefined;
-  /** Those of the agent, without its backend and its approver. */
+  /** Options of the agent, without its backend and its approver. */
   readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
-  /** What is configured, with what the command line says over it. */
+  /** Policies as configured, with the command line over them. */
   readonly policies: PoliciesOptions;
   /** For the whole, that of the fallback included, in ms. */
   readonly overallMs: number;
@@ -114,7 +114,7 @@ function withFlags(
     ...settings,
     ...(timeout !== undefined && { attemptMs: timeout, overallMs: timeout }),
     ...(idleMs !== undefined && { idleMs }),
-    // Of a figure the short form or the long one may be given.
+    // A figure may be given in the short form or the long one.
     limits: {
       ...settings.limits,
       ...(timeout !== undefined && { attemptMs: undefined, overallMs: undefined }),

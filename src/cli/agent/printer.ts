@@ -13,12 +13,12 @@ export interface Printer {
   readonly declined: number;
 }
 
-/** How events are shown. */
+/** Options for the display of events. */
 export interface PrinterOptions {
   readonly json: boolean;
-  /** Whether pieces of the answer are shown as they come, those of an attempt that fails later included. */
+  /** Shows pieces of the answer as they come, those of an attempt that fails later included. */
   readonly streams: boolean;
-  /** Whether the answer and our lines share a terminal: a line of ours then begins on one of its own. */
+  /** True where the answer and our lines share a terminal: a line of ours then begins on one of its own. */
   readonly isTerminal: boolean;
   /** Takes secrets out of what is told of the turn; the answer stays as it is. */
   readonly hide: (text: string) => string;
@@ -46,7 +46,7 @@ export function createPrinter(own: OwnOutput, { json, streams, isTerminal, hide 
       if (event.type === 'approval.resolved' && event.decision === 'decline') declined++;
       if (json) return own.write(Buffer.from(toJsonLine(snakeCase(told(event, hide)))), 'stdout');
       if (event.type === 'text') return streams ? write(plainText(event.text)) : undefined;
-      // What comes now begins anew.
+      // The text that comes now begins anew.
       if ((event.type === 'retrying' || event.type === 'fell_back') && midLine) void write('\n');
       const line = lineOf(event);
       return line === undefined ? undefined : tell(line);
@@ -67,7 +67,7 @@ function told(event: AgentEvent, hide: PrinterOptions['hide']): object {
   return Object.fromEntries(fields) as object;
 }
 
-/** What is said of an event to people, on a line of its own; undefined when nothing is. */
+/** Writes an event for people, on a line of its own; undefined when nothing is said. */
 function lineOf(event: Exclude<AgentEvent, { type: 'text' }>): string | undefined {
   switch (event.type) {
     case 'tool.started':

@@ -18,7 +18,7 @@ import type { ApiArgs } from './options.ts';
 import { type ClientLine, clientLines } from './clientLines.ts';
 
 const usualDrainMs = 10_000;
-/** How long clients may take for what they are told at the end, in ms. */
+/** Time in ms that clients may take for the last words they are told. */
 const lastMs = 1000;
 
 /** Serves until the command is told to end. Gives the exit code. */
@@ -110,7 +110,7 @@ const flags: Readonly<Record<string, string | undefined>> = {
   wholeMs: '`--whole-timeout`',
 } satisfies Partial<Record<keyof ApiProxyOptions, string>>;
 
-/** What is wrong with an option is wrong usage, told by its name on the command line. */
+/** Turns a fault in an option into wrong usage, told by its name on the command line. */
 function made(make: () => ApiProxy): ApiProxy {
   try {
     return make();

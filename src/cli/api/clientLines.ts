@@ -1,11 +1,11 @@
-/** How a client is told where the proxy is. */
+/** Line that tells a client the address of the proxy. */
 export interface ClientLine {
   readonly client: string;
-  /** What to set, word for word. */
+  /** Setting to make, word for word. */
   readonly set: string;
 }
 
-/** What to set in each client that an upstream is for, for a proxy that listens at `origin`; in all of them where it is not known. */
+/** Lists the settings for each client that an upstream is for, for a proxy that listens at `origin`; for all of them where it is not known. */
 export function clientLines(origin: string, upstream: string): readonly ClientLine[] {
   const host = new URL(upstream).hostname;
   const [messages, responses] = [ofMessages(origin), ofResponses(origin)];

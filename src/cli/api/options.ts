@@ -35,5 +35,5 @@ export const apiOptions = {
   otel: otelOption,
 } as const satisfies OptionSpecs;
 
-/** What `unwedge api` is given. */
+/** Arguments of `unwedge api`. */
 export type ApiArgs = Args<typeof apiOptions>;

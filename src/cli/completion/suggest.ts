@@ -8,24 +8,24 @@ import type { Io } from '../io.ts';
 import { firstOperand } from '../parse.ts';
 import { bareOptions } from '../run.ts';
 
-/** What a word may become. */
+/** Suggestions for a word. */
 export interface Suggestions {
   readonly words: readonly Suggestion[];
-  /** What the shell itself completes as well. */
+  /** Names that the shell itself completes as well. */
   readonly also?: 'files' | 'directories' | 'commands' | undefined;
 }
 
 interface Suggestion {
   readonly word: string;
-  /** What it is, in half a line. */
+  /** Description of it, in half a line. */
   readonly about: string;
 }
 
 const none: Suggestions = { words: [] };
 
 /**
- * What the last word may become, as lines for the scripts of shells: the word, a tab, what it is; then `:files` and the like. A database that
- * cannot be read has no names.
+ * Lists suggestions for the last word, as lines for the scripts of shells: the word, a tab, what it is; then `:files` and the like. A database that cannot be
+ * read has no names.
  * @param words - those after `unwedge`, up to the cursor; the last one may be empty.
  */
 export async function suggestionLines(words: readonly string[], db: string | undefined, io: Io): Promise<string> {
@@ -54,7 +54,7 @@ async function suggest(words: readonly string[], db: string | undefined, io: Io)
   return inCommand(await entry.load(), before.toSpliced(at, 1), last, (choices) => namesOf(choices, database, io));
 }
 
-/** What the database has of these names. */
+/** Finds the names of these that the database has. */
 type Names = (choices: Choices) => Promise<readonly string[]>;
 
 async function inCommand(
@@ -79,7 +79,7 @@ async function inCommand(
   return { words: [], also: operand === 'FILE' ? 'files' : undefined };
 }
 
-/** Where the words of somebody else's command line begin; undefined when the cursor stands before it. */
+/** Finds the first word of somebody else's command line; undefined when the cursor stands before it. */
 function foreignCommandAt({ takesCommand, options }: Command, before: readonly string[]): number | undefined {
   if (takesCommand === undefined || takesCommand === false) return undefined;
   const end = before.indexOf('--');

@@ -14,5 +14,5 @@ export const configOptions = {
   openclaw: { kind: 'text', value: 'FILE', help: 'an openclaw.json whose gateway.toolCallRetry is read too' },
 } as const satisfies OptionSpecs;
 
-/** What `unwedge config` is given. */
+/** Arguments of `unwedge config`. */
 export type ConfigArgs = Args<typeof configOptions>;

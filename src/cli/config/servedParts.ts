@@ -9,13 +9,13 @@ import { misspeltKeys } from '../mcp/serverKeys.ts';
 import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
 import { servedKeys, serversOf } from '../serve/whatIsServed.ts';
 
-/** What a file says of them. */
+/** Parts of a file about them. */
 export interface ServedParts {
   readonly servers: number;
   readonly problems: readonly ConfigProblem[];
   /** Variables that have to be set where the file is used. */
   readonly variables: readonly string[];
-  /** What is likely misspelt, a line each. */
+  /** Hints at likely misspelt words, a line each. */
   readonly hints: readonly string[];
   /** What does not go together of parts that are right each on its own, and of the configuration beside them. */
   togetherWith(options: ConfigOptions): Promise<readonly ConfigProblem[]>;

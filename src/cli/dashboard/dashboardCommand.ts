@@ -9,7 +9,7 @@ import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { tokenIn } from '../tokenFile.ts';
 
-/** What `unwedge dashboard` is given. */
+/** Arguments of `unwedge dashboard`. */
 export interface DashboardArgs {
   /** 0 for a free one. */
   readonly port: number;
@@ -25,7 +25,7 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
   const database = await readDatabase(args.db, io, async ({ path }) => path);
   const source = new DatabaseSource({
     clock: systemClock,
-    // What a request asks for and is not there is no trouble with the database.
+    // A request for data that is not there is no trouble with the database.
     read: (work) =>
       readDatabase(args.db, io, work).catch((error: unknown) => {
         throw error instanceof CommandError && error.cause instanceof RangeError ? error.cause : error;

@@ -20,7 +20,7 @@ import { judgeProgram, variablesOf } from './judgeProgram.ts';
 import type { ConfiguredServer } from './probe.ts';
 import type { Standing } from './standing.ts';
 
-/** What agents have configured: that each file can be read as its agent reads it, and that each program in it is there. */
+/** Checks the configurations of agents: that each file can be read as its agent reads it, and that each program in it is there. */
 export const checkAgents: Check = async (world) => {
   const findings: Finding[] = [];
   const servers: ConfiguredServer[] = [];
@@ -39,7 +39,7 @@ export const checkAgents: Check = async (world) => {
   return world.probe ? [...findings, ...(await (await import('./probe.ts')).probeServers(servers, world))] : findings;
 };
 
-/** What is looked at as `install` does. */
+/** Returns the world to look at as `install` does. */
 function surroundingsOf(world: DoctorWorld): World {
   return {
     files: systemFiles,
@@ -70,9 +70,9 @@ function standingOf(file: ConfigFile, surroundings: World, project: string): Sta
 
 interface ReadFile {
   readonly findings: readonly Finding[];
-  /** Those that can be started. */
+  /** Servers that can be started. */
   readonly servers: readonly ConfiguredServer[];
-  /** Those that have an address. */
+  /** Servers that have an address. */
   readonly remotes: readonly RemoteServer[];
 }
 
@@ -110,7 +110,7 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
       ...judged.flatMap((each) => [each.finding ?? [], each.standing ?? []].flat()),
       ...[standing?.ofFile(judged) ?? []].flat(),
     ],
-    // What a rule keeps from being started is not started by us.
+    // A server that a rule keeps from being started is not started by us.
     servers: judged.flatMap(({ program, own, words, cwd, finding, standing: rule }) => {
       if (program.kind !== 'server' || finding !== undefined || rule !== undefined || words === undefined) return [];
       const about = { agent: title, file: file.path, name: program.name };

@@ -20,7 +20,7 @@ import type { ConfiguredProgram, Standing } from './standing.ts';
 
 const undo = 'unwedge install claude --undo';
 
-/** What policies, approvals and plugins of Claude Code say of its servers and hooks. */
+/** Reads the say of policies, approvals and plugins of Claude Code on its servers and hooks. */
 export function claudeStanding(file: ConfigFile, world: World, project: string): Standing {
   const policies = readClaudePolicies(world, project);
   const about = (configured: ConfiguredProgram): Entry => ({

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts';
 import { foldersAbove } from './foldersAbove.ts';
 import type { Standing } from './standing.ts';
 
-/** What Codex runs only when it was told to trust it: hooks, and files of projects. */
+/** Reads the trust that Codex needs to run some parts: hooks, and files of projects. */
 export function codexStanding(file: ConfigFile, world: World, project: string): Standing {
   const state = tableOf(world, join(world.env['CODEX_HOME'] || join(world.home, '.codex'), 'config.toml'), 'toml');
   const hooks = tableAt(tableOf(world, file.path, file.format), ['hooks']);
@@ -43,7 +43,7 @@ export function codexStanding(file: ConfigFile, world: World, project: string): 
   };
 }
 
-/** Of a project's file or a profile the user's own holds where it says nothing. */
+/** Decides for a project's file or a profile, with the user's own where it says nothing. */
 function isImpatient(own: Table | undefined, user: Table | undefined): boolean {
   const table = [own, user].find((each) => each?.fields.has(startupGrace.key) === true);
   if (table === undefined) return true;
@@ -90,8 +90,8 @@ function matcherOf(hooks: Table | undefined, { path: [, event, index] }: Program
 const defaultTimeout = 600;
 
 /**
- * What Codex keeps of a hook that is trusted: SHA-256 over JSON with sorted keys (measured with 0.169). Some events have no matcher, whatever
- * is written.
+ * Computes the hash that Codex keeps of a trusted hook: SHA-256 over JSON with sorted keys (measured with 0.169). Some events have no matcher, whatever is
+ * written.
  */
 function hashesOf(
   { path: [, event], table }: Program,

@@ -60,7 +60,7 @@ function fileOf({ env, cwd, config }: DoctorWorld): {
 } {
   const named = config ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   const lying = ['mjs', 'js', 'json'].map((ending) => join(cwd, `unwedge.config.${ending}`)).filter(existsSync);
-  // One that merely lies there is run by `unwedge config` alone; data is not run.
+  // A file that merely lies there is run by `unwedge config` alone; data is not run.
   return { file: named ?? lying.find((path) => extname(path) === '.json'), named, lying };
 }
 
@@ -81,7 +81,7 @@ async function configFindings(world: DoctorWorld): Promise<readonly Finding[]> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')));
-    // What is wrong elsewhere says nothing of variables that nothing reads.
+    // A fault elsewhere says nothing of variables that nothing reads.
     return [...unread, ...problems, ...environmentLayers(env).warnings.map(warningFinding)];
   }
 }

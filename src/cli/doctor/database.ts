@@ -43,12 +43,12 @@ export const checkDatabase: Check = async (world) => {
 
 const nameAnother = 'name another with --db FILE or UNWEDGE_DB';
 
-/** Whether somebody chose the place, who may have erred: nothing there is to be changed on our word. */
+/** Tells whether somebody chose the place, who may have erred: nothing there is to be changed on our word. */
 function isNamed({ db, env }: DoctorWorld): boolean {
   return db !== undefined || Boolean(env['UNWEDGE_DB']);
 }
 
-/** What is in a database; made once for all checks of a world. */
+/** Examines the content of a database; made once for all checks of a world. */
 export function examineDatabase(path: string, world: DoctorWorld): Promise<StoreExamination> {
   const made =
     examinations.get(world) ??
@@ -212,7 +212,7 @@ function clockFindings({ newestEventAt, steppedBackMs }: Readable, now: number):
   return [{ id: 'clock.back', status: 'warning', summary, fix }];
 }
 
-/** What lies beside it, and who may read it. */
+/** Finds the files that lie beside it, and who may read it. */
 function fileFindings(path: string, mode: number, { uid }: DoctorWorld): readonly Finding[] {
   const findings: Finding[] = [];
   if (uid !== undefined && (mode & 0o077) !== 0) {
@@ -247,7 +247,7 @@ export function namesBeside(path: string): readonly string[] {
   }
 }
 
-/** Of file systems that other machines use too, by the numbers that Linux gives them: NFS, SMB, CIFS, SMB2, 9P. */
+/** Kinds of file systems that other machines use too, by the numbers that Linux gives them: NFS, SMB, CIFS, SMB2, 9P. */
 const sharedKinds: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997]);
 
 function roomFindings(directory: string): readonly Finding[] {

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
-/** Where a program is, or what is wrong with it. */
+/** Path of a program, or the fault with it. */
 export type FoundProgram =
   | { readonly ok: true; readonly path: string }
   /** `path`: of the file that cannot be run. */

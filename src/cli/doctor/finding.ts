@@ -1,16 +1,16 @@
 /** `fail`: something is broken. `warning`: it works, and should be seen to. `unknown`: it could not be looked at. */
 export type FindingStatus = 'ok' | 'warning' | 'fail' | 'unknown';
 
-/** What a check found, one thing of it. */
+/** Single finding of a check. */
 export interface Finding {
-  /** Of the check, such as `store.damaged`; the same in every version. */
+  /** Id of the check, such as `store.damaged`; the same in every version. */
   readonly id: string;
   readonly status: FindingStatus;
-  /** What it is, in one sentence without a full stop. */
+  /** Summary in one sentence without a full stop. */
   readonly summary: string;
   /** A command that mends it, to be pasted into a shell. */
   readonly fix?: string | undefined;
-  /** Where no command mends it, what to type to look further. */
+  /** Command to look further, if no command mends it. */
   readonly next?: string | undefined;
 }
 
@@ -25,21 +25,21 @@ export type ToldFinding = Finding & { readonly subject: Subject };
 /** Looks at one subject. Changes nothing. */
 export type Check = (world: DoctorWorld) => Promise<readonly Finding[]>;
 
-/** What checks look at. */
+/** World that checks look at. */
 export interface DoctorWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the user. */
+  /** Home of the user. */
   readonly home: string;
   readonly cwd: string;
   /** For temporary files. */
   readonly tmp: string;
   /** Undefined where there are no Unix users. */
   readonly uid: number | undefined;
-  /** Of Node, without the `v`. */
+  /** Version of Node, without the `v`. */
   readonly nodeVersion: string;
   /** Path of the program that runs. */
   readonly program: string;
-  /** What may be open and running at a time; undefined where the system sets no limit or does not say. */
+  /** Most files open and processes running at a time; undefined where the system sets no limit or does not say. */
   readonly limits: { readonly openFiles: number | undefined; readonly processes: number | undefined };
   /** Wall time in ms since the epoch. */
   readonly now: number;
@@ -47,9 +47,9 @@ export interface DoctorWorld {
   readonly db: string | undefined;
   /** As `--config` has it. */
   readonly config: string | undefined;
-  /** Whether configured programs are started. */
+  /** Starts configured programs. */
   readonly probe: boolean;
-  /** Whether what takes long on a large database is looked at too. */
+  /** Looks also at parts that take long on a large database. */
   readonly thorough: boolean;
   readonly signal: AbortSignal;
   /** Throws where this user may not do that with the path, as `accessSync` of Node does. */

@@ -59,7 +59,7 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
   };
 }
 
-/** What npm made for a package that was installed in a project; undefined for one that was not. */
+/** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */
 function localProgram(program: string): string | undefined {
   const directory = packageAround(program)?.directory;
   if (directory === undefined || projectOf(directory) === directory) return undefined;
@@ -102,7 +102,7 @@ async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
   };
 }
 
-/** Where npm is run for the dependencies of a package: in the directory that has it under `node_modules`. */
+/** Finds the directory that npm is run in for the dependencies of a package: the one that has it under `node_modules`. */
 function projectOf(directory: string): string {
   const at = directory.lastIndexOf('/node_modules/');
   return at < 0 ? directory : directory.slice(0, at);

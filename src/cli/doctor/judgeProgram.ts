@@ -18,13 +18,13 @@ import { findProgram } from './findProgram.ts';
 export interface JudgedProgram {
   /** As one of ours; undefined when it is none. */
   readonly own: OwnCommand | undefined;
-  /** What is started; undefined where only the agent knows. */
+  /** Words that are started; undefined where only the agent knows. */
   readonly words: readonly string[] | undefined;
   readonly cwd: string;
   readonly finding?: Finding | undefined;
 }
 
-/** Whether what a server or hook starts is there. */
+/** Judges whether the program of a server or hook is there. */
 export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWorld): JudgedProgram {
   const words = program.isShell ? splitShell(program.command.value) : wordsOf(program);
   const cwd = directoryOf(program, world);
@@ -44,7 +44,7 @@ export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWo
     };
   }
   const command = (own?.wraps?.rest ?? words)[0] ?? '';
-  // What an agent fills in itself, or a shell does, is known to them alone.
+  // A word that an agent fills in itself, or a shell does, is known to them alone.
   if (/[$~]/.test(command)) return { own, words: undefined, cwd };
   const found = findProgram(command, { env, cwd });
   if (found.ok || isBuiltin(command, program)) return judged;
@@ -63,7 +63,7 @@ const missing = (lost: string): string =>
     ? 'an unwedge that is not on the PATH (one in node_modules is found by npm alone)'
     : `an unwedge that is gone (${lost})`;
 
-/** What brings back the unwedge that an entry starts: `install` mends the paths that it writes. */
+/** Returns the command that brings back the unwedge of an entry: `install` mends the paths that it writes. */
 function restoring(lost: string, launcher: readonly string[], file: ConfigFile): string {
   if (lost === 'unwedge') return `npm install --global unwedge@${ownVersion()}`;
   const isMended = isAbsolute(lost) && launcher.length <= 2 && file.scope !== 'project';
@@ -91,7 +91,7 @@ function directoryOf({ table, path }: Program, { cwd }: DoctorWorld): string {
   return typeof folder === 'string' ? folder : cwd;
 }
 
-/** Of its own, as its entry has them. */
+/** Returns its own variables, as its entry has them. */
 export function variablesOf({ table }: Program): Readonly<Record<string, string>> {
   const env = tableAt(table, ['env']);
   const found: Record<string, string> = {};

@@ -7,7 +7,7 @@ import { examineDatabase } from './database.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
 /**
- * What needs attention now, as `unwedge status` leads with it: it is no fault of the installation, and who types `doctor` at night has to hear of it.
+ * Checks what needs attention now, as `unwedge status` leads with it: it is no fault of the installation, and who types `doctor` at night has to hear of it.
  * Processes are told of elsewhere.
  */
 export const checkLive: Check = async (world) => {

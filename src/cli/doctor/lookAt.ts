@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { readString } from '../../policy/errorChain.ts';
 
-/** What a path leads to; undefined when there is nothing. @throws what the file system reports otherwise, such as that it may not be looked at. */
+/** Returns the target of a path; undefined when there is nothing. @throws what the file system reports otherwise, such as that it may not be looked at. */
 export function lookAt(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -5,7 +5,7 @@ import type { DoctorWorld, Finding } from './finding.ts';
 
 /** An MCP server that an agent would start. */
 export interface ConfiguredServer {
-  /** Who has it. */
+  /** Agent that has it. */
   readonly agent: string;
   readonly file: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ConfiguredServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What takes longer to be up is as good as broken: agents show their servers within seconds. In ms. */
+/** Time in ms beyond which a slow start is as good as broken: agents show their servers within seconds. */
 const startMs = 10_000;
 
 /** Starts each server, asks it who it is and what it can do, and ends it, one after the other. */

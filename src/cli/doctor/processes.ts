@@ -98,7 +98,7 @@ function staleFindings(
   const dead = judged.filter(({ liveness }) => liveness === 'dead');
   if (dead.length > 0) {
     const successors = new Set(judged.filter(({ liveness }) => liveness !== 'dead').map(({ name }) => name));
-    // What its client or the next run ends with it, or its successor has taken up, needs nobody.
+    // A runtime that its client or the next run ends with it, or its successor has taken up, needs nobody.
     const awaited = dead.filter(({ name }) => !isOfClient(name) && !successors.has(name));
     const told = (runs: readonly RuntimeRow[]): string =>
       `gone without a word: ${runs.map((run) => runtimeText(run, now)).join(', ')}`;

@@ -9,10 +9,10 @@ export interface ConfiguredProgram {
   readonly own: OwnCommand | undefined;
 }
 
-/** What an agent's own rules (policies, approvals, trust) say of what a file of it has configured. */
+/** Verdict of an agent's own rules (policies, approvals, trust) on the parts that a file of it has configured. */
 export interface Standing {
-  /** Of one server or hook; undefined when nothing is wrong with it. */
+  /** Judges one server or hook; undefined when nothing is wrong with it. */
   of(configured: ConfiguredProgram): Finding | undefined;
-  /** Of the file, once. */
+  /** Judges the file, once. */
   ofFile(configured: readonly ConfiguredProgram[]): Finding | readonly Finding[] | undefined;
 }

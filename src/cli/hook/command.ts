@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 
-/** How `unwedge hook` is written; what runs it is the light entry beside, which this file must not import. */
+/** Form of `unwedge hook`; it is run by the light entry beside, which this file must not import. */
 export const hook = defineCommand({
   name: 'hook',
   summary: 'run a hook command so that its crash or hang cannot wedge the agent',
@@ -40,5 +40,5 @@ export const hook = defineCommand({
   },
 });
 
-/** What is said when there is nothing to run. */
+/** Message for a line with nothing to run. */
 export const missingCommand = 'No command given; write it after --, as in `unwedge hook -- COMMAND`';

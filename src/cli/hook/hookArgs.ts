@@ -4,18 +4,18 @@ import { UsageError, unknown } from '../errors.ts';
 import { parseWords } from '../parse.ts';
 import { hook, missingCommand } from './command.ts';
 
-/** What a hook that fails means for what it is asked about. */
+/** Meaning of a failed hook for the question it is asked. */
 export type OnFailure = 'allow' | 'block';
 
 /** A hook as the command line gives it. */
 export interface HookArgs {
   readonly command: string;
   readonly args: readonly string[];
-  /** What its failures are counted under, without the `hook:` before it. */
+  /** Name that its failures are counted under, without the `hook:` before it. */
   readonly name: string;
   /** Limit on the whole run, in ms; undefined: by the event. */
   readonly timeoutMs: number | undefined;
-  /** How long the host waits for the hook, in ms; undefined: by its settings, else by the event. */
+  /** Time that the host waits for the hook, in ms; undefined: by its settings, else by the event. */
   readonly hostTimeoutMs: number | undefined;
   readonly onFailure: OnFailure;
   readonly keepBackground: boolean;
@@ -32,7 +32,7 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
   const at = words.indexOf('--');
   const options = at < 0 ? words : words.slice(0, at);
   const [command, ...args] = at < 0 ? [] : words.slice(at + 1);
-  // What was meant for the command tells less than that there is none; a wrong option of ours tells more.
+  // An option meant for the command tells less than that there is none; a wrong option of ours tells more.
   if (at < 0 && !options.some((word) => word.startsWith('-'))) throw new UsageError(missingCommand);
   const parsed = parseWords(hook.options, options, 'unwedge hook --help', [], '; the command comes after --');
   if (parsed.help) return undefined;

@@ -21,11 +21,11 @@ import { systemClock } from '../../runtime/systemClock.ts';
 import type { HostInput } from './hostInput.ts';
 import { ageMs, noteLastWords } from './lastTimer.ts';
 
-/** What of the child's two streams is held back until its outcome is known, in bytes; no hook has that much to say. */
+/** Bytes of the child's two streams that are held back until its outcome is known; no hook has that much to say. */
 const maxOutputBytes = 8 * 1024 * 1024;
-/** What is looked at for the word that the hook goes on in the background, in bytes. */
+/** Bytes that are looked at for the word that the hook goes on in the background. */
 const longestAnnouncement = 4096;
-/** How long the output may bring nothing after the exit while another process holds it, in ms; and where that process is not seen. */
+/** Time in ms that the output may bring nothing after the exit while another process holds it; and where that process is not seen. */
 const quietMs = 100;
 const unseenMs = 1000;
 /** SIGKILL shows at once, or not for a long time. */
@@ -44,7 +44,7 @@ export interface HookChildOptions {
   readonly started?: (() => void) | undefined;
 }
 
-/** How a hook ended, by itself or not. */
+/** End of a hook, by itself or not. */
 export type HookEnd =
   | { readonly how: 'exit'; readonly exitCode: number }
   | { readonly how: 'signal'; readonly signal: string }
@@ -54,17 +54,17 @@ export type HookEnd =
   /** This process was told to end. */
   | { readonly how: 'told'; readonly signal: NodeJS.Signals };
 
-/** What there is to know about a hook that has ended. */
+/** Record of a hook that has ended. */
 export interface HookRun {
   readonly end: HookEnd;
-  /** What it wrote and was not passed on yet. */
+  /** Output that it wrote and that was not passed on yet. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** Whether the end of what it wrote was given up, as a process that it left behind held it. @defaultValue false */
+  /** True where the end of its output was given up, as a process that it left behind held it. @defaultValue false */
   readonly isCut?: boolean | undefined;
 }
 
-/** How long a hook may take to end on SIGTERM, in ms. */
+/** Returns the time in ms that a hook may take to end on SIGTERM. */
 function graceMs(limitMs: number): number {
   return Math.min(1000, limitMs / 12);
 }
@@ -160,7 +160,7 @@ class HookChild {
       end,
       stdout: Buffer.concat(this.#held.stdout),
       stderr: Buffer.concat(this.#held.stderr),
-      // What was to be kept in the background may hold what it likes.
+      // A hook that was to be kept in the background may hold anything.
       isCut: isCut && !this.#options.keepBackground && this.#background === undefined,
     };
   }
@@ -219,7 +219,7 @@ class HookChild {
     if (this.#end !== undefined) return;
     const limitMs = this.#limitMs;
     const fire = (): void => {
-      // What is already in the pipes is read before the judgement: the loop may have been blocked.
+      // Output already in the pipes is read before the judgement: the loop may have been blocked.
       void polled(systemClock).then(() => this.#stop({ how: 'timeout', limitMs }));
     };
     this.#limit = systemTimeout(fire, Math.max(0, limitMs - ageMs()));
@@ -247,7 +247,7 @@ class HookChild {
     }
   }
 
-  /** What it left in its group at once, and what it left in sessions of their own within a short time. */
+  /** Ends the rest in its group at once, and that in sessions of their own within a short time. */
   async #endRest(pid: number): Promise<void> {
     killOrphansNow(pid);
     if (isYoungestNow(pid)) return;

@@ -27,7 +27,7 @@ export interface HookCircuitOptions {
   readonly name: string;
   /** Absolute path of the database, or `:memory:`: then nothing is kept. */
   readonly database: string;
-  /** How long the database may keep the hook waiting from now, in ms; 0: it is not asked. */
+  /** Returns the time that the database may keep the hook waiting from now, in ms; 0: it is not asked. */
   readonly budgetMs: () => number;
   /** @defaultValue that of this file */
   readonly open?: typeof openHookStore;
@@ -57,7 +57,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
       return undefined;
     }
     let isLate = false;
-    // What was given up is not begun later: it would be on record though somebody was told that it is not.
+    // Work that was given up is not begun later: it would be on record though somebody was told that it is not.
     const inTime = async (store: Store): Promise<T | undefined> => (isLate ? undefined : work(store));
     const done = withStore(() => open(database, note), inTime).catch((error: unknown) => {
       note(shortageText(error) ?? String(error));

@@ -2,11 +2,11 @@ import { hookHostMs, hookLimitMs } from '../../protocol/hookEvents.ts';
 import type { HookArgs } from './hookArgs.ts';
 import { type HostTimeout, readHostTimeout } from './hostTimeout.ts';
 
-/** How long what may take, in ms since this process started: its host has waited since then. */
+/** Limits of time, in ms since this process started: its host has waited since then. */
 export interface HookLimits {
-  /** Of the run. @param ownMs - what the hook itself asked for. */
+  /** Returns that of the run. @param ownMs - what the hook itself asked for. */
   readonly run: (event: string | undefined, ownMs?: number) => number;
-  /** Of this process: then the host ends it, or goes on without it. */
+  /** Returns that of this process: then the host ends it, or goes on without it. */
   readonly whole: (event: string | undefined) => number;
 }
 

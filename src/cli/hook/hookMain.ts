@@ -25,19 +25,19 @@ import {
   slowness,
 } from './lastTimer.ts';
 
-/** How long the host's input is waited for when the hook has ended or is not run, in ms. */
+/** Time in ms that the host's input is waited for when the hook has ended or is not run. */
 const inputMs = 500;
 /** Its hosts wait the least. */
 const shortestEvent = 'SessionEnd';
-/** How long the store may take in any case, in ms: what is left of the 1.5 s of SessionEnd after a hook's whole limit and its end. */
+/** Time in ms that the store may take in any case: the rest of the 1.5 s of SessionEnd after a hook's whole limit and its end. */
 const leastStoreMs = 150;
-/** What a lock of another process is worth waiting for, in ms of an idle machine. */
+/** Time that a lock of another process is worth waiting for, in ms of an idle machine. */
 const mostStoreMs = 2000;
-/** What opening it takes of a processor, and the end of the process after it, in ms. */
+/** Time of a processor that opening it takes, and the end of the process after it, in ms. */
 const storeCpuMs = 120;
-/** What the start of a hook's process takes, in ms of a processor. */
+/** Time that the start of a hook's process takes, in ms of a processor. */
 const startingCpuMs = 40;
-/** How long a host that does not read may keep this process in any case, in ms. */
+/** Time in ms that a host that does not read may keep this process in any case. */
 const flushMs = 2000;
 
 /**
@@ -93,7 +93,7 @@ async function runHook(args: HookArgs): Promise<number> {
     database: storePath(args.db, process.env),
     budgetMs() {
       const leftMs = limits.whole(input.said?.event ?? shortestEvent) - ageMs();
-      // What is begun blocks: a guard is to decline in time, on record or not.
+      // Work that is begun blocks: a guard is to decline in time, on record or not.
       if (args.onFailure === 'block' && leftMs < slowness() * storeCpuMs) return 0;
       return Math.min(mostStoreMs * startSlowness, Math.max(leastStoreMs, leftMs - leastStoreMs));
     },
@@ -142,7 +142,7 @@ async function runHook(args: HookArgs): Promise<number> {
   }
 }
 
-/** What the host says, if it says it at once. */
+/** Returns the input of the host, if it comes at once. */
 async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
   input.drop();
   // A machine that is busy is no host that says nothing: only time counts in which this process listened.

@@ -12,9 +12,9 @@ import type { HookRun } from './hookChild.ts';
 /** Why a hook counts as failed. */
 export interface HookFailure {
   readonly kind: FailureKind;
-  /** One plain line. */
+  /** Message in one plain line. */
   readonly message: string;
-  /** Whether its circuit counts it. */
+  /** True where its circuit counts it. */
   readonly counts: boolean;
   /** The exit code by which it ended, where that was one of its own: it lives, and its host is told the code where it may not decline. */
   readonly exitCode?: number | undefined;

@@ -19,7 +19,7 @@ export function writeOut(
   limitMs: number,
   clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> = systemClock,
 ): Promise<boolean> {
-  // What was written before, while the hook went on in the background, may still wait.
+  // Output from before, while the hook went on in the background, may still wait.
   if (data.length === 0 && stream.writableLength === 0) return Promise.resolve(true);
   return new Promise((resolve) => {
     const late = clock.setTimeout(() => resolve(false), limitMs, { ref: true });

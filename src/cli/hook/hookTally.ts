@@ -9,16 +9,16 @@ import type { HookFailure } from './hookOutcome.ts';
 import type { Store } from '../../store/store.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 
-/** Whether a run may go out; `probe`: the circuit as it was when this run became the one that tries it. */
+/** Admission of a run; `probe`: the circuit as it was when this run became the one that tries it. */
 export type HookAdmission =
   | { readonly admitted: true; readonly probe?: PersistedBreaker | undefined }
   | { readonly admitted: false; readonly retryAfterMs: number };
 
-/** One run of a hook, as its circuit knows it. */
+/** Run of a hook, as its circuit knows it. */
 export interface HookRunName {
-  /** Of the circuit. */
+  /** Key of the circuit. */
   readonly key: string;
-  /** Of this process: holds the lease of a probe. */
+  /** Name of this process: holds the lease of a probe. */
   readonly owner: string;
 }
 
@@ -97,7 +97,7 @@ export async function countFailure(
   record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind, rule, cause: message });
 }
 
-/** How many failures there are in a row now, also when another process held the lock for a moment. */
+/** Counts the failures that are in a row now, also when another process held the lock for a moment. */
 async function countOne(store: Store, key: string, generation: number): Promise<number> {
   const counted = store.breakers.countFailure(key, generation);
   if (counted !== undefined) return counted;

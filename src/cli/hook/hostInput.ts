@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import { type HookInput, readHookInput } from '../../protocol/hookEvents.ts';
 
-/** What of the input is kept to be read, in bytes; all of it is passed on, however long. */
+/** Bytes of the input that are kept to be read; all of it is passed on, however long. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
-/** What the host writes to the hook: passed on byte for byte as it comes, and read for what it is about. */
+/** Input of the host to the hook: passed on byte for byte as it comes, and read for what it is about. */
 export interface HostInput {
-  /** What it says; undefined before its end, and when it is no JSON that names an event or longer than 8 MiB. */
+  /** Content of it; undefined before its end, and when it is no JSON that names an event or longer than 8 MiB. */
   readonly said: HookInput | undefined;
   /** Settles when the host has written all. It may never. */
   readonly ended: Promise<void>;

@@ -20,7 +20,7 @@ interface Entry {
   readonly timeoutMs: number | undefined;
 }
 
-/** How long the host waits for this hook, in ms, as far as its settings say; undefined where they do not. Never throws. */
+/** Finds the time that the host waits for this hook, in ms, as far as its settings say; undefined where they do not. Never throws. */
 export type HostTimeout = (event: string | undefined) => number | undefined;
 
 /**

@@ -2,20 +2,20 @@ import { readFileSync, writeSync } from 'node:fs';
 
 // Loaded before everything else of `unwedge hook`, and loads nothing: what takes its time to load is what it watches.
 
-/** What a hook that declines ends with. */
+/** Exit code of a hook that declines. */
 const blockExitCode = 2;
-/** What a write, the end of a child and the end of Node take of a processor together, and what is loaded just then, during which no timer fires; in ms. */
+/** Time that a write, the end of a child and the end of Node take of a processor together, with the loading just then, during which no timer fires; in ms. */
 const endingCpuMs = 60;
-/** What the program of a hook takes to load, in ms of a processor. */
+/** Time that the program of a hook takes to load, in ms of a processor. */
 const loadingCpuMs = 40;
-/** What is left for them of the host's limit: at least so much, in ms, and at most this share of the limit. */
+/** Time left for them of the host's limit: at least so much, in ms, and at most this share of the limit. */
 const leastReserveMs = 100;
 const mostReserve = 0.4;
 const longestTimerMs = 2 ** 31 - 1;
 
-/** What is to be known when the last timer fires; it changes as the run goes on. */
+/** Facts for the firing of the last timer; they change as the run goes on. */
 export interface LastWords {
-  /** How the hook is called in the line. */
+  /** Name of the hook in the line. */
   name?: string | undefined;
   /** @defaultValue that of a guard that declines */
   exitCode?: (() => number) | undefined;
@@ -25,7 +25,7 @@ export interface LastWords {
 
 const last: LastWords = {};
 let timer: NodeJS.Timeout | undefined;
-/** What the timer is set by. */
+/** Limit that the timer is set by. */
 let limitMs: number | undefined;
 
 /**
@@ -56,7 +56,7 @@ export function endUnlessTimeFor(cpuMs: number): void {
 
 const leftMs = (hostMs: number): number => hostMs - reserveMs(hostMs) - ageMs();
 
-/** What it is told and done then. */
+/** Notes the words and acts for that time. */
 export function noteLastWords(words: LastWords): void {
   Object.assign(last, words);
 }
@@ -67,13 +67,13 @@ export function disarmLastTimer(): void {
   limitMs = undefined;
 }
 
-/** How much longer everything takes than on an idle machine: 1 where this process had a processor whenever it wanted one. */
+/** Measures how much longer everything takes than on an idle machine: 1 where this process had a processor whenever it wanted one. */
 export function slowness(): number {
   const { user, system } = process.cpuUsage();
   return Math.max(1, ageMs() / Math.max(1, (user + system) / 1000));
 }
 
-/** How long ago the host has started this process, in ms: Node takes its time to come to its own start. */
+/** Returns the time since the host started this process, in ms: Node takes its time to come to its own start. */
 export function ageMs(): number {
   const ownMs = process.uptime() * 1000;
   bornBeforeMs ??= Math.max(0, (systemAgeMs() ?? 0) - ownMs);
@@ -82,7 +82,7 @@ export function ageMs(): number {
 
 let bornBeforeMs: number | undefined;
 
-/** Whether the words ask for failures to block, so far as they can be read: any answer but `allow` does, for a typo must not open a guard. */
+/** Tells whether the words ask for failures to block, so far as they can be read: any answer but `allow` does, for a typo must not open a guard. */
 export function asksToBlock(words: readonly string[]): boolean {
   const value = valueIn(words, '--on-failure');
   return value !== undefined && value !== 'allow';
@@ -137,7 +137,7 @@ function end(hostMs: number): void {
     // Nobody reads it.
   }
   last.kill?.();
-  // What else ends a child at the exit looks for it among all processes, for which there is no time; its guard does that.
+  // Other ends of a child at the exit look for it among all processes, for which there is no time; its guard does that.
   process.removeAllListeners('exit');
   process.exit(exitCode);
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 /** Between a hook and its host stand a shell and what runs it; a loop in what we read must end. */
 const mostAncestors = 12;
-/** How long `ps` may take for one of them, in ms. */
+/** Time that `ps` may take for one of them, in ms. */
 const psMs = 300;
 
 /** A process above this one. */
@@ -60,7 +60,7 @@ function fromPs(pid: number): Read {
   return { words: value === undefined ? [] : ['--settings', value], cwd: undefined, above: Number(above) };
 }
 
-/** What a command line says of settings: the JSON itself, or the path of its file. */
+/** Finds the settings in a command line: the JSON itself, or the path of its file. */
 export function settingsOption({ words, cwd }: Ancestor, ownCwd: string): readonly { json?: string; path?: string }[] {
   const values = words.flatMap((word, index) => {
     if (word === '--settings') return words.slice(index + 1, index + 2);

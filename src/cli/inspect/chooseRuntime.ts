@@ -7,7 +7,7 @@ import { askRuntimes } from '../../runtime/askRuntimes.ts';
 import { problemLines, runtimeText } from '../liveRuntimes.ts';
 import { quoted, sanitize } from '../sanitize.ts';
 
-/** Which runtime is meant. */
+/** Choice of a runtime. */
 export interface Choice {
   readonly db: string | undefined;
   /** A name or a pid; without it there must be one only. */

@@ -9,7 +9,7 @@ import { toJson } from '../sanitize.ts';
 import { chooseRuntime } from './chooseRuntime.ts';
 import { isGone, openRelay } from './relay.ts';
 
-/** What `unwedge inspect` is given. */
+/** Arguments of `unwedge inspect`. */
 export interface InspectArgs {
   readonly attach: string | undefined;
   /** 0 for a free one. */
@@ -22,7 +22,7 @@ export interface InspectArgs {
 /** Each is a client of the control socket, which others need too. */
 const maxViewers = 4;
 
-/** How often the gateway is asked whether it is still there, in ms. */
+/** Time in ms between questions to the gateway whether it is still there. */
 const askEveryMs = 2000;
 
 /**
@@ -33,7 +33,7 @@ export async function run(args: InspectArgs, io: Io): Promise<number> {
   const runtime = await chooseRuntime(args, io);
   const socket = runtime.socket ?? '';
   const open = (): Promise<Readable> => openRelay(socket);
-  // One that cannot be watched says so now, not in the browser.
+  // A runtime that cannot be watched says so now, not in the browser.
   (await open()).destroy();
   const server = await startInspectorServer({
     clock: systemClock,

@@ -6,7 +6,7 @@ import { endFrame } from '../../inspector/frames.ts';
 import { CommandError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
 
-/** Whether nobody listens behind a socket any more. One that is busy is still there. */
+/** Tells whether nobody listens behind a socket any more. A busy listener is still there. */
 export async function isGone(socket: string): Promise<boolean> {
   const answer = await askRuntime(socket, 'status', undefined, { clock: systemClock });
   return !answer.ok && answer.reason === 'absent';

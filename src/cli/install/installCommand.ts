@@ -43,7 +43,7 @@ export async function installCommand(args: InstallArgs, io: Io): Promise<number>
   return report.files.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-/** What is wrapped works without a store: nobody can look at it then. */
+/** Warns that wrapped programs work without a store: nobody can look at them then. */
 async function storeNotes(): Promise<readonly string[]> {
   const driver = await describeDriver();
   return driver.ok ? [] : [`What happens cannot be recorded: ${driver.reason}. Fix: ${driver.fix}.`];

@@ -12,7 +12,7 @@ import { wrapWords } from '../../policy/wrapWords.ts';
 const widest = 100;
 const indent = '  ';
 
-/** What `unwedge install` says to a person. */
+/** Writes the report of `unwedge install` to a person. */
 export function installText(report: InstallReport, request: InstallRequest, home: string, io: Io): string {
   const style = createStyle(io);
   const width = Math.min(io.columns, widest);

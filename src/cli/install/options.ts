@@ -9,5 +9,5 @@ export const installOptions = {
   undo: { kind: 'flag', help: 'take unwedge out again' },
 } as const satisfies OptionSpecs;
 
-/** What `unwedge install` is given. */
+/** Arguments of `unwedge install`. */
 export type InstallArgs = Args<typeof installOptions>;

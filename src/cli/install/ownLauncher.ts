@@ -8,8 +8,8 @@ import type { Environment } from '../../store/paths.ts';
 const programs = ['../cli/main.js', '../../../dist/cli/main.js'];
 
 /**
- * How this program is started from anywhere: Node and the script, both by their whole paths, as agents that a desktop starts know no PATH of a
- * shell. Of Node the path that stays when it is updated, if one leads there.
+ * Finds the start of this program from anywhere: Node and the script, both by their whole paths, as agents that a desktop starts know no PATH of a shell. For
+ * Node it is the path that stays when it is updated, if one leads there.
  */
 export function ownLauncher(env: Environment): Launcher {
   const paths = programs.map((path) => fileURLToPath(new URL(path, import.meta.url)));

@@ -7,9 +7,9 @@ import type { KnownSecrets } from '../../store/knownSecrets.ts';
 import { withoutTokens } from '../../store/secretShapes.ts';
 import { commandIdentity } from './commandIdentity.ts';
 
-/** What handshakes are kept by. */
+/** Settings that handshakes are kept by. */
 export interface HandshakeSettings {
-  /** Of the database beside which they are; `:memory:`: nothing is kept. */
+  /** Path of the database beside which they are; `:memory:`: nothing is kept. */
   readonly storePath: string;
   readonly secrets: Pick<KnownSecrets, 'hide' | 'learn'>;
   /** `--no-cache`. */

@@ -6,7 +6,7 @@ import type { McpArgs } from './options.ts';
 import { prepareMcp } from './prepareMcp.ts';
 import { openServed, type Served } from './serving.ts';
 
-/** How long the client may take for what is left when everything has ended, in ms. */
+/** Time in ms that the client may take for the rest when everything has ended. */
 const lastMs = 500;
 /** For alerts on their way, in ms: 2 s after SIGTERM the client ends this process. */
 const alertMs = 1000;

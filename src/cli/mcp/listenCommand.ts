@@ -18,9 +18,9 @@ import { aboveZero } from './plan.ts';
 import { prepareMcp } from './prepareMcp.ts';
 import { openServed, type Served } from './serving.ts';
 
-/** How long calls may take to be answered once the process was told to end, in ms; a second signal does not wait for that. */
+/** Time in ms that calls may take to be answered once the process was told to end; a second signal does not wait for that. */
 const drainMs = 5000;
-/** How long clients may take for what is left then, in ms. */
+/** Time in ms that clients may take for the rest then. */
 const lingerMs = 500;
 const usualSessionMs = 30 * 60_000;
 
@@ -92,7 +92,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   return 0;
 }
 
-/** What people need to connect a client: this once it is said, and it is not kept. */
+/** Writes all that people need to connect a client: this once it is said, and it is not kept. */
 function announcement(name: string, url: string, token: ListenToken | undefined): string {
   // A client fills in the variable, so that no configuration holds the token.
   const shown = token?.file === undefined ? token?.value : `\${${tokenVariable}}`;
@@ -108,10 +108,10 @@ function announcement(name: string, url: string, token: ListenToken | undefined)
   ].join('\n');
 }
 
-/** What a client reads the token from. */
+/** Variable that a client reads the token from. */
 const tokenVariable = 'UNWEDGE_MCP_TOKEN';
 
-/** How clients get the token of a file, without a word of it. */
+/** Tells how clients get the token of a file, without a word of it. */
 function fileLines(name: string, url: string, file: string): readonly string[] {
   const reading = `$(cat ${shellWord(resolve(file))})`;
   return [

@@ -9,7 +9,8 @@ export interface ListenToken {
 }
 
 /**
- * What clients have to show: undefined with `--no-token`, what is in the file, else a new one. A file that is not there is made, for its owner to read.
+ * Returns the token that clients have to show: undefined with `--no-token`, that in the file, else a new one. A file that is not there is made, for its owner
+ * to read.
  * @throws {@link UsageError}, or what {@link tokenIn} throws, that says what is wrong.
  */
 export function listenToken(args: Pick<McpArgs, 'token-file' | 'no-token'>): ListenToken | undefined {

@@ -13,9 +13,9 @@ import type { McpArgs } from './options.ts';
 import { whatToServe } from './whatToServe.ts';
 import { prepareMcp } from './prepareMcp.ts';
 
-/** How long the store waits for the first answer, in ms: opening it must not delay that. */
+/** Time in ms that the store waits for the first answer: opening it must not delay that. */
 const storeAfterMs = 2000;
-/** How long the client may take for what is left when everything has ended, in ms. */
+/** Time in ms that the client may take for the rest when everything has ended. */
 const lastMs = 500;
 /** For alerts on their way, in ms: 2 s after SIGTERM the client ends this process. */
 const alertMs = 1000;

@@ -25,7 +25,7 @@ export function nearestPackage(file: string): string | undefined {
   return undefined;
 }
 
-/** Of a link, as those that a package manager makes for commands, what it leads to. */
+/** Returns the target of a link, as those that a package manager makes for commands. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

@@ -6,14 +6,14 @@ import { quoted } from '../sanitize.ts';
 /** The exit code where nobody was there to be served. */
 export const noClientCode = 1;
 
-/** Whether stdin has ended before anybody wrote to it. */
+/** Tells whether stdin has ended before anybody wrote to it. */
 export function hasNoClient(input: object): boolean {
   // A pipe, a terminal and a file count what they have read; what is none of these has read nothing.
   const { bytesRead = 0 } = input as { readonly bytesRead?: number };
   return bytesRead === 0;
 }
 
-/** What is said then: that it is a client's to start this, and what would have kept that from its servers. */
+/** Writes the message for then: that it is a client's to start this, and the obstacles that its servers would have met. */
 export function noClientLines(servers: readonly McpProxyOptions[], env: Environment, cwd: string): readonly string[] {
   const missing = servers.flatMap(({ name, command, cwd: own = cwd }) => {
     if (command === undefined) return [];

@@ -109,5 +109,5 @@ export const mcpOptions = {
   log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },
 } as const satisfies OptionSpecs;
 
-/** What `unwedge mcp` is given. */
+/** Arguments of `unwedge mcp`. */
 export type McpArgs = Args<typeof mcpOptions>;

@@ -10,7 +10,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
 /** Options whose next word is their value. */
 const takesValue =
   /^(?:-[pwC]|--(?:package|from|spec|directory|project|with|with-editable|with-requirements|python|index|index-url|extra-index-url|registry|cache|prefix|userconfig|workspace|env-file|node-options|group|extra))$/;
-/** What stands before a script that the runner finds the surroundings for. */
+/** Program before a script that the runner finds the surroundings for. */
 const interpreter = /^(?:python|node)[\d.]*$/;
 
 /**

@@ -11,7 +11,7 @@ const localFile = /^(?:\.{0,2}\/|[a-z]:).|\.(?:[cm]?[jt]sx?|py)$/i;
 const mostWrappers = 8;
 
 /**
- * Whether the same words start the same server each time, as far as they tell: what `npx`, `uvx` and `docker` fetch is another one tomorrow, unless
+ * Tells whether the same words start the same server each time, as far as they tell: those of `npx`, `uvx` and `docker` fetch another one tomorrow, unless
  * its version is named.
  */
 export function isPinned(command: string, args: readonly string[], wrappers = 0): boolean {

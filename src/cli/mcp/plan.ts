@@ -21,7 +21,7 @@ export function planMcp(args: McpArgs, rest: readonly string[], env: Environment
 }
 
 /**
- * What the command line says of every server.
+ * Reads the limits for every server from the command line.
  * @throws {@link UsageError} that names what is wrong.
  */
 export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'command' | 'args' | 'remote' | 'envAllow'> {

@@ -12,10 +12,10 @@ import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 
-/** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
+/** Bytes that our stderr may hold unread; output of the server beyond is left out. */
 const mostUnreadErrors = 1024 * 1024;
 
-/** What every way of serving begins with. */
+/** Base that every way of serving begins with. */
 export interface PreparedMcp extends ProxyRuntime {
   readonly storePath: string;
   readonly voice: ProxyVoice;

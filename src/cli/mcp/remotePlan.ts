@@ -60,7 +60,7 @@ export function planRemote(
   };
 }
 
-/** What a server is called that was given no name: its host, without what many have in common. */
+/** Returns the name of a server that was given none: its host, without the parts that many have in common. */
 export function remoteName(url: string): string {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -104,7 +104,7 @@ function linesOf(file: string): readonly (readonly [string, string])[] {
     if (line.trim() === '' || line.startsWith('#')) return [];
     const at = line.indexOf(':');
     const name = line.slice(0, at).trim();
-    // What the line says may be a secret.
+    // The text of the line may be a secret.
     if (at <= 0 || !isHeaderName(name)) {
       throw new CommandError(`Expected line ${index + 1} of the header file ${quoted(file)} to be \`Name: value\``);
     }

@@ -1,6 +1,6 @@
 import { nearest } from '../../policy/nearest.ts';
 
-/** What is said of a server, in the shape that clients have. */
+/** Keys of a server, in the shape that clients have. */
 export const serverKeys: readonly string[] = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'disabled'];
 
 /** Other words for these that are too far from them to be a misspelling. */
@@ -10,7 +10,7 @@ const otherWords: Readonly<Record<string, string>> = {
   environment: 'env',
   workingDirectory: 'cwd',
 };
-/** Of other programs, and near a key of ours by chance. */
+/** Keys of other programs, near a key of ours by chance. */
 const foreign: ReadonlySet<string> = new Set(['dev']);
 
 /**

@@ -1,7 +1,7 @@
 import { commandKey } from '../../policy/commandKey.ts';
 import { packageRun, wordAfter } from './packageRunner.ts';
 
-/** What a name is made of beside the words of the command. */
+/** Sources of a name beside the words of the command. */
 export interface ServerSurroundings {
   /** The name in the nearest `package.json` that has one, in the directory of this file or above it; the path may be relative. */
   readonly packageOf: (file: string) => string | undefined;
@@ -21,18 +21,18 @@ const containerFlags =
 const shell = /^(?:ba|da|z|k|fi)?sh$/;
 /** Text of a shell that starts one command, and has the shell do nothing about it. */
 const plainText = /^(?:exec )?[\w@./:= -]+$/;
-/** What is looked at of a word, in characters. */
+/** Characters of a word that are looked at. */
 const longestWord = 4096;
 /** It is shown in tables, and written into commands. */
 const longestName = 100;
 /** Commands one behind the other that are looked through. */
 const mostWrappers = 8;
-/** What a terminal would obey, or not show. */
+/** Characters that a terminal would obey, or not show. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
 /**
- * What a server is called that was given no name: its package, its image or its script. Of a script that is called as anybody's is
- * (`index.js`), the package it belongs to, else the directory it lies in; of such a package, its scope.
+ * Returns the name of a server that was given none: its package, its image or its script. A script that is called as anybody's is (`index.js`) gives the
+ * package it belongs to, else the directory it lies in; such a package, its scope.
  *
  * @example
  * serverName('npx', ['-y', '@acme/server-files@2'], world) // 'server-files'
@@ -77,7 +77,7 @@ export function wrapped(program: string, args: readonly string[]): readonly stri
   if (program === 'cmd') return from(args, (word) => /^\/c$/i.test(word)).slice(1);
   const text = shell.test(program) ? (wordAfter(args, '-c', '-lc') ?? '').trim() : '';
   if (!plainText.test(text)) return [];
-  // What is assigned before the command may be a secret.
+  // A variable assigned before the command may be a secret.
   return from(text.replace(/^exec /, '').split(/ +/), (word) => !word.includes('='));
 }
 

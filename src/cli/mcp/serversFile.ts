@@ -102,7 +102,7 @@ function usableNames(table: Readonly<Record<string, unknown>>): ReadonlyMap<stri
   return new Map(used.map((name) => [name, Array.from(name, (each) => (/[\w-]/.test(each) ? each : '_')).join('')]));
 }
 
-/** What is wrong with a name; of several that are the same once changed, the one that is written so has it, else the first. */
+/** Finds the fault with a name; of several that are the same once changed, the one that is written so has it, else the first. */
 function nameFlaw(name: string, written: string, names: ReadonlyMap<string, string>): string | undefined {
   if (name === '') return 'it has no name, with which names of tools begin';
   if (name.length > longestName) return `a name has at most ${longestName} characters: names of tools begin with it`;

@@ -12,9 +12,9 @@ import { ownVersion } from '../ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';
 import { TaggedErrors } from './taggedErrors.ts';
 
-/** What stands behind a client: one server, or several as one. */
+/** Servers behind a client: one, or several as one. */
 export interface Served {
-  /** How it is called as a whole. */
+  /** Name of it as a whole. */
   readonly name: string;
   /** The same for people who look at what runs: several servers without a name of their own by theirs. */
   readonly title: string;
@@ -22,20 +22,20 @@ export interface Served {
   readonly isHub: boolean;
   /** The keys under which they stand in the configuration. @defaultValue none: they stand elsewhere */
   readonly besides?: readonly string[] | undefined;
-  /** What stands in their file and is likely misspelt, a sentence each. */
+  /** Hints at likely misspelt keys in their file, a sentence each. */
   readonly hints?: readonly string[] | undefined;
 }
 
-/** What stands behind clients, at work. */
+/** Servers behind clients, at work. */
 export interface Serving {
   /** Serves one more client. */
   readonly open: OpenServer;
-  /** What it answers commands of other processes beside the usual, or in its place. */
+  /** Answers to commands of other processes beside the usual, or in its place. */
   readonly methods: Methods;
 }
 
 /**
- * How a client is served: every call begins with servers of its own.
+ * Opens a way to serve clients: every call begins with servers of its own.
  * @param alone - whether there will be but one client.
  */
 export function openServed(

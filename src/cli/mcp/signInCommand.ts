@@ -9,7 +9,7 @@ import { quoted } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 import { variable } from './remotePlan.ts';
 
-/** How long the browser is waited for, in ms. */
+/** Time in ms that the browser is waited for. */
 const waitMs = 10 * 60_000;
 
 /** Has a person sign in to a remote server. Gives the exit code. */

@@ -33,7 +33,7 @@ export function startServerAhead(words: readonly string[]): void {
     };
     if (spawnObstacle({ ...server, env: process.env }) === undefined) startAhead(server, systemClock);
   } catch {
-    // What is wrong is told by the command itself.
+    // The fault is told by the command itself.
   }
 }
 
@@ -44,7 +44,7 @@ function hasConfig({ config }: Pick<McpArgs, 'config'>): boolean {
   return config !== undefined || Boolean(process.env['UNWEDGE_CONFIG']?.trim());
 }
 
-/** Whether a client can write to stdin: it is no terminal, and not /dev/null. */
+/** Tells whether a client can write to stdin: it is no terminal, and not /dev/null. */
 function mayHaveClient(): boolean {
   return !fstatSync(0).isCharacterDevice();
 }

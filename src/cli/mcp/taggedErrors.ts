@@ -8,7 +8,7 @@ type Write = (chunk: Uint8Array | string) => void;
  */
 export class TaggedErrors {
   readonly #write: Write;
-  /** Whose line has no end yet. */
+  /** Server whose line has no end yet. */
   #open: string | undefined = undefined;
 
   constructor(write: Write) {

@@ -7,7 +7,7 @@ import { inputSchema, type SelfTool, wordsOf } from './tools.ts';
 
 /** A model pays for each character: what is longer is cut at a line, and says so. */
 const mostCharacters = 24_000;
-/** What a terminal would cut, a model has no other way to see. */
+/** Width of no terminal: a model has no other way to see what one would cut. */
 const columns = Number.POSITIVE_INFINITY;
 /** A question reads a file and asks live gateways, each for 2 s at most. */
 const overallMs = 30_000;
@@ -47,7 +47,7 @@ export function createSelfServer(
   return server;
 }
 
-/** What a command line prints, both streams in the order in which they came. */
+/** Answers with the print of a command line, both streams in the order in which they came. */
 async function answer(
   words: readonly string[],
   { env, signal, now }: Pick<Io, 'env' | 'signal' | 'now'>,

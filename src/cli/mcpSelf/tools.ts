@@ -14,11 +14,11 @@ export interface SelfTool {
   readonly options: readonly string[];
   /** The one operand of the command, as the input names it, and what it is. */
   readonly operand?: { readonly name: string; readonly help: string; readonly optional?: boolean } | undefined;
-  /** Whether it changes something. */
+  /** True where it changes something. */
   readonly acts: boolean;
 }
 
-/** What an agent can ask; none of it changes anything. */
+/** Questions that an agent can ask; none of it changes anything. */
 export const questions: readonly SelfTool[] = [
   {
     command: status as Command,
@@ -55,7 +55,7 @@ export const questions: readonly SelfTool[] = [
   },
 ];
 
-/** What an agent can do where its operator lets it. */
+/** Act that an agent can do where its operator lets it. */
 export const restartTool: SelfTool = {
   command: restart as Command,
   description:
@@ -66,7 +66,7 @@ export const restartTool: SelfTool = {
   acts: true,
 };
 
-/** What a tool takes, as JSON Schema. */
+/** Returns the input of a tool, as JSON Schema. */
 export function inputSchema({ command, options, operand }: SelfTool): Record<string, unknown> {
   const offered = options.map((name) => [name, schemaOf(specOf(command, name))]);
   return {

@@ -9,15 +9,15 @@ import { replaceFile, writeNew } from './replace.ts';
 import { repairLog } from './sessionFile.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
-/** Where the result goes. */
+/** Target of the result. */
 export type Target = 'nowhere' | 'in-place' | { readonly out: string };
 
-/** What was found in a file and done about it. */
+/** Findings in a file, and their repair. */
 export interface FileRepair extends TranscriptReport {
   readonly file: string;
   /** Undefined for plain messages without tools. */
   readonly format: TranscriptFormat | undefined;
-  /** What `at` of its findings counts. */
+  /** Unit that `at` of its findings counts. */
   readonly unit: 'line' | 'entry';
   /** The file that was written; undefined when none was. */
   readonly written?: string | undefined;
@@ -37,7 +37,7 @@ export async function repairFile(
 ): Promise<FileRepair> {
   const before = checkedFile(file);
   if (typeof target === 'object') checkOut(target.out, before);
-  // What a link names is repaired; the link stays one.
+  // The file that a link names is repaired; the link stays one.
   const path = realpathSync(file);
   const handle = await orFail(`Cannot read ${file}`, open(path, 'r'));
   try {

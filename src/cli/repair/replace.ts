@@ -22,7 +22,7 @@ export async function replaceFile(path: string, pieces: Pieces, before: Stats, c
     check();
     const backup = await backUp(path);
     try {
-      // What came meanwhile stands in the original alone.
+      // Data that came meanwhile stands in the original alone.
       check();
       await rename(temporary, path);
     } catch (error) {

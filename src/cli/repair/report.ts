@@ -4,7 +4,7 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { renderTable } from '../table.ts';
 import type { FileRepair } from './file.ts';
 
-/** What each rule found, and what is done about it. */
+/** Findings of each rule, and their repair. */
 const words: Readonly<Record<RepairRule, readonly [found: string, done: string]>> = {
   unanswered: ['call without a result', 'answered: outcome unknown'],
   displaced: ['result in the wrong place', 'moved to its call'],

@@ -19,7 +19,7 @@ const interrupted = interruptedBy(undefined);
  */
 export async function repairLog(source: Source, format: TranscriptFormat | undefined): Promise<Draft | undefined> {
   const scan = emptyScan();
-  /** Where each line starts, and at last where the file ends. */
+  /** Starts of each line, and at last the end of the file. */
   const starts: number[] = [];
   let isLog = format !== undefined;
   await readLines(source, (line, start) => {

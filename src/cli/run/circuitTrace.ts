@@ -2,7 +2,7 @@ import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { Store } from '../../store/store.ts';
 import { hookMarker } from '../hook/hookMarker.ts';
 
-/** Whether earlier runs left failures or an open circuit, told without opening the database. */
+/** Trace of failures or of an open circuit that earlier runs left, told without opening the database. */
 export interface CircuitTrace {
   isThere(): boolean;
   /**

@@ -6,7 +6,7 @@ import { localTime } from '../timeText.ts';
 /** From here on a time needs no seconds, in ms. */
 const longMs = 10 * 60_000;
 
-/** How often a command has failed, in the words of somebody who has no gateway. @param cause - undefined: that is not known. */
+/** Tells the failures of a command, in the words of somebody who has no gateway. @param cause - undefined: that is not known. */
 export function failedText(name: string, cause: BreakerCause | undefined): string {
   const rule = cause?.rule;
   const shown = sanitize(name);

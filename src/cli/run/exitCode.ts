@@ -14,7 +14,7 @@ export const exitCodes = {
   brokenPipe: 141,
 } as const;
 
-/** What an exit code of `unwedge run` means, for its help and the docs. Any other is the command's own. */
+/** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
   ['75', 'try again later: open circuit, rate limit, overload'],
   ['124', 'a limit passed'],
@@ -49,7 +49,7 @@ const laterKinds: ReadonlySet<FailureKind> = new Set([
   'quota',
 ]);
 
-/** Of those the kinds that a command itself tells of. */
+/** Kinds of those that a command itself tells of. */
 const readFromText: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota']);
 
 /**
@@ -58,7 +58,7 @@ const readFromText: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota']);
  * @param isAgent - whether an agent told of the failure: its exit code says nothing then, and that of a plain command is its answer.
  */
 export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAgent: boolean): number {
-  // What a plain command says of a limit is its own affair: its exit code is its answer.
+  // The words of a plain command on a limit are its own affair: its exit code is its answer.
   const isAnswer = !isAgent && exit?.exitCode !== undefined && readFromText.has(failure.kind);
   if ((laterKinds.has(failure.kind) && !isAnswer) || (isAgent && failure.kind === 'overloaded'))
     return exitCodes.tryLater;

@@ -5,9 +5,9 @@ import type { OutputStream } from '../../machines/subprocessInput.ts';
 import type { Sink } from './output.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
-/** What is held in memory, in bytes of both streams; beyond, all goes to a file. */
+/** Bytes of both streams that are held in memory; beyond, all goes to a file. */
 const memoryBytes = 1_048_576;
-/** Of one read from the file. */
+/** Bytes of one read from the file. */
 const pieceBytes = 65_536;
 
 /** The output of an attempt, held back until it is known whether there will be another. */
@@ -31,7 +31,7 @@ interface Piece {
  */
 export function holdOutput(): HeldOutput {
   let chunks: { readonly stream: OutputStream; readonly chunk: Uint8Array }[] = [];
-  /** What the file holds, in order; neighbours of one stream are one piece. */
+  /** Pieces that the file holds, in order; neighbours of one stream are one. */
   let pieces: Piece[] = [];
   let held = 0;
   let file: number | undefined;

@@ -14,7 +14,7 @@ import type { RunEnd } from './supervisedRun.ts';
 const mayHelp = 'trying again may help';
 const tryLater = 'try again later';
 
-/** What is to be done about a failure of a kind that says no time. */
+/** Advice for a failure of a kind that says no time. */
 const advice: { readonly [K in FailureKind]?: string } = {
   transient: mayHelp,
   overloaded: tryLater,
@@ -29,8 +29,8 @@ const advice: { readonly [K in FailureKind]?: string } = {
 };
 
 /**
- * What is said on stderr at the end of a run: what happened, and whether and when to try again. A plain exit code is an answer of the
- * command's own, which speaks for itself.
+ * Writes the last words on stderr at the end of a run: the event, and whether and when to try again. A plain exit code is an answer of the command's own,
+ * which speaks for itself.
  */
 export function lastWords(
   plan: Pick<RunPlan, 'name' | 'policy'>,
@@ -72,7 +72,7 @@ export function leftLines(left: AgentLeft | undefined): readonly string[] {
   return [`it may have changed something, and another run begins anew${next}`];
 }
 
-/** Whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
+/** Tells whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
 export function openedItself({ outcome }: Pick<RunEnd, 'outcome'>): boolean {
   return !outcome.ok && outcome.failure.kind === 'circuit_open' && outcome.failure.attempts > 0;
 }
@@ -92,14 +92,14 @@ function untimely(
   return [`not tried again: no time was left for ${which} within ${formatDuration(limits.overallMs)}`];
 }
 
-/** Whether it would have been tried again. */
+/** Tells whether it would have been tried again. */
 const isRepeated = ({ kind, retryable, resumable }: Failure): boolean =>
   (retryable || resumable === true) && failureKinds[kind].retried;
 
 /** Chance at its most. */
 const mostOfAll = (): number => 1 - Number.EPSILON;
 
-/** One line about a failure: its kind, what happened, and whether and when to try again. To try again helps no agent that may have acted. */
+/** Writes one line about a failure: its kind, what happened, and whether and when to try again. To try again helps no agent that may have acted. */
 export function failureLine(failure: Failure, left?: AgentLeft): string {
   const isLost = left?.effects === 'possible' && failure.retryAfterMs === undefined;
   const said = advice[failure.kind];

@@ -53,5 +53,5 @@ export const runOptions = {
   otel: otelOption,
 } as const satisfies OptionSpecs;
 
-/** What `unwedge run` is given. */
+/** Arguments of `unwedge run`. */
 export type RunArgs = Args<typeof runOptions>;

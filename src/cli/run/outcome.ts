@@ -10,7 +10,7 @@ const counted: ReadonlySet<FailureKind> = new Set(['transient', 'overloaded', 't
 const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
 
 /**
- * What a failed run means to the breaker and to alerts: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
+ * Gives the meaning of a failed run for the breaker and for alerts: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
  * @param isAgent - whether an agent tells of its limits; of a plain command they are words of its own, which open no circuit.
  * @param isInterrupted - whether Ctrl-C reached this process too: that the command ended by it is what was asked for.
  */
@@ -31,7 +31,7 @@ export function asRun(
   return { ...facts, breaker: 'alive', ...(isAnswer && { alerts: false, message: answerText(facts, exit) }) };
 }
 
-/** Of a command that printed nothing its exit code is all it said. */
+/** Returns the answer: if a command printed nothing its exit code is all it said. */
 function answerText({ message }: FailureFacts, { exitCode, stdout, stderr }: ProcessExit): string {
   const isSilent = `${stdout.text}${stderr.text}`.trim() === '';
   const hint = hintIn(message);

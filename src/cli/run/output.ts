@@ -1,6 +1,6 @@
 import type { OutputStream } from '../../machines/subprocessInput.ts';
 
-/** Where the output of a child goes. */
+/** Sink for the output of a child. */
 export interface Sink {
   /** Takes bytes as they are. A promise says when it can take more; while it is pending the child is to wait. Never throws. */
   write(chunk: Uint8Array, stream: OutputStream): Promise<void> | undefined;

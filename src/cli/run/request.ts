@@ -9,37 +9,37 @@ import type { PresetName } from '../../policy/presets.ts';
 import { unknown, unknownValue, UsageError } from '../errors.ts';
 import type { RunArgs } from './options.ts';
 
-/** What `unwedge run` is to do, checked. */
+/** Task of `unwedge run`, checked. */
 export interface RunPlan {
   readonly command: string;
   readonly args: readonly string[];
-  /** What its failures are counted under. */
+  /** Name that its failures are counted under. */
   readonly name: string;
   readonly agent: AgentOption;
-  /** Whether the output is taken for that of an agent. */
+  /** True where the output is taken for that of an agent. */
   readonly isAgent: boolean;
-  /** Whether it is an agent that prints a result with its answer. */
+  /** True where it is an agent that prints a result with its answer. */
   readonly printsResult: boolean;
-  /** Whether another attempt may begin anew whatever the ones before did. */
+  /** Lets another attempt begin anew whatever the ones before did. */
   readonly retriesAlways: boolean;
   readonly policy: IntegrationPolicy;
   /** Whence each attempt gets its stdin; `-` is ours. */
   readonly promptFile: string | undefined;
-  /** Whether the command gets our stdin as its own. */
+  /** True where the command gets our stdin as its own. */
   readonly inheritsStdin: boolean;
-  /** Whether it uses our terminal: it stays in our process group, and Ctrl-C reaches it from there. */
+  /** True where it uses our terminal: it stays in our process group, and Ctrl-C reaches it from there. */
   readonly onTerminal: boolean;
-  /** Whether it writes to our terminal itself. */
+  /** True where it writes to our terminal itself. */
   readonly inheritsStdout: boolean;
-  /** Whether the output of an attempt waits until it is known to be the last. */
+  /** Holds the output of an attempt until it is known to be the last. */
   readonly holdsOutput: boolean;
   readonly json: boolean;
   readonly db: string | undefined;
-  /** What is configured of how long its records are kept. */
+  /** Configured times for which its records are kept. */
   readonly retention: ConfigOptions['retention'];
 }
 
-/** Which of our streams are terminals. */
+/** Terminals among our streams. */
 export interface Terminals {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -110,7 +110,7 @@ function retryOf(word = 'safe'): (typeof retryOptions)[number] {
   return found;
 }
 
-/** What is configured for the run of that name. */
+/** Settings for the run of that name. */
 interface Configured {
   readonly name: string;
   readonly policies: ConfigOptions['policies'];
@@ -138,7 +138,7 @@ function policyOf(
   const { retry, limits } = base;
   const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
   const idleMs = printsAtEnd ? own('idleMs') : limits.idleMs;
-  // Of what was not asked for here, a limit may be longer than one that was: it is never reached then.
+  // A limit that was not asked for here may be longer than one that was: it is never reached then.
   return resolvePolicy(
     'run',
     { retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter } },
@@ -146,7 +146,7 @@ function policyOf(
       ...base,
       limits: {
         idleMs: limit('no-output-timeout', idleMs),
-        // One attempt is the whole: the limit on that is the one that was asked for.
+        // A single attempt is the whole: the limit on that is the one that was asked for.
         attemptMs: limit('attempt-timeout', args.attempts === 1 ? own('attemptMs') : limits.attemptMs),
         // An attempt is let take the time that it was given.
         overallMs: limit('timeout', Math.max(limits.overallMs, args['attempt-timeout'] ?? 0)),

@@ -90,7 +90,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const ownCode = exitCodeFor(plan, end, io.signal);
   // Half of an output must not pass for the whole.
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
-  // Where its own attempts opened it the last words say that too.
+  // The last words say it too if its own attempts opened it.
   if (opened !== undefined && !openedItself(end)) own.say(opened);
   const words = io.signal.aborted
     ? endedLines(io.signal, end)
@@ -100,7 +100,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   return exitCode;
 }
 
-/** Who pressed Ctrl-C at this terminal knows; who reads the log of a job that was ended does not. */
+/** Tells the end; who pressed Ctrl-C at this terminal knows; who reads the log of a job that was ended does not. */
 function endedLines({ reason }: AbortSignal, end: RunEnd | undefined): readonly string[] {
   const signal = reason instanceof Error && 'signal' in reason ? (reason as EndedBySignal).signal : undefined;
   if (signal === undefined) return [];
@@ -114,7 +114,7 @@ function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, signal: Ab
   return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent);
 }
 
-/** What `--json` prints. What the command wrote is as it is, as text: bytes that are no UTF-8 are replaced. The rest is redacted. */
+/** Makes the print of `--json`. Output of the command is as it is, as text: bytes that are no UTF-8 are replaced. The rest is redacted. */
 function report(
   plan: RunPlan,
   { outcome, exit, attempts, elapsedMs, left }: RunEnd,

@@ -19,7 +19,7 @@ export class RunStore {
   readonly #registry: Registry;
   readonly #path: string;
   readonly #log: HeldLog;
-  /** Whether it outlives this process. */
+  /** True where it outlives this process. */
   readonly #isKept: boolean;
   readonly #waitMs: number;
   readonly #live: { open(): Promise<unknown>; close(): void };

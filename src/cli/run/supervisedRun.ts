@@ -30,37 +30,37 @@ import { RunStore } from './runStore.ts';
 
 /** Time between the signal that asks the command to end and SIGKILL, in ms. */
 const graceMs = 5000;
-/** How long the store may be waited for while another process writes, in ms. */
+/** Time in ms that the store may be waited for while another process writes. */
 const lockWaitMs = 1000;
 
 /** Also monotonic: `performance` is loaded when it is first used, which takes longer than the rest of a short run's reckoning. */
 const lightClock = loopClock(() => process.uptime() * 1000);
 
-/** What a run is given. */
+/** Surroundings of a run. */
 export interface RunSurroundings {
   readonly env: Environment;
   /** Has the run told of from here on. Rejects when that cannot be. */
   readonly telemetry: (registry: Registry) => Promise<Telemetry>;
   /** Ends the run; a reason with a `signal` has that signal passed on. */
   readonly signal: AbortSignal;
-  /** Whether Ctrl-C has come, where it is the command's own. @defaultValue never */
+  /** Tells whether Ctrl-C has come, for a command that handles it. @defaultValue never */
   readonly isInterrupted?: (() => boolean) | undefined;
-  /** Where the output of an attempt goes. */
+  /** Returns the sink for the output of an attempt. */
   readonly outputOf: (attempt: number) => Sink;
   readonly logger: Logger;
   readonly onRetry: (fact: Told<FactOf<'call.retried'>>) => void;
   readonly onBreaker: (fact: Told<FactOf<'breaker.opened'> | FactOf<'breaker.closed'>>) => void;
 }
 
-/** How a run ended. */
+/** End of a run. */
 export interface RunEnd {
   readonly outcome: Outcome<RunResult>;
-  /** How the process of the last attempt ended; undefined when there was none. */
+  /** Exit of the process of the last attempt; undefined when there was none. */
   readonly exit: ProcessExit | undefined;
   readonly attempts: number;
   /** Why there was no further attempt though one was left, where what an agent may have done stood in the way. */
   readonly notRepeated: string | undefined;
-  /** What the attempts of an agent may have done, and its session; undefined for another command. */
+  /** Possible effects of the attempts of an agent, and its session; undefined for another command. */
   readonly left: AgentLeft | undefined;
   readonly elapsedMs: number;
   /** Why the command is not run for a time; undefined while it is, and where nobody knows. */

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import { type ServeArgs, usualPort } from './options.ts';
 
-/** Where to listen. */
+/** Place to listen at. */
 export interface ListenPlace {
   readonly host: string;
   /** 0 for a free one. */

@@ -1,9 +1,9 @@
 import type { Args, OptionSpecs } from '../command.ts';
 
-/** Where it listens when nothing else is said. */
+/** Port that it listens at when nothing else is said. */
 export const usualPort = 7420;
 
-/** How long what is under way may take to end, in ms. With the 5 s of servers that do not obey it stays below the 30 s of Kubernetes. */
+/** Time in ms that work under way may take to end. With the 5 s of servers that do not obey it stays below the 30 s of Kubernetes. */
 export const usualDrainMs = 20_000;
 
 /** The options of `unwedge serve`. */
@@ -43,5 +43,5 @@ export const serveOptions = {
   },
 } as const satisfies OptionSpecs;
 
-/** What `unwedge serve` is given. */
+/** Arguments of `unwedge serve`. */
 export type ServeArgs = Args<typeof serveOptions>;

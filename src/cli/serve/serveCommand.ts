@@ -22,7 +22,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const { file, servers, agents, hooks, warnings } = await whatIsServed(args, io.env);
   const config = await wholeConfig(args.config, io, args.servers === undefined ? servedKeys : undefined);
   io.leaveErrors?.();
-  // What runs services counts another exit code than 0 as a failure.
+  // Service managers count every exit code but 0 as a failure.
   io.endInOrder?.();
   const path = databasePlace(args.db ?? config.store, io.env);
   if (path === ':memory:')
@@ -54,12 +54,12 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   return 0;
 }
 
-/** What is served names its store in a file or on the command line: what code can say beside it does not help here. */
+/** Explains a missing store; it is named in a file or on the command line: advice for code does not help here. */
 function noStoreText({ reason, fix }: StoreUnavailableError): string {
   return `It could not start: its store cannot be had: ${sanitize(reason)}. Fix: ${sanitize(fix)}. It is named by --db, by "store" of the configuration, or by UNWEDGE_DB`;
 }
 
-/** What people and programs need to begin. A token of this run alone is said once; one in a file is not said. */
+/** Tells people and programs all they need to begin. A token of this run alone is said once; one in a file is not said. */
 function tell(
   { origin, dashboardUrl }: Serving,
   database: string,

@@ -7,14 +7,14 @@ import { misspeltKeys, serverKeys } from '../mcp/serverKeys.ts';
 import { quoted } from '../sanitize.ts';
 import type { ServeArgs } from './options.ts';
 
-/** What may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
+/** Keys that may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
 export const servedKeys: readonly string[] = ['mcpServers', 'agents', 'hooks'];
 
-/** What is served, and where that stands. */
+/** Parts that are served, and their file. */
 export interface WhatIsServed extends Served {
   /** The file that it stands in. */
   readonly file: string;
-  /** What stands in the file and is read by nobody, a sentence each. */
+  /** Keys of the file that nobody reads, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export async function whatIsServed(
   return { ...served, file: named, warnings: [...found.notes, ...unread(mcpServers, file === undefined)] };
 }
 
-/** What belongs under `policies`: written beside the command it would hold for nothing. */
+/** Keys that belong under `policies`: written beside the command they would hold for nothing. */
 const policyKeys = ['effect', 'tools', 'reconcile', 'policy', 'retry', 'limits'];
 
 /** @param isOurs - whether the file is for us alone: that of a client may hold what is the client's. */

@@ -53,7 +53,7 @@ function alertKeys(): readonly string[] {
     .map(({ key }) => key);
 }
 
-/** When it was cleared, or what clears it. */
+/** Shows when it was cleared, or what clears it. */
 function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
   if (clearedAt !== undefined) return <Ago at={clearedAt} />;
   if (rule === undefined) return null;
@@ -71,7 +71,7 @@ function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
   );
 }
 
-/** Who looks after it, and until when. */
+/** Shows who looks after it, and until when. */
 function NoteText({ is, by = 'somebody', at, until, why }: NonNullable<AlertLine['note']>) {
   const isOver = until !== undefined && until <= now.value;
   return (

@@ -1,7 +1,7 @@
 import { followAddress } from './route.ts';
 import type { Order, OrderName, OrderResult } from '../../policy/operatorOrder.ts';
 
-/** What the server has under a path. @throws Error that says what the server said. */
+/** Gets what the server has under a path. @throws Error that says what the server said. */
 export async function get<T>(path: string): Promise<T> {
   const answer = await fetch(path);
   if (!answer.ok) throw await refusalOf(answer);
@@ -73,14 +73,14 @@ async function send(path: string, body: unknown): Promise<Response> {
   return answer;
 }
 
-/** What the server said why it did not answer. */
+/** Reads the server's reason for no answer. */
 async function refusalOf(answer: Response): Promise<Error> {
   const text = await answer.text();
   try {
     const { error } = JSON.parse(text) as { readonly error?: unknown };
     if (typeof error === 'string') return new Error(error);
   } catch {
-    // Of the listener itself, which speaks to whoever asks.
+    // The text is the listener's own, which speaks to whoever asks.
   }
   return new Error(text.trim() || answer.statusText);
 }

@@ -3,7 +3,7 @@ import { Glyph } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';
 import { isStale } from './live.ts';
 
-/** One thing that follows from an order. */
+/** Consequence of an order. */
 export type Consequence = readonly [GlyphName, Tone, string];
 
 interface AskProps {
@@ -12,12 +12,12 @@ interface AskProps {
   readonly doText?: string | undefined;
   /** The button that leaves all as it is. @defaultValue `Keep as it is` */
   readonly keepText?: string | undefined;
-  /** What it is done to. */
+  /** Target that it is done to. */
   readonly what: string;
   /** Said before that it is recorded. */
   readonly note: string;
   readonly after: readonly Consequence[];
-  /** What is typed before it can be done. @defaultValue nothing */
+  /** Word to type before it can be done. @defaultValue nothing */
   readonly word?: string | undefined;
   /** Does it. Never rejects. */
   readonly act: (why: string) => Promise<void>;

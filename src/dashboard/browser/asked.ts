@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from './api.ts';
 import { isStale, paused } from './live.ts';
 
-/** What is known of something that was asked for: the last answer, and why there is none. */
+/** State of a question: the last answer, and why there is none. */
 export interface Asked<T> {
   readonly answer: T | undefined;
   readonly error: string;
@@ -34,6 +34,6 @@ export function useAsked<T>(path: string, everyMs: number): Asked<T> {
       clearTimeout(timer);
     };
   }, [path, everyMs]);
-  // What was answered about something else is no answer.
+  // An answer about something else is no answer.
   return state.path === path ? state : { answer: undefined, error: '' };
 }

@@ -3,7 +3,7 @@ import { head, link, lostAt, now, problem, right } from './live.ts';
 import { clockTime } from './words.ts';
 import { tables } from './tables.ts';
 
-/** What is wrong with what is shown. */
+/** Shows what is wrong with the page. */
 export function Bars() {
   if (link.value === 'denied') {
     return (

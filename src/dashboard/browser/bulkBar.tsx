@@ -12,7 +12,7 @@ import { count, counted } from './words.ts';
 export interface BulkChoice {
   readonly order: OrderName;
   readonly text: string;
-  /** What is said to follow from it. */
+  /** Consequence that is said to follow from it. */
   readonly after: Consequence;
   /** Keys of the rows that it fits. */
   readonly fits: readonly string[];
@@ -20,12 +20,12 @@ export interface BulkChoice {
 
 interface BulkBarProps {
   readonly picked: Picked;
-  /** What can be chosen at once: a name for it, and the keys. */
+  /** Groups that can be chosen at once: a name for it, and the keys. */
   readonly groups: readonly (readonly [text: string, keys: readonly string[]])[];
   readonly choices: readonly BulkChoice[];
-  /** Of one of them, such as `integration`. */
+  /** Noun for one of them, such as `integration`. */
   readonly noun: string;
-  /** What a key stands for. */
+  /** Returns the name and target of a key. */
   readonly about: (key: string) => Pick<Order, 'name' | 'target'>;
 }
 
@@ -35,7 +35,7 @@ interface BulkWish extends Pick<BulkChoice, 'order' | 'after'> {
   readonly picked: Picked;
 }
 
-/** One order is about as many at most. */
+/** An order is about as many at most. */
 const mostInBulk = 500;
 const perSecond = 2;
 const wish = signal<BulkWish | undefined>(undefined);
@@ -43,7 +43,7 @@ const wish = signal<BulkWish | undefined>(undefined);
 /** Chooses rows of a list, and gives one order about those that it fits. None for who may give no orders. */
 export function BulkBar({ picked, groups, choices, noun, about }: BulkBarProps) {
   if (right.value !== 'all') return null;
-  // What has gone meanwhile is chosen no longer.
+  // Rows that have gone meanwhile are chosen no longer.
   const chosen = new Set(choices.flatMap(({ fits }) => fits.filter((key) => picked.value.has(key))));
   const fitting = choices
     .map((choice) => ({ ...choice, keys: choice.fits.filter((key) => chosen.has(key)).slice(0, mostInBulk) }))

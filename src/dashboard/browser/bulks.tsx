@@ -10,7 +10,7 @@ import { tables } from './tables.ts';
 /** The ended ones that the reader has put away. */
 const away = signal<ReadonlySet<string>>(new Set());
 
-/** How far an order on many has come, with a button that stops it. */
+/** Shows the progress of an order on many, with a button that stops it. */
 export function Bulks() {
   const lines = tables.bulks.all.value.filter(({ key }) => !away.value.has(key));
   return (

@@ -7,7 +7,7 @@ const lineHeight = 14;
 
 interface ChartProps {
   readonly chart: Chart;
-  /** How many are in a state now, by its id. */
+  /** Number of those in a state now, by its id. */
   readonly lit: ReadonlyMap<string, number>;
 }
 

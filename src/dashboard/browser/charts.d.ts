@@ -22,7 +22,7 @@ declare module '*?charts' {
       readonly lines: readonly string[];
       readonly title: string;
       readonly path: string;
-      /** Of the middle of the first line of its label. */
+      /** Middle of the first line of its label. */
       readonly x: number;
       readonly y: number;
     }[];

@@ -9,7 +9,7 @@ import { restoreTheme } from './theme.ts';
 
 restoreTheme();
 listenToKeys();
-// What is asked before the cookie is there would be refused.
+// A request before the cookie is there would be refused.
 void logIn().then(() => {
   effect(() => listen(span.value));
   const app = document.getElementById('app');

@@ -10,14 +10,14 @@ export interface Wish {
   readonly order: OrderName;
   readonly name: string;
   readonly of: 'integration' | 'session';
-  /** What of the session is meant: a rule, a call or a message, by its id. */
+  /** Part of the session that is meant: a rule, a call or a message, by its id. */
   readonly target?: string | undefined;
   /** The same in words, for the question. @defaultValue the name */
   readonly what?: string | undefined;
 }
 
 const wish = signal<Wish | undefined>(undefined);
-/** What became of the last order. */
+/** Result of the last order. */
 export const told = signal('');
 
 export const verbs: Readonly<Record<OrderName, string>> = {
@@ -76,7 +76,7 @@ function Question(asked: Wish) {
       word={cutting.has(order) ? name : undefined}
       act={async (why) => {
         const { ok, text } = await give(order, name, why, target);
-        // What was done is a sentence of its own.
+        // The text of a success is a sentence of its own.
         told.value = ok ? text : `${verbs[order]} ${what}: ${text}`;
       }}
       close={() => {
@@ -86,7 +86,7 @@ function Question(asked: Wish) {
   );
 }
 
-/** Where the order ends something, none of the two buttons may be taken for the other. */
+/** Names the two buttons; neither may be taken for the other if the order ends something. */
 function buttonsOf({ order, of, target }: Wish): { readonly doText?: string; readonly keepText?: string } {
   switch (order) {
     case 'cancel':

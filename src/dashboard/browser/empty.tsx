@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** What will be here, and how; or that the filters leave nothing. */
+/** Tells what will be here, and how; or that the filters leave nothing. */
 export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <div class="empty">

@@ -6,25 +6,25 @@ export interface EndedWait {
   readonly wait: Wait;
   /** The server's time in ms. */
   readonly endedAt: number;
-  /** How it ended, in one sentence. */
+  /** Ending of it, in one sentence. */
   readonly how: string;
 }
 
-/** How long the row of a wait stays after its end, in ms: whoever watches it sees how it ended. */
+/** Time in ms that the row of a wait stays after its end: whoever watches it sees how it ended. */
 const shownMs = 5000;
-/** Where many end at once nobody reads them all. */
+/** Most rows kept; if many end at once nobody reads them all. */
 const mostKept = 50;
 
 const kept = signal<readonly EndedWait[]>([]);
 /** The row under the pointer, and the one with the focus: they stay. */
 const under = signal<Readonly<Record<'pointer' | 'focus', string>>>({ pointer: '', focus: '' });
 
-/** Whether the row of one that ended so long ago is still shown. */
+/** Tells whether the row of one that ended so long ago is still shown. */
 export function staysShown({ wait, endedAt }: EndedWait, now: number): boolean {
   return now - endedAt < shownMs || Object.values(under.value).includes(wait.key);
 }
 
-/** Those that have ended, by their key. */
+/** Waits that have ended, by their key. */
 export const ended = computed(() => new Map(kept.value.map((each) => [each.wait.key, each])));
 
 export function hold(by: 'pointer' | 'focus', key: string): void {

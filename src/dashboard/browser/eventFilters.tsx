@@ -18,7 +18,7 @@ const filters = ['text', 'category', 'integration', 'session', 'failed', 'time',
 const mostOffered = 100;
 const typingMs = 250;
 
-/** What is filtered by, as the address says. */
+/** Reads the filters from the address. */
 export function eventQuery(): { readonly query: string; readonly isNarrow: boolean } {
   const { query } = route.value;
   const [text, category, integration, session, failed, time, from, to] = filters.map((name) => query.get(name) ?? '');

@@ -14,7 +14,7 @@ const mostEmpty = 50;
 interface Listed {
   /** Newest first. */
   readonly events: readonly EventRow[];
-  /** Where older ones begin; undefined when there are none. */
+  /** Start of the older ones; undefined when there are none. */
   readonly older: number | undefined;
   readonly state: 'loading' | 'searching' | 'shown';
   readonly error: string;

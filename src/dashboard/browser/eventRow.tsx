@@ -16,7 +16,7 @@ function signOf(type: string): readonly [GlyphName, Tone] {
   return bad.test(type) ? ['cross', 'bad'] : warn.test(type) ? ['warn', 'warn'] : ['idle', 'faint'];
 }
 
-/** One event in a line; opened, what led to it, what followed, and all that was recorded with it. */
+/** Shows one event in a line; opened, what led to it, what followed, and all that was recorded with it. */
 export function EventRow({ event }: { readonly event: StoredEvent }) {
   const { id, at, category, type, metadata } = event;
   const [isOpen, setOpen] = useState(false);
@@ -74,7 +74,7 @@ function wordsOf({ metadata }: StoredEvent): string {
     .join('; ');
 }
 
-/** What the record ties to an event. It is no proof: events that are only near in time say so. */
+/** Shows the events that the record ties to one. It is no proof: events that are only near in time say so. */
 function Chain({ of: event }: { readonly of: StoredEvent }) {
   const [chain, setChain] = useState<EventChain | string | undefined>(undefined);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { EventRow } from './eventRow.tsx';
 import { route } from './route.ts';
 import { count, counted } from './words.ts';
 
-/** What was recorded, the newest first; new events wait behind a button once the reader has scrolled. */
+/** Shows all that was recorded, the newest first; new events wait behind a button once the reader has scrolled. */
 export function Events() {
   // Times of the address that are told from now on stay as they were when it was opened.
   const { query, isNarrow } = useMemo(eventQuery, [String(route.value.query)]);

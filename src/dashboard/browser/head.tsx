@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact';
 
 interface HeadProps {
   readonly title: string;
-  /** One sentence below it. */
+  /** Sentence below it. */
   readonly children: ComponentChildren;
-  /** What can be done or chosen, at the other side. @defaultValue nothing */
+  /** Controls and choices at the other side. @defaultValue nothing */
   readonly end?: ComponentChildren;
 }
 

@@ -8,10 +8,10 @@ import { useSteady } from './steady.ts';
 import { count, failureText, percent } from './words.ts';
 import { tables } from './tables.ts';
 
-/** What people expect of calls: below it a figure has a colour. */
+/** Rate that people expect of calls: below it a figure has a colour. */
 const goal = 0.99;
 
-/** How well the calls work: all together, then each integration, the worst first. */
+/** Shows how well the calls work: all together, then each integration, the worst first. */
 export function Health() {
   const { total, spanMs = 1 } = head.value ?? {};
   return (
@@ -106,7 +106,7 @@ function HealthRows() {
 
 const severity = ['isolated', 'crashed', 'open', 'half-open', 'closed'];
 
-/** What is out of service first, then by its rate of success. */
+/** Puts those out of service first, then sorts by rate of success. */
 export function worst(one: IntegrationLine, other: IntegrationLine): number {
   const rank = ({ circuit }: IntegrationLine): number => severity.indexOf(circuit);
   const rate = ({ report }: IntegrationLine): number => report?.successRate ?? 2;

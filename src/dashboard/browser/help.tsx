@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Whether the keys are shown. */
+/** True while the keys are shown. */
 export const isHelpShown = signal(false);
 
 const keys: readonly (readonly [key: string, what: string])[] = [

@@ -1,7 +1,7 @@
 import type { Wait } from '../snapshot.ts';
 import { tables } from './tables.ts';
 
-/** How a wait ended, as far as it is known now. */
+/** Describes the end of a wait, as far as it is known now. */
 export function howItEnded({ sign, name, key }: Wait): string {
   switch (sign) {
     case 'open':

@@ -8,7 +8,7 @@ import { span } from './route.ts';
 import { Table } from './table.tsx';
 import { count, counted, failureText, percent } from './words.ts';
 
-/** How well the calls of an integration work. */
+/** Shows how well the calls of an integration work. */
 export function IntegrationFigures({ report }: { readonly report: ReportEntry | undefined }) {
   const { spanMs = 1 } = head.value ?? {};
   if (report === undefined) {
@@ -77,7 +77,7 @@ function Kinds({ failures }: Pick<ReportEntry, 'failures'>) {
   );
 }
 
-/** How well each of its tools works. */
+/** Shows how well each of its tools works. */
 export function Tools({ tools }: ReportEntry) {
   return (
     <section class="box" aria-label="Tools">

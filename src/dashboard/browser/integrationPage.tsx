@@ -15,7 +15,7 @@ import { Ago, Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';
 import { tables } from './tables.ts';
 
-/** One integration: state and next probe, cause of the opening, how well it works, its tools. */
+/** Shows one integration: state and next probe, cause of the opening, how well it works, its tools. */
 export function IntegrationPage({ name }: { readonly name: string }) {
   const row = tables.integrations.row(name);
   if (row === undefined) {

@@ -9,7 +9,7 @@ import { count } from './words.ts';
 const pageSize = 200;
 
 interface KeyedListProps {
-  /** What is listed. */
+  /** Content of the list. */
   readonly label: string;
   readonly columns: readonly ColumnProps[];
   /** The keys of the rows in their order. It may read signals: it is asked again when one of them changes. */

@@ -7,7 +7,7 @@ import { tables } from './tables.ts';
 
 type Head = NonNullable<Change['head']>;
 
-/** What the server has told last. */
+/** State that the server has told last. */
 export const head = signal<Head | undefined>(undefined);
 export const right = signal<'all' | 'read'>('read');
 
@@ -104,7 +104,7 @@ function applyLists({ at, lists }: Change): void {
     const change = lists[name];
     if (change !== undefined) tables[name].apply(change);
   }
-  // What the other lists say now is how it ended.
+  // The other lists tell by now how it ended.
   const over = gone.map((wait) => ({ wait, endedAt: at, how: howItEnded(wait) }));
   noteEnded(over, (key) => tables.waits.row(key) !== undefined, at);
 }

@@ -93,7 +93,7 @@ function withinTree(node: TreeNode): readonly TreeNode[] {
 interface ShownProps {
   readonly name: string;
   readonly actors: readonly Actor[];
-  /** Whether gateways tell of those that run it. @defaultValue true */
+  /** True where gateways tell of those that run it. @defaultValue true */
   readonly isTold?: boolean;
 }
 

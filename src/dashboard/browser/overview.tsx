@@ -60,7 +60,7 @@ function health(): '' | 'warn' | 'bad' {
   return waits.some(({ sign }) => sign === 'open') ? 'warn' : '';
 }
 
-/** Of the same waits as the list has. */
+/** Counts the same waits as the list has. */
 function countsOf(needsPerson: boolean): WaitCounts {
   const { waiting, over } = waitsShown(needsPerson);
   return { waiting: waiting.length, over: over.length };

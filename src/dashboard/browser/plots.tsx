@@ -27,7 +27,7 @@ export function CallsPlot({ steps }: { readonly steps: readonly ReportStep[] }) 
   );
 }
 
-/** How long the calls of each step took. */
+/** Shows how long the calls of each step took. */
 export function LatencyPlot({ steps }: { readonly steps: readonly ReportStep[] }) {
   if (!steps.some(({ took }) => took !== undefined)) {
     return (

@@ -23,7 +23,7 @@ export const viewNames: Readonly<Record<ViewName, string>> = {
   machines: 'Machines',
 };
 
-/** What the address says: a view, what it is about, and its filters. */
+/** Content of the address: a view, what it is about, and its filters. */
 export interface Route {
   readonly view: ViewName;
   readonly subject: string | undefined;
@@ -48,7 +48,7 @@ export const route = computed((): Route => {
   };
 });
 
-/** How far the figures look back. */
+/** Time that the figures look back. */
 export const span = computed(() => route.value.query.get('span') ?? '1h');
 
 function decode(text: string): string {

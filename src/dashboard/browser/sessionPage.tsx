@@ -18,7 +18,7 @@ import { liveRows } from './timelineRows.ts';
 import { Why } from './whyPanel.tsx';
 import { tables } from './tables.ts';
 
-/** One session: why it waits and what ends that; what is on record. */
+/** Shows one session: why it waits and what ends that; what is on record. */
 export function SessionPage({ id }: { readonly id: string }) {
   const row = tables.sessions.row(id);
   const { answer, error } = useAsked<SessionDetail>(`/api/session?id=${encodeURIComponent(id)}`, 1000);
@@ -78,7 +78,7 @@ function Turn({ why, at, turns }: SessionDetail) {
 
 const hardlyMs = 1500;
 
-/** When the turn began: it is told as so long ago, and would move by a few ms with each answer. */
+/** Returns the beginning of the turn: it is told as so long ago, and would move by a few ms with each answer. */
 function useBegunAt(why: SessionWhy | undefined, at: number): number {
   const known = useRef({ turn: 0, at: 0 });
   const { turn } = why ?? {};

@@ -3,7 +3,7 @@ import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
 
-/** What waits in a session as it is on record. */
+/** Shows the waiting records of a session. */
 export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' | 'why'>) {
   if (records === undefined) return null;
   const { messages, calls } = records;

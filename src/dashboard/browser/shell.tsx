@@ -87,7 +87,7 @@ function Loading() {
   );
 }
 
-/** What is said aloud: how many things need a person, and what became of an order. */
+/** Says aloud how many things need a person, and what became of an order. */
 function Announcement() {
   const person = tables.waits.all.value.filter(({ needsPerson }) => needsPerson).length;
   useEffect(() => {

@@ -4,7 +4,7 @@ const width = 120;
 const height = 24;
 const full = 20;
 
-/** How the calls of each step ended: the part that failed in red. */
+/** Shows how the calls of each step ended: the part that failed in red. */
 export function SuccessBars({ steps }: { readonly steps: readonly ReportStep[] }) {
   const step = width / Math.max(1, steps.length);
   return (

@@ -11,11 +11,11 @@ interface TimelineProps {
   readonly title: string;
   readonly note: string;
   readonly rows: readonly TimelineRow[];
-  /** Whether it goes on, so that now is on it. */
+  /** True while it goes on, so that now is on it. */
   readonly isLive: boolean;
 }
 
-/** What happened when: a row for the message and one for each call. Only the line of now, and bars that go on, move by themselves. */
+/** Shows what happened when: a row for the message and one for each call. Only the line of now, and bars that go on, move by themselves. */
 export function Timeline({ title, note, rows, isLive }: TimelineProps) {
   const [onlyPending, setOnlyPending] = useState(false);
   const scale = useScale(rows);
@@ -194,7 +194,7 @@ const looks: readonly (readonly [Segment['look'], string])[] = [
   ['syn', 'result made by unwedge'],
 ];
 
-/** Of what is in the picture. */
+/** Explains what is in the picture. */
 function Legend({ rows }: { readonly rows: readonly TimelineRow[] }) {
   const used = new Set(rows.flatMap(({ segments }) => segments.map(({ look }) => look)));
   return (

@@ -3,7 +3,7 @@ import type { CallStepWhy } from '../../calls/callTrail.ts';
 import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
 import type { GlyphName, Tone } from './glyphs.ts';
 
-/** What a piece of a row looks like: `mail` in the mailbox, `back` waits, `syn` a result that unwedge made. */
+/** Look of a piece of a row: `mail` in the mailbox, `back` waits, `syn` a result that unwedge made. */
 export type Look = 'mail' | 'turn' | 'fail' | 'good' | 'back' | 'run' | 'ask' | 'held' | 'syn' | 'none';
 
 export interface Segment {
@@ -32,7 +32,7 @@ export interface TimelineRow {
   readonly isPending: boolean;
 }
 
-/** What happens in the turn under way, from what its gateway tells; empty without a turn. @param begunAt - of the turn. */
+/** Makes the rows of the turn under way, from the words of its gateway; empty without a turn. @param begunAt - of the turn. */
 export function liveRows(why: SessionWhy, begunAt: number): readonly TimelineRow[] {
   const { turn, calls, ended = [], questions } = why;
   if (turn === undefined) return [];
@@ -152,7 +152,7 @@ function stepSegments(trail: readonly CallStepWhy[], toldAt: number): readonly S
   });
 }
 
-/** What each attempt met that failed; the same words once. */
+/** Notes the failure of each attempt that failed; the same words once. */
 function notesOf(trail: readonly CallStepWhy[]): string {
   const texts: { first: number; last: number; text: string }[] = [];
   let attempt = 0;
@@ -184,7 +184,7 @@ function wordOf(state: string): string {
   return words[state] ?? state.replaceAll('_', ' ');
 }
 
-/** Whether it happened is asked of the other side: what is not known yet has a colour of its own. */
+/** The other side is asked whether it happened: an unknown answer has a colour of its own. */
 const lookOf = (state: string): Look => (state === 'reconciling' ? 'ask' : 'back');
 const glyphOf = (state: string): GlyphName => (state === 'reconciling' ? 'ask' : 'clock');
 const toneOf = (state: string): Tone => (state === 'reconciling' ? 'wait' : 'warn');

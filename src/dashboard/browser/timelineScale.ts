@@ -8,7 +8,7 @@ interface Stretch {
   readonly isFolded: boolean;
 }
 
-/** Where times are drawn. */
+/** Scale that times are drawn on. */
 export interface TimelineScale {
   /** In % of the width; times outside are drawn at the borders. */
   x(at: number): number;
@@ -46,7 +46,7 @@ export function scaleOf(times: readonly number[]): TimelineScale {
 function stretchesOf(times: readonly number[]): readonly Stretch[] {
   const lengths = times.slice(1).map((to, index) => to - (times[index] ?? to));
   let weights = lengths;
-  // Of one or two stretches none is long beside the others.
+  // A stretch is not long beside the others if there are only one or two.
   for (let round = 0; round < 8 && lengths.length > 2; round++) {
     const most = weights.reduce((sum, each) => sum + each, 0) * Math.max(mostShare, 1.5 / lengths.length);
     weights = lengths.map((length) => Math.min(length, most));

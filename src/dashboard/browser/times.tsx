@@ -3,10 +3,10 @@ import { formatSeconds } from '../../policy/duration.ts';
 import { now } from './live.ts';
 import { clockTime } from './words.ts';
 
-/** Whether times are shown by the clock in place of how long ago. */
+/** True where times are shown by the clock in place of how long ago. */
 export const absolute = signal(false);
 
-/** What is left until then. It is silent: a screen reader that read each second would say nothing else. */
+/** Shows the time left until then. It is silent: a screen reader that read each second would say nothing else. */
 export function Countdown({ at }: { readonly at: number }) {
   const left = at - now.value;
   return (
@@ -21,7 +21,7 @@ export function At({ at }: { readonly at: number }) {
   return <span class="nw">at {clockTime(at, now.value)}</span>;
 }
 
-/** How long ago; by the clock on hover, and where the reader chose so. */
+/** Shows how long ago; by the clock on hover, and where the reader chose so. */
 export function Ago({ at }: { readonly at: number }) {
   const time = clockTime(at, now.value);
   return (
@@ -31,7 +31,7 @@ export function Ago({ at }: { readonly at: number }) {
   );
 }
 
-/** How long it has been going on. */
+/** Shows how long it has been going on. */
 export function Since({ at }: { readonly at: number }) {
   return (
     <span class="nw" title={clockTime(at, now.value)}>

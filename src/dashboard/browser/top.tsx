@@ -6,7 +6,7 @@ import { href, narrow, span } from './route.ts';
 import { nextTheme } from './theme.ts';
 import { tables } from './tables.ts';
 
-/** What is typed into the field at the top. */
+/** Text typed into the field at the top. */
 const find = signal('');
 
 /** The bar at the top: find, how far figures look back, whether it is live, the theme. */

@@ -9,7 +9,7 @@ import { counted } from './words.ts';
 
 interface WhyProps {
   readonly why: SessionWhy;
-  /** When it was asked. */
+  /** Time at which it was asked. */
   readonly at: number;
 }
 
@@ -116,7 +116,7 @@ function sentence({ turn, calls, questions, state, heldElsewhere, recovering = [
 }
 
 interface CallLineProps extends ToolCallWhy {
-  /** Whose turn makes it, so that an order can end it. @defaultValue an earlier process made it */
+  /** Session whose turn makes it, so that an order can end it. @defaultValue an earlier process made it */
   readonly session?: string | undefined;
   readonly since: number;
 }

@@ -1,6 +1,6 @@
 export function percent(share: number | undefined): string {
   if (share === undefined) return '–';
-  // What is not all of it is not shown as if it were.
+  // A share that is not all of it is not shown as if it were.
   const shown = share < 1 ? Math.min(99.99, Math.round(share * 10_000) / 100) : 100;
   return `${shown.toFixed(2)} %`;
 }

@@ -10,7 +10,7 @@ unwedge why SESSION      what a session waits for</pre></noscript>`;
 
 let page: Page | undefined;
 
-/** One file with all it needs; what it shows it asks for. */
+/** Builds one file with all it needs; what it shows it asks for. */
 export function dashboardPage(): Page {
   page ??= buildPage({ title: 'unwedge dashboard', style, body: `<div id="app"></div>${withoutScript}`, script });
   return page;

@@ -12,7 +12,7 @@ import { text as timeline } from '../browser/styles/timeline.css?text';
 import { text as tokens } from '../browser/styles/tokens.css?text';
 import { text as why } from '../browser/styles/why.css?text';
 
-/** One file a concept; the later wins where two say something of the same. */
+/** Style in one file a concept; the later wins where two say something of the same. */
 export const style = [
   tokens,
   base,

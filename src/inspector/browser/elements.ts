@@ -26,7 +26,7 @@ export function tag(text: string): HTMLElement {
 const bad = /^(open|crashed|error|declined|stopped by error)/;
 const warn = /^(half-open|backoff|releasing|terminating|draining|closing|judging|overdue)/;
 
-/** What goes well, what is on its way, what is in trouble. */
+/** Tells what goes well, what is on its way, what is in trouble. */
 export function toneOf(text: string): string {
   if (bad.test(text)) return 'bad';
   if (warn.test(text)) return 'warn';

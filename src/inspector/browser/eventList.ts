@@ -8,11 +8,11 @@ interface Entry {
   readonly item: HTMLElement;
   /** The actor that it is of; a note is of none, and passes every filter. */
   readonly actor?: string;
-  /** What the filter looks at. */
+  /** Text that the filter looks at. */
   text: string;
 }
 
-/** What came to an actor; `from` where the sender says something. */
+/** Event that came to an actor; `from` where the sender says something. */
 export interface SentEvent {
   readonly actor: Actor;
   readonly event: { readonly type: string };

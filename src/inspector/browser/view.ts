@@ -10,7 +10,7 @@ export interface ShownSnapshot {
 /** An event in the list. */
 export interface ListedEvent {
   readonly type: string;
-  /** What its actor made of it. */
+  /** Receives what its actor made of it. */
   became(before: string, after: string): void;
 }
 
@@ -37,7 +37,7 @@ export const actors = new Map<string, Actor>();
 export const charts = new Map<number, string>();
 export const chartIds = new Map<string, number>();
 
-/** What the person looks at. */
+/** Selection that the person looks at. */
 export const view: { selected: string | undefined; isChosenByHand: boolean } = {
   selected: undefined,
   isChosenByHand: false,

@@ -14,7 +14,7 @@ export interface Box {
   readonly title: string;
   readonly type: ChartState['type'] | 'any';
   readonly isInitial: boolean;
-  /** What it does at its borders and while it lasts. */
+  /** Deeds at its borders and while it lasts. */
   readonly deeds: readonly string[];
   readonly rows: readonly Row[];
   readonly inner: readonly Box[];
@@ -28,10 +28,10 @@ export const titleHeight = 28;
 export const lineHeight = 17;
 const padding = 10;
 const innerGap = 10;
-/** Of the monospaced text of a row, 11 px, and of the condition in it, 10 px. */
+/** Widths in the monospaced text of a row, 11 px, and in the condition in it, 10 px. */
 const charWidth = 6.7;
 const guardCharWidth = 6.1;
-/** Of the bold 13 px text of a title. */
+/** Width in the bold 13 px text of a title. */
 const titleCharWidth = 8;
 
 /** The id of the box for what the machine does whatever its state is. */

@@ -45,7 +45,7 @@ function ranksOf(boxes: readonly Box[]): ReadonlyMap<string, number> {
   return rank;
 }
 
-/** Where one gets from each outermost box, in the order of its transitions. */
+/** Finds where one gets from each outermost box, in the order of its transitions. */
 function targetsOf(boxes: readonly Box[]): ReadonlyMap<string, readonly string[]> {
   const outermost = new Map(boxes.flatMap((box) => withInner(box).map(({ id }) => [id, box.id] as const)));
   return new Map(

@@ -41,7 +41,7 @@ class Tracks {
   }
 }
 
-/** What is decided before anything has its place: which arrow goes through which channel. */
+/** Decides, before anything has its place, which arrow goes through which channel. */
 export class Router {
   readonly #plans: Plan[] = [];
   readonly #channels: readonly Tracks[];

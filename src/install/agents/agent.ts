@@ -7,34 +7,34 @@ import type { World } from '../world.ts';
 /** Why an entry is left as it is; undefined when it is not. */
 export type Reason = string | undefined;
 
-/** What is known of an agent's programs. */
+/** Facts known of an agent's programs. */
 export interface Agent {
   readonly name: AgentName;
   /** As its makers write it. */
   readonly title: string;
-  /** Where its configuration may be. @param project - the folder of the project. */
+  /** Lists where its configuration may be. @param project - the folder of the project. */
   files(world: World, project: string): readonly ConfigFile[];
-  /** What is to know before any file of it is judged, from files that are not changed. */
+  /** Reads what is to know before any file of it is judged, from files that are not changed. */
   rules?(world: World, project: string): Rules;
   /** Why one of its servers is left. */
   leavesServer?(program: Program): Reason;
   /** The longest that it lets a call of a server's tool take, in ms, when its entry says so. */
   callLimitMs?(program: Program): number | undefined;
   readonly hooks?: HookRules | undefined;
-  /** What a person does next, once something was changed. */
+  /** Steps that a person takes next, once something was changed. */
   readonly next: readonly string[];
 }
 
-/** What other files say about servers and hooks. */
+/** Rules of other files on servers and hooks. */
 export interface Rules {
   server(program: Program): Reason;
   /** Why no hook is wrapped. */
   readonly hooks: Reason;
 }
 
-/** How an agent runs hooks. */
+/** Rules by which an agent runs hooks. */
 export interface HookRules {
-  /** How long it waits for one without a `timeout`, in ms; undefined: the hook finds out. */
+  /** Tells the time that it waits for one without a `timeout`, in ms; undefined: the hook finds out. */
   defaultMs(event: string): number | undefined;
   /** The longest that it waits in any case, in ms. */
   mostMs?(event: string): number | undefined;
@@ -42,7 +42,7 @@ export interface HookRules {
   readonly shell: HookShell | undefined;
   /** Why one is left. */
   leaves(program: Program, document: Document): Reason;
-  /** Whether a failure is to decline what the hook was asked about. */
+  /** Tells whether a failure is to decline what the hook was asked about. */
   blocks(program: Program): boolean;
   /** Its hooks are wrapped when that is asked for, and why not else. */
   readonly onRequest?: string | undefined;

@@ -9,7 +9,7 @@ const servers = [['mcpServers']];
 /** Ends all hooks of its event together after so long, unless they ask for more. */
 const mostOfSessionEndMs = seconds(60);
 
-/** How Claude Code runs hooks. */
+/** Rules by which Claude Code runs hooks. */
 const claudeHooks: HookRules = {
   defaultMs(event) {
     if (event === 'SessionEnd') return undefined;

@@ -16,27 +16,27 @@ export interface PluginServer {
   readonly plugin: string;
   /** Its command and arguments, as far as they are given. */
   readonly words: readonly unknown[];
-  /** Whether settings have its plugin switched on. */
+  /** True where settings have its plugin switched on. */
   readonly isEnabled: boolean;
 }
 
 /** A settings file of Claude Code, and what is in it. */
 export interface ClaudeSettings {
   readonly path: string;
-  /** Of an administrator: nobody else can change it. */
+  /** True where nobody but an administrator can change it. */
   readonly isManaged: boolean;
-  /** Of the user, and not of a project, which has to be trusted before its settings approve anything. */
+  /** True where it is the user's, and no project's, which has to be trusted before its settings approve anything. */
   readonly isOfUser: boolean;
   readonly values: Json;
 }
 
-/** What settings of Claude Code say about servers and hooks. */
+/** Rules of Claude Code's settings on servers and hooks. */
 export interface ClaudePolicies {
   readonly settings: readonly ClaudeSettings[];
   readonly denied: readonly ClaudePolicy[];
   readonly allowed: readonly ClaudePolicy[];
   readonly plugins: readonly PluginServer[];
-  /** Where hooks are switched off, and by which key. */
+  /** Place where hooks are switched off, and the key that does it. */
   readonly hooksOff: { readonly path: string; readonly key: string } | undefined;
 }
 
@@ -105,7 +105,7 @@ function pluginServers(world: World, settings: readonly ClaudeSettings[]): reado
     );
 }
 
-/** What is in a JSON file; empty when it is not there, or is none. */
+/** Reads what is in a JSON file; empty when it is not there, or is none. */
 export function jsonAt({ files }: Pick<World, 'files'>, path: string): Json {
   try {
     return recordOf(

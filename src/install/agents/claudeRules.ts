@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 import type { Reason, Rules } from './agent.ts';
 import { type ClaudePolicies, readClaudePolicies } from './claudePolicies.ts';
 
-/** What settings of Claude Code say about servers and hooks, and which servers plugins bring. Files that cannot be read say nothing. */
+/** Reads what settings of Claude Code say about servers and hooks, and which servers plugins bring. Files that cannot be read say nothing. */
 export function claudeRules(world: World, project: string): Rules {
   const policies = readClaudePolicies(world, project);
   const { denied, plugins } = policies;

@@ -77,7 +77,7 @@ function hasServerRules({ files }: World, path: string): boolean {
   try {
     return Object.hasOwn(readValue(bytes.toString('utf8'), 'toml') as object, 'mcp_servers');
   } catch {
-    // What cannot be read may say so.
+    // A file that cannot be read may say so.
     return true;
   }
 }

@@ -35,7 +35,7 @@ function included(world: World, file: string, path: readonly string[], depth: nu
   ];
 }
 
-/** What an object includes, and where in that the servers are. */
+/** Finds what an object includes, and where in that the servers are. */
 function includesAt(root: ReturnType<typeof rootOf>, at: readonly string[], rest: readonly string[]) {
   const value = tableAt(root, at)?.fields.get('$include')?.value;
   const names = isText(value) ? [value] : (textsOf(value) ?? []);

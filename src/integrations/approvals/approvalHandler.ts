@@ -8,16 +8,16 @@ import {
 import { AttemptError } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 
-/** What is to be approved. */
+/** Request for an approval. */
 export interface ApprovalRequest {
   /** In short, for example the command to run. */
   readonly action: string;
   readonly session?: string | undefined;
-  /** What to judge by; neither stored nor told to anybody but the handler. */
+  /** Data to judge by; neither stored nor told to anybody but the handler. */
   readonly payload?: unknown;
 }
 
-/** What a handler may answer; the word alone will do. Anything else is no answer, and declines. */
+/** Answer that a handler may give; the word alone will do. Anything else is no answer, and declines. */
 export interface ApprovalReply {
   readonly decision: ApprovalDecision;
   readonly reason?: string | undefined;

@@ -14,17 +14,17 @@ import { show } from '../../policy/showValue.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
-/** How long an approval waits. */
+/** Limit on the wait of an approval. */
 export interface ApprovalOptions {
-  /** How long a question waits for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
+  /** Longest wait of a question for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
   readonly overallMs?: Duration | undefined;
 }
 
-/** How a question ended. It is accepted only if somebody said so. */
+/** End of a question. It is accepted only if somebody said so. */
 export interface ApprovalAnswer {
   readonly decision: ApprovalDecision;
   readonly reason?: string | undefined;
-  /** What the handler answered. */
+  /** Answer of the handler. */
   readonly value?: unknown;
   /** Why it was declined without an answer; `unavailable`: nobody could be asked. */
   readonly failure?: ApprovalFailure | 'unavailable' | undefined;
@@ -40,7 +40,7 @@ const approvalKeys = { overallMs: duration({ default: 30_000 }) } satisfies Keys
 /** Questions that wait at once, for each handler; one more is declined. */
 const maxWaiting = 1000;
 
-/** What of the runtime approvals need. */
+/** Parts of the runtime that approvals need. */
 type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running'>;
 
 /**
@@ -122,7 +122,7 @@ export function superviseApproval(
     return { decision: 'decline', reason, failure: 'unavailable' };
   }
 
-  /** Of handlers that never answer nothing may pile up. */
+  /** Nothing may pile up of handlers that never answer. */
   function remember(request: string): void {
     endedAt.set(request, clock.now());
     const [oldest] = endedAt.keys();
@@ -151,7 +151,7 @@ function about({ approval, request, action, session }: ApprovalInput): ApprovalF
   return { approval, request, action, session };
 }
 
-/** What is asked for may come from an agent, and be anything. */
+/** A request may come from an agent, and be anything. */
 function fieldsOf({
   action,
   session,

@@ -29,7 +29,7 @@ export function commandHookHandler(
   const calledAs = nameOfCommand(command.command, undefined);
   let runs = 0;
   const hide = valueHider(command.env ?? {});
-  // What it writes there goes to an agent, into logs and records, whether it failed or blocked.
+  // Text that it writes there goes to an agent, into logs and records, whether it failed or blocked.
   const clean = (text: string): string => runtime.redactAnswer({ text: hide(text) }).text;
   return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
     const stdin = inputOf(event, command.cwd ?? process.cwd());

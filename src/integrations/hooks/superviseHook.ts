@@ -23,11 +23,11 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 
 const commandHookModule = lateModule(() => import('./commandHook.ts'));
 
-/** How a hook is supervised. */
+/** Options for supervising a hook. */
 export interface HookOptions {
   /** Its name in events and records. @defaultValue the event's name and a number */
   readonly name?: string | undefined;
-  /** What a hook that fails means for the main operation: it goes on, or is declined. @defaultValue 'continue' */
+  /** Meaning of a hook that fails for the main operation: it goes on, or is declined. @defaultValue 'continue' */
   readonly onFailure?: 'continue' | 'block' | undefined;
   /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 1.2 s for a command at `SessionEnd`, whose host waits 1.5 s in all */
   readonly overallMs?: Duration | undefined;
@@ -52,7 +52,7 @@ export const hookKeys = {
   policy: policyKey,
 } satisfies KeysOf<HookOptions>;
 
-/** How long a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
+/** Time that a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
 const usualGraceMs = 1000;
 
 /** The options of its command. */

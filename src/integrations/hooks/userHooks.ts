@@ -7,17 +7,17 @@ import type { Failure, Outcome } from '../../policy/failure.ts';
 import { nearest } from '../../policy/nearest.ts';
 import { show } from '../../policy/options.ts';
 
-/** What a hook is told: the event, and what belongs to it. */
+/** Event that a hook is told, and what belongs to it. */
 export interface HookEvent {
   /** Name of the event, for example `PreToolUse`. */
   readonly event: string;
-  /** What the main operation is about to do, for example the tool's name. @defaultValue '' */
+  /** Action that the main operation is about to take, for example the tool's name. @defaultValue '' */
   readonly action?: string | undefined;
   readonly session?: string | undefined;
   readonly payload?: unknown;
 }
 
-/** What a handler may answer; what is no object, and nothing, means: go on. */
+/** Answer that a handler may give; what is no object, and nothing, means: go on. */
 export interface HookAnswer {
   /** `block` declines the main operation. Another word than these two is a failure of the hook. */
   readonly decision?: 'block' | 'continue' | undefined;
@@ -27,17 +27,17 @@ export interface HookAnswer {
 /** May be synchronous. A throw, a rejection and a hang are recorded; the main operation goes on unless the hook is a guard. */
 export type HookHandler = (event: HookEvent, context: AttemptContext) => unknown;
 
-/** What became of one hook. */
+/** Outcome of one hook. */
 export interface HookReport {
   readonly hook: string;
   readonly decision: 'block' | 'continue';
   readonly reason?: string | undefined;
-  /** What the handler returned. */
+  /** Return value of the handler. */
   readonly value?: unknown;
   readonly failure?: Failure | undefined;
 }
 
-/** What became of all hooks of an event: blocked when one of them blocks. */
+/** Outcome of all hooks of an event: blocked when one of them blocks. */
 export interface HookVerdict {
   readonly decision: 'block' | 'continue';
   readonly reason?: string | undefined;
@@ -124,7 +124,7 @@ const notStarted: Omit<Failure, 'integration'> = {
 
 const decisions = ['block', 'continue'] as const;
 
-/** What is wrong with the answer, in words, when it cannot be read: a guard that mistypes its block must not pass for one that agrees. */
+/** Reads an answer, or says what is wrong with it, in words, when it cannot be read: a guard that mistypes its block must not pass for one that agrees. */
 function decisionOf(answer: unknown): Pick<HookReport, 'decision' | 'reason'> | string {
   if (typeof answer !== 'object' || answer === null) return { decision: 'continue' };
   try {

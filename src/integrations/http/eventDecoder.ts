@@ -6,18 +6,18 @@ import type { Decoder, Give } from '../../streams/decodedStream.ts';
 import { type ServerSentEvent, ServerSentEventParser } from '../../streams/serverSentEvents.ts';
 import type { EventRules } from '../../streams/eventRules.ts';
 
-/** How the events of one stream are read. */
+/** Options for reading the events of one stream. */
 export interface EventDecoderOptions {
   readonly rules: EventRules;
   /** Longest data of one event, in bytes. */
   readonly maxBytes: number;
-  /** Whether the data of each event is what its JSON holds. */
+  /** True where the data of each event is what its JSON holds. */
   readonly isJson: boolean;
   /** Takes out of a failure what the server repeats of the request. */
   readonly redact: FactRedactor;
   /** Told what the stream costs, as its events tell. */
   readonly spent: (costs: Costs) => void;
-  /** Whether it matters which events have content once one had. */
+  /** True where it matters which events have content once one had. */
   readonly watchesContent: boolean;
 }
 
@@ -26,7 +26,7 @@ type GiveEvent = Give<ServerSentEvent | ServerSentEvent<unknown>>;
 
 /** Makes events of the bytes of a stream, and tells by its rules how that ended. */
 export class EventDecoder implements Decoder {
-  /** Whether the last event was given. */
+  /** True once the last event was given. */
   isComplete = false;
   readonly #parser: ServerSentEventParser;
   readonly #give: GiveEvent;
@@ -68,7 +68,7 @@ export class EventDecoder implements Decoder {
   }
 
   #read(event: ServerSentEvent): void {
-    // What follows the last event in its chunk is no part of the stream.
+    // Anything after the last event in its chunk is no part of the stream.
     if (this.isComplete) return;
     const known = this.#rules.recognise?.(event);
     if (known !== undefined) this.#follow(known);
@@ -113,7 +113,7 @@ export class EventDecoder implements Decoder {
     } catch {
       // A mark like `[DONE]` says nothing but that it is over.
       if (this.isComplete) return;
-      // What JSON.parse says quotes the data, which is not ours to show.
+      // Errors of JSON.parse quote the data, which is not ours to show.
       const message = `Expected the data of each event to be JSON, got ${event.data.length} characters that are none`;
       throw new AttemptError({ kind: 'protocol', message, outcome: 'unknown' });
     }

@@ -8,17 +8,17 @@ import type { FactRedactor } from '../../store/redactFact.ts';
 import { readBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../store/requestSecrets.ts';
 
-/** How much is read of the body of a failed answer, and for how long. */
+/** Limits on how much is read of the body of a failed answer, and for how long. */
 export interface FetchFailureOptions {
   /** Bytes of the body that are kept, from 0 to 20,000; the rest is cancelled. @defaultValue 4096 */
   readonly maxBodyBytes?: number | undefined;
-  /** How long the body is waited for, in ms, above 0; what has come by then is kept. @defaultValue 1000 */
+  /** Longest wait for the body, in ms, above 0; what has come by then is kept. @defaultValue 1000 */
   readonly bodyMs?: Duration | undefined;
   /** Ends the reading of the body; the failure is told without the rest. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How much is read where nobody says otherwise. */
+/** Limits of reading where nobody says otherwise. */
 export const usualFailureLimits = { maxBodyBytes: 4096, bodyMs: 1000 };
 
 const failureKeys = {
@@ -53,7 +53,7 @@ const keptHeaders = [
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
-  /** Those that say when to come again (`retry-after`, `retry-after-ms`, `x-should-retry`, `date`), and the ID of the request. */
+  /** Headers that say when to come again (`retry-after`, `retry-after-ms`, `x-should-retry`, `date`), and the ID of the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body: what its JSON holds, or its text; empty when it could not be read. */
   readonly body: unknown;
@@ -67,8 +67,8 @@ export class HttpError extends Error {
 }
 
 /**
- * What a failed answer of `fetch` says, as an error to throw: its status, its hints (`retry-after` and the like) and the beginning of its body.
- * The rest of the body is cancelled, so that no connection is left open; a body that cannot be read costs nothing but its text. Never rejects.
+ * Returns what a failed answer of `fetch` says, as an error to throw: its status, its hints (`retry-after` and the like) and the beginning of its body. The
+ * rest of the body is cancelled, so that no connection is left open; a body that cannot be read costs nothing but its text. Never rejects.
  * @throws TypeError or RangeError at once when `response` is none or an option is wrong.
  *
  * @example
@@ -101,7 +101,7 @@ export async function okOrThrow(response: Response, options?: FetchFailureOption
   throw await fetchFailure(response, options);
 }
 
-/** How the body of a failed answer is read, and what is taken out of it. */
+/** Limits on reading the body of a failed answer, and what is taken out of it. */
 export interface FailureLimits {
   readonly maxBodyBytes: number;
   readonly bodyMs: number;
@@ -110,7 +110,7 @@ export interface FailureLimits {
   readonly redact: FactRedactor;
 }
 
-/** What a failed answer says. Never rejects. */
+/** Reads what a failed answer says. Never rejects. */
 export async function failureOf(
   response: Response,
   { maxBodyBytes, bodyMs, signal, clock, redact }: FailureLimits,
@@ -126,7 +126,7 @@ export async function failureOf(
   const { bytes } = await readBody(response, { maxBytes: maxBodyBytes, signal, limit: { clock, ms: bodyMs } });
   const text = new TextDecoder().decode(bytes).replace(/\uFFFD+$/, '');
   const said = redact({ body: parsed(text) ?? text, statusText });
-  // What Node's servers say of a status without a name.
+  // Node's servers say this of a status without a name.
   const reason = /^(?:unknown)?$/i.test(said.statusText) ? '' : ` ${said.statusText}`;
   const words = `HTTP ${status}${reason}`;
   const line = lineOf(said.body);
@@ -146,7 +146,7 @@ function parsed(text: string): unknown {
 /** Longest text of a body that goes into the message, in characters; hints and reasons stand at its beginning. */
 const longestLine = 1000;
 
-/** What a body says for people: the error that it tells of, else its text or its JSON. */
+/** Returns what a body says for people: the error that it tells of, else its text or its JSON. */
 function lineOf(body: unknown): string {
   const text = errorIn(body) ?? (typeof body === 'string' ? body : JSON.stringify(body));
   return oneLine(text === '{}' || text === '[]' ? '' : text);

@@ -37,14 +37,14 @@ export function superviseHttp<P extends HttpParse>(
   const rate = ratePartsOf(options.policy, options.rate && limits, {});
   const policy = runtime.policies.policyOf(name, rate.policy, 'sdk');
   const own = Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  // Those of single calls are taken out of their own failures: so many would push those of the environment out.
+  // Values of single calls are taken out of their own failures: so many would push those of the environment out.
   for (const variables of variablesOf(baseUrl, own)) runtime.secrets.learn(variables);
   runtime.secrets.learnValues(ownHeaderValues(own));
   const kept = new KeptConnections();
   const sending = { options, clock: runtime.clock, kept };
 
   const streamedBy: StreamedBy = (reading) => async (request, context) => {
-    // What parses events is loaded with the first stream.
+    // The parser of events is loaded with the first stream.
     const { asksForStream, readStream } = await readStreamModule();
     const prepared = prepareRequest(name, request, options);
     asksForStream(prepared, reading);

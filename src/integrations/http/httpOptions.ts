@@ -19,9 +19,9 @@ import { readOptions } from '../../policy/readOptions.ts';
 import { type EventRules, eventsKey } from '../../streams/eventRules.ts';
 import type { HttpRequest } from './httpRequest.ts';
 
-/** What the body of an answer becomes. */
+/** Forms that the body of an answer takes. */
 export interface HttpBodies {
-  /** What the JSON holds; `undefined` where there is no body (204, 304, `HEAD`, `content-length: 0`). */
+  /** Value that the JSON holds; `undefined` where there is no body (204, 304, `HEAD`, `content-length: 0`). */
   readonly json: unknown;
   readonly text: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -29,7 +29,7 @@ export interface HttpBodies {
   readonly response: Response;
 }
 
-/** How the body of an answer is read. */
+/** Form in which the body of an answer is read. */
 export type HttpParse = keyof HttpBodies;
 
 /** An answer below 400; any other is a failure. */
@@ -43,8 +43,8 @@ export interface HttpAnswer<P extends HttpParse = 'json'> {
 /** Rate limits of an HTTP API. */
 export interface HttpRateOptions<P extends HttpParse = 'json'> extends RateOptions<HttpRequest> {
   /**
-   * What a call really cost, by its answer, as a number of tokens or any costs by name: what `cost` had estimated is corrected. For
-   * streams `events.spent` says it. What throws or returns another thing corrects nothing. @defaultValue as estimated
+   * Tells what a call really cost, by its answer, as a number of tokens or any costs by name: what `cost` had estimated is corrected. For streams
+   * `events.spent` says it. Throwing or returning another thing corrects nothing. @defaultValue as estimated
    */
   spent?(answer: HttpAnswer<P>): number | Costs | undefined;
 }
@@ -52,8 +52,8 @@ export interface HttpRateOptions<P extends HttpParse = 'json'> extends RateOptio
 /** An HTTP API: where it is, and how it is spoken to. */
 export interface HttpOptions<P extends HttpParse = 'json'> {
   /**
-   * Where its paths begin: `https://api.example/v1`. No call leaves it, whatever its `path` says. What its query says goes with every
-   * call. Without user name and password, which belong into a header.
+   * Address where its paths begin: `https://api.example/v1`. No call leaves it, whatever its `path` says. Its query goes with every call. Without user name
+   * and password, which belong into a header.
    */
   readonly baseUrl: string;
   /** Sent with every call; a header of the call takes the place of one of its name. @defaultValue none */
@@ -61,13 +61,13 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
   /** Its limits, retries and circuit breaker. @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
   /**
-   * What calls may do to the world whose method does not say. GET, HEAD and OPTIONS are `readOnly`, PUT and DELETE `idempotent`; an option of
-   * the call wins over both. @defaultValue unspecified
+   * Effect on the world of calls whose method does not say. GET, HEAD and OPTIONS are `readOnly`, PUT and DELETE `idempotent`; an option of the call wins
+   * over both. @defaultValue unspecified
    */
   readonly effect?: Effect | undefined;
-  /** How it is found out what became of a call whose answer was lost. @defaultValue nobody asks */
+  /** Rule that finds out what became of a call whose answer was lost. @defaultValue nobody asks */
   readonly reconcile?: ReconcileOptions | undefined;
-  /** What the body of an answer becomes. @defaultValue 'json' */
+  /** Form that the body of an answer takes. @defaultValue 'json' */
   readonly parse?: P | undefined;
   /**
    * Longest body of an answer, in bytes, at least 1; of a stream, its longest event or line. A longer one is the failure `message_too_large`.
@@ -75,7 +75,7 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
    */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * What the events of its streams mean: `anthropicEvents`, `openAiEvents`, or rules of one's own; `{}` for none.
+   * Rules for the events of its streams: `anthropicEvents`, `openAiEvents`, or some of one's own; `{}` for none.
    * @defaultValue `modelEvents`, which know both APIs by what they say
    */
   readonly events?: EventRules | undefined;
@@ -87,12 +87,12 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
   /** The same between two chunks that have content; an option of the stream wins. @defaultValue none */
   readonly contentMs?: Duration | undefined;
   /**
-   * Whether redirects are followed: within the origin of `baseUrl` only, at most 10 in a row, so that nothing of a request goes to somebody
-   * else. With `error` a redirect is a failure, as one to another origin always is; with `manual` it is the answer. @defaultValue 'follow'
+   * Handling of redirects: they are followed within the origin of `baseUrl` only, at most 10 in a row, so that nothing of a request goes to somebody else.
+   * With `error` a redirect is a failure, as one to another origin always is; with `manual` it is the answer. @defaultValue 'follow'
    */
   readonly redirect?: 'follow' | 'error' | 'manual' | undefined;
   /**
-   * What is called in place of the global `fetch`; its own timeouts are then its own. @defaultValue the global one, without its limits of 300 s on
+   * Function that is called in place of the global `fetch`; its own timeouts are then its own. @defaultValue the global one, without its limits of 300 s on
    * headers and body: those of the policy hold
    */
   readonly fetch?: typeof fetch | undefined;
@@ -103,7 +103,7 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
   readonly rate?: HttpRateOptions<P> | undefined;
 }
 
-/** How many redirects in a row are followed. */
+/** Most redirects in a row that are followed. */
 export const mostRedirects = 10;
 
 /** The options of an HTTP API; the table of docs/http-apis.md is made of it and of the type. */

@@ -7,7 +7,7 @@ import { readOptions } from '../../policy/readOptions.ts';
 
 type QueryValue = string | number | boolean;
 
-/** One call of an HTTP API. */
+/** A call of an HTTP API. */
 export interface HttpRequest {
   /** In any case; `CONNECT`, `TRACE` and `TRACK` cannot be sent. @defaultValue 'GET' */
   readonly method?: string | undefined;
@@ -55,7 +55,7 @@ const requestKeys = {
   ),
 } satisfies KeysOf<HttpRequest>;
 
-/** Where an integration sends its requests, and what goes with each. */
+/** Address that an integration sends its requests to, and what goes with each. */
 type Addressed = Pick<HttpRequest, 'headers'> & { readonly baseUrl: string };
 
 type RequestBody = NonNullable<RequestInit['body']>;
@@ -119,7 +119,7 @@ function addressOf(base: URL, path: string): URL {
   return url;
 }
 
-/** Whether it is sent as it is: these are read anew each time. `FormData` is named only here, as Node loads the whole of `fetch` for it. */
+/** Tells whether it is sent as it is: these are read anew each time. `FormData` is named only here, as Node loads the whole of `fetch` for it. */
 const isSendable = (body: object): boolean =>
   ArrayBuffer.isView(body) || [ArrayBuffer, URLSearchParams, FormData, Blob].some((kind) => body instanceof kind);
 
@@ -131,13 +131,13 @@ function bodyOf(body: string | object | undefined, headers: Headers): RequestBod
   try {
     json = JSON.stringify(body);
   } catch {
-    // What it says may name what the body holds.
+    // The error may name what the body holds.
   }
   if (json === undefined) throw misuse('Expected `body` to be writable as JSON');
   return json;
 }
 
-/** What a request's method says of its effect; of others nothing is known. */
+/** Effects that methods of requests stand for; of others nothing is known. */
 const methodEffects = new Map<string, Effect>([
   ['GET', 'readOnly'],
   ['HEAD', 'readOnly'],
@@ -146,7 +146,7 @@ const methodEffects = new Map<string, Effect>([
   ['DELETE', 'idempotent'],
 ]);
 
-/** What a request may do to the world, by its method. Never throws. */
+/** Tells what a request may do to the world, by its method. Never throws. */
 export function effectOfRequest(request: unknown): Effect | undefined {
   const method = read(request, 'method');
   return methodEffects.get(method === undefined ? 'GET' : (readString(request, 'method') ?? '').toUpperCase());

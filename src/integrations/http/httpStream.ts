@@ -11,7 +11,7 @@ import type { GivenValues } from '../../policy/optionKeys.ts';
 import { readGiven } from '../../policy/readOptions.ts';
 import type { HttpRequest } from './httpRequest.ts';
 
-/** How one stream of an HTTP API is read, and how it differs from the policy. Of any kind but `events`, `parse` is there. */
+/** Options of one stream of an HTTP API: how it is read, and how it differs from the policy. With any kind but `events`, `parse` is there. */
 export type HttpStreamOptions<S extends HttpStreamParse = 'events'> = CallStreamOptions<HttpRequest, HttpChunks[S]> &
   HttpReading &
   ReadAs<S>;

@@ -3,7 +3,7 @@ import { AttemptError } from '../../policy/failure.ts';
 import type { HttpAnswer, HttpBodies, HttpParse } from './httpOptions.ts';
 import { dropBody, readBody } from '../../streams/readBody.ts';
 
-/** How the answers of one integration are read. */
+/** Options for reading the answers of one integration. */
 export interface AnswerOptions {
   readonly parse: HttpParse;
   readonly maxBodyBytes: number;
@@ -49,7 +49,7 @@ function bodyOf(
   try {
     return JSON.parse(text);
   } catch {
-    // What JSON.parse says quotes the body, which is not ours to show.
+    // Errors of JSON.parse quote the body, which is not ours to show.
     const type = headers.get('content-type')?.slice(0, 100) ?? 'no content-type';
     const message = `HTTP ${status}: expected JSON, got ${bytes.byteLength} bytes that are none (${type})`;
     throw new AttemptError({ kind: 'protocol', message, outcome: 'unknown', status });

@@ -14,7 +14,7 @@ import type { PreparedRequest } from './httpRequest.ts';
 import type { CheckedReading, HttpChunks, HttpStreamParse } from '../../streams/httpReading.ts';
 import { redactorOf } from '../../store/requestSecrets.ts';
 
-/** What is asked for where the request does not say. */
+/** Content type that is asked for where the request does not say. */
 const eventStream = 'text/event-stream';
 
 /** A request for a stream says so, as the standard has it for events. */
@@ -35,7 +35,7 @@ export async function readStream(
 ): Promise<AsyncIterable<HttpChunks[HttpStreamParse]>> {
   const { maxBodyBytes: maxBytes } = options;
   const isJson = parse === 'json';
-  // What it redacts with is made for a failure alone, of which a stream has one at most.
+  // The redactor is made for a failure alone, of which a stream has one at most.
   const redact: FactRedactor = (fact) => redactorOf(url.href, headers, body)(fact);
   if ((isJson || parse === 'events') && !isEventStream(response)) {
     throw await noEvents(response, { ...usualFailureLimits, signal, clock, redact });
@@ -64,7 +64,7 @@ function isEventStream(response: Response): boolean {
   return /^text\/event-stream\s*(?:;|$)/i.test(typeOf(response) ?? '');
 }
 
-/** Of its body only the error that it tells of: an answer is not ours to show. */
+/** Shows of its body only the error that it tells of: an answer is not ours to show. */
 async function noEvents(response: Response, limits: FailureLimits): Promise<AttemptError> {
   const { status } = response;
   const { body } = await failureOf(response, limits);
@@ -74,7 +74,7 @@ async function noEvents(response: Response, limits: FailureLimits): Promise<Atte
   return new AttemptError({ ...facts, message: said === '' ? message : `${message}: ${said}` });
 }
 
-/** How chunks are written where the stream is handed on as bytes. */
+/** Writers of chunks, where the stream is handed on as bytes. */
 const writers: { readonly [S in HttpStreamParse]?: (chunk: HttpChunks[S]) => string } = {
   events: eventText,
   json: eventText,

@@ -18,7 +18,7 @@ export function refusedStream<I>(
   };
   return (input, context) => {
     const answer = operation(input, context);
-    // What is no response needs no turn of its own.
+    // A value that is no response needs no turn of its own.
     return isThenable(answer) || isResponse(answer) ? judged(Promise.resolve(answer), context) : answer;
   };
 }

@@ -11,7 +11,7 @@ import type { PreparedRequest } from './httpRequest.ts';
 import { dropBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../store/requestSecrets.ts';
 
-/** How requests of one integration are sent. */
+/** Settings for sending requests of one integration. */
 export interface Sending {
   readonly options: Pick<CheckedHttp, 'fetch' | 'redirect'>;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export async function sendRequest(
   { signal, touch, rateLimit, traceContext }: Pick<AttemptContext, 'signal' | 'touch' | 'rateLimit' | 'traceContext'>,
 ): Promise<Response> {
   const { fetch: send = globalThis.fetch, redirect } = options;
-  // Who gives a `fetch` of his own decides on its limits too.
+  // A caller who gives a `fetch` of his own decides on its limits too.
   const limits = options.fetch === undefined ? ownDispatcher(kept) : {};
   carryTrace(request.headers, traceContext, options.fetch === undefined);
   let next = request;
@@ -66,7 +66,7 @@ export async function sendRequest(
   }
 }
 
-/** Where a response sends its reader. */
+/** Tells where a response sends its reader. */
 function redirectOf(response: Response): string | null {
   return [301, 302, 303, 307, 308].includes(response.status) ? response.headers.get('location') : null;
 }
@@ -91,10 +91,10 @@ function notFollowed({ status }: Response, why: string): AttemptError {
   return new AttemptError({ kind: 'permanent', message, outcome: 'failed', status });
 }
 
-/** Those who instrument the `fetch` of Node listen here, and give each request a trace context of their own: two of them would be none. */
+/** Channel of those who instrument the `fetch` of Node and give each request a trace context of their own: two of them would be none. */
 const instrumented = channel('undici:request:create');
 
-/** What the caller says of the trace itself is meant. */
+/** Keeps what the caller says of the trace itself: it is meant. */
 function carryTrace(headers: Headers, traceContext: TraceContext | undefined, isNodes: boolean): void {
   if (traceContext === undefined || (isNodes && instrumented.hasSubscribers)) return;
   for (const [name, value] of Object.entries(traceContext)) if (!headers.has(name)) headers.set(name, value);

@@ -17,14 +17,14 @@ export interface McpToolRequest {
   readonly _meta?: Record<string, unknown> | undefined;
 }
 
-/** What goes to the server over its one call path: a call of a tool, or the question which there are. */
+/** Request to the server over its one call path: a call of a tool, or the question which there are. */
 export type McpRequest = McpToolRequest | typeof whichTools;
 export type McpAnswer = CallToolResult | readonly Tool[];
 
 /** Asks for the list of tools. */
 export const whichTools = Symbol('tools/list');
 
-/** How one question for the list of tools is put. */
+/** Options of one question for the list of tools. */
 export type ToolsOptions = Pick<CallOptions<never, never>, 'signal' | 'overallMs'>;
 
 const listKeys = { signal, overallMs: duration() } satisfies KeysOf<ToolsOptions>;
@@ -34,7 +34,7 @@ export interface McpIntegrationParts {
   readonly list: ToolList;
   readonly tools: Tools;
   readonly effect: Effect | undefined;
-  /** Of all connections so far. */
+  /** Counts those of all connections so far. */
   readonly lateAnswers: () => number;
 }
 

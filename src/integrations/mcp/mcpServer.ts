@@ -37,25 +37,24 @@ import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 
-/** What is said of any MCP server, wherever it is. */
+/** Options of any MCP server, wherever it is. */
 export interface McpCallingOptions {
   /** @defaultValue preset `mcp` */
   readonly policy?: PolicyInput | undefined;
-  /** What its calls may do to the world, where a tool does not say. @defaultValue unspecified */
+  /** Effect of its calls on the world, where a tool does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Per tool: effect, limits and reconcile rule. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
+  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   readonly reconcile?: ReconcileOptions | undefined;
   /**
-   * Whether the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) stand for its effect, where
-   * neither the call, nor `tools`, nor `effect` says. A tool that may change things is then never repeated after its answer was
-   * lost. @defaultValue true
+   * Takes the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) for its effect, where neither the call, nor `tools`,
+   * nor `effect` says. A tool that may change things is then never repeated after its answer was lost. @defaultValue true
    */
   readonly trustAnnotations?: boolean | undefined;
   /**
-   * What becomes of a call without an answer or progress for its idle limit (`limits.idleMs`) while the server answers a ping: it ends
-   * (`end`), or goes on to its attempt limit (`limits.attemptMs`; `wait`). A server that does not answer is killed either way.
+   * Fate of a call without an answer or progress for its idle limit (`limits.idleMs`) while the server answers a ping: it ends (`end`), or goes on to its
+   * attempt limit (`limits.attemptMs`; `wait`). A server that does not answer is killed either way.
    * @defaultValue 'end'
    */
   readonly whenAlive?: WhenAlive | undefined;
@@ -124,11 +123,11 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
-  /** What the server printed last outside the protocol. */
+  /** Line that the server printed last outside the protocol. */
   let lastLine: string | undefined;
   /** The process that said it has ended. */
   let isOfEarlier = false;
-  /** Of connections that are gone. */
+  /** Late answers of connections that are gone. */
   let lateAnswers = 0;
   /** Processes of the server, numbered as they become ready; up to which of them all have ended, with what they started. */
   let lastReady = 0;
@@ -226,7 +225,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     integration: new CallableMcpServer({ path, list, tools, effect, lateAnswers: late }),
     path,
     tools,
-    // What an earlier process said last says why there is none, and nothing of the one that is there now.
+    // The last words of an earlier process say why there is none, and nothing of the one that is there now.
     behind: () => ({ pid: connection?.pid, lastLine: isOfEarlier && connection !== undefined ? undefined : lastLine }),
   };
 
@@ -237,7 +236,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
   }
 
   function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
-    // What its caller ended is no error of the tool.
+    // A call that its caller ended is no error of the tool.
     const tool = toolName({ toolOf }, request);
     if (request === whichTools || tool === undefined || kind === 'cancelled') return;
     const { arguments: input } = request;

@@ -8,7 +8,7 @@ import { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from '../../p
 import { boundCodexRetries, codexConfigFiles } from '../../protocol/codexRetries.ts';
 import type { SubprocessOptions } from './subprocessOptions.ts';
 
-/** How an agent is to be run, and whether it repeats failed requests by itself all the same. */
+/** Arguments that an agent is to be run with, and whether it repeats failed requests by itself all the same. */
 export interface BoundedRun {
   readonly args: readonly string[];
   readonly env: SubprocessInput['env'];
@@ -16,8 +16,8 @@ export interface BoundedRun {
 }
 
 /**
- * One owner of retries: where we may try again, those inside an agent are bounded, but where the user has set them. Where we make one
- * attempt they are all there is, and stay as they are.
+ * Keeps one owner of retries: where we may try again, those inside an agent are bounded, but where the user has set them. With a single attempt of ours they
+ * are all there is, and stay as they are.
  * @param repeats - whether there may be another attempt of ours, or of the item of a workflow that the run is part of.
  */
 export async function boundRetries(
@@ -39,7 +39,7 @@ export async function boundRetries(
   return { args: run.args, env, retriesItself: !run.bounded };
 }
 
-/** What Codex will read: a file that is not there, or not for us to read, says nothing. */
+/** Reads what Codex will read: a file that is not there, or not for us to read, says nothing. */
 function codexConfigs(args: readonly string[], options: SubprocessOptions): Promise<readonly string[]> {
   const home = variable(options, 'CODEX_HOME') ?? join(variable(options, 'HOME') ?? homedir(), '.codex');
   return Promise.all(codexConfigFiles(args).map((name) => readFile(join(home, name), 'utf8').catch(() => '')));

@@ -26,16 +26,16 @@ import { type AgentStream, createAgentStream } from '../../protocol/agentStream.
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
 
-/** How a run of a subprocess ended, with what its agent said where it is one. */
+/** End of a run of a subprocess, with what its agent said where it is one. */
 export interface RunResult extends ProcessExit {
   readonly agent?: AgentReport | undefined;
 }
 
-/** One attempt, ready to be started. */
+/** An attempt, ready to be started. */
 export interface PreparedRun {
-  /** What the prompt and the agent change about the command. */
+  /** Changes that the prompt and the agent make to the command. */
   readonly input: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>;
-  /** Whether it tells its own signs of life: what it prints besides is none. */
+  /** True where it tells its own signs of life: what it prints besides is none. */
   readonly tellsLife: boolean;
   /** @throws {@link AttemptError} when the run failed, by its agent's word or by its exit. */
   conclude(exit: ProcessExit): RunResult;
@@ -43,35 +43,35 @@ export interface PreparedRun {
   end(): Promise<void>;
 }
 
-/** What the attempts of one call of an agent leave behind. */
+/** Remains of the attempts of one call of an agent. */
 export interface AgentLeft extends Left {
   readonly agent: AgentReport['agent'];
 }
 
-/** How runs of a command may be repeated. */
+/** Rules for repeating runs of a command. */
 export interface Repeating {
   /** That of the integration: what would be tried again. */
   readonly retry: RetryPolicy;
-  /** Whether another attempt was asked for whatever the ones before did. @defaultValue false */
+  /** True where another attempt was asked for whatever the ones before did. @defaultValue false */
   readonly always?: boolean | undefined;
   /** Told once a call why there is no further attempt of it, in a few words: what an attempt did stands in the way. Never throws. */
   readonly onRefused: (why: string) => void;
 }
 
-/** One call, over all its attempts. */
+/** A call, over all its attempts. */
 interface AgentCall {
   readonly trail: AgentTrail;
   readonly command: AgentCommand | undefined;
-  /** Of the first attempt, without what was added to resume. */
+  /** Arguments of the first attempt, without what was added to resume. */
   readonly args: readonly string[];
   stream: AgentStream | undefined;
   /** Resolves when the process of the last attempt is gone: two at once in one session would get in each other's way. */
   ended: Promise<void>;
-  /** Whether it was told that there is no further attempt. */
+  /** True once it was told that there is no further attempt. */
   refused: boolean;
 }
 
-/** How long announced retries count as life after the last progress, in ms: an agent may be told to retry for hours. */
+/** Time that announced retries count as life after the last progress, in ms: an agent may be told to retry for hours. */
 const retryLifeMs = 300_000;
 
 /** Delivers prompts to the runs of a command, and understands what agents' command lines print. */
@@ -121,7 +121,7 @@ export class AgentRuns {
     };
   }
 
-  /** What an attempt that ended by a limit had told by then. */
+  /** Adds what an attempt that ended by a limit had told by then. */
   amendTimeout(facts: FailureFacts, context: AttemptContext): FailureFacts {
     const call = this.#calls.get(context.call);
     if (call?.stream === undefined) return facts;
@@ -129,7 +129,7 @@ export class AgentRuns {
     return withoutValues(known, this.#options.env);
   }
 
-  /** What the attempts of a call leave, with its session where it can be gone on with; undefined where no agent ran for it. */
+  /** Returns what the attempts of a call leave, with its session where it can be gone on with; undefined where no agent ran for it. */
   leftBy(call: AttemptContext['call']): AgentLeft | undefined {
     const { command, trail, args } = this.#calls.get(call) ?? {};
     if (command === undefined || trail === undefined) return undefined;
@@ -170,19 +170,19 @@ export class AgentRuns {
     return { effect, resumable, asked: this.#repeating.always };
   }
 
-  /** Whether there may be another attempt at all: what an attempt did that printed text is not known. */
+  /** Tells whether there may be another attempt at all: what an attempt did that printed text is not known. */
   #mayRepeat({ command }: AgentCall, { mayRepeat: isRepeated, effect }: AttemptContext): boolean {
     return isRepeated && (command?.format !== 'text' || this.#repeating.always === true || isHarmless(effect));
   }
 
-  /** What is known of a failed attempt besides how it ended. */
+  /** Adds what is known of a failed attempt besides how it ended. */
   #judged(facts: FailureFacts, call: AgentCall, context: AttemptContext): FailureFacts {
     const { retry, always, onRefused } = this.#repeating;
     const known = call.trail.judge(facts, this.#repetition(call, context));
     // Codex has repeated it in vain, or may go on to do so.
     const isOwned = call.stream?.report(this.#clock.wallNow()).failure?.shouldRetry === false;
     const shouldRetry = always === true ? undefined : isOwned ? false : known.shouldRetry;
-    // Whether it would be, did nothing count but how it failed.
+    // True where it would be, did nothing count but how it failed.
     const isRefused = shouldRetry === false && mayRetry({ ...known, shouldRetry: undefined }, 'idempotent', retry);
     if (isRefused && context.attempt < context.maxAttempts && !call.refused) {
       call.refused = true;
@@ -217,7 +217,7 @@ function conclude(
   return { ...exit, agent: { ...told, text, concluded: true } };
 }
 
-/** Of an answer in pieces the result alone has the last one: the session has them all. */
+/** Joins an answer in pieces: the result alone has the last one, the session has them all. */
 function joinedAnswer(
   { agent, format }: AgentCommand,
   told: AgentReport,

@@ -1,6 +1,6 @@
 import type { ChunkSource } from '../../streams/chunkSource.ts';
 
-/** What waits for the next bytes. */
+/** Reader that waits for the next bytes. */
 interface Pull {
   resolve(result: IteratorResult<Uint8Array, undefined>): void;
   reject(error: unknown): void;
@@ -44,7 +44,7 @@ export class OutputBytes implements ChunkSource<Uint8Array> {
     }
     this.#chunks.push(chunk);
     return new Promise((resolve) => {
-      // One promise holds the pipe at a time; what comes after the exit of the child waits for none.
+      // Only one promise holds the pipe at a time; what comes after the exit of the child waits for none.
       const before = this.#goOn;
       this.#goOn = () => {
         before?.();

@@ -21,37 +21,37 @@ export interface SubprocessOptions
     SubprocessInput,
     'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs' | 'maxOutputBytes'
   > {
-  /** Whether silence is no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
+  /** Takes silence for no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
   readonly printsOnlyAtEnd?: boolean | undefined;
   /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
   readonly policy?: PolicyInput | undefined;
   /** What its runs may do to the world, where the call does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /**
-   * Whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`,
-   * `codex exec --json`), not by its exit code. `auto` tells by the command and its arguments.
+   * Agent whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`, `codex exec --json`), not by
+   * its exit code. `auto` tells by the command and its arguments.
    * @defaultValue 'auto'
    */
   readonly agent?: AgentOption | undefined;
   /**
-   * How the prompt of a run reaches the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the
-   * arguments. As an argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a
-   * dash: the command would take it for an option.
+   * Way of the prompt of a run to the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the arguments. As an
+   * argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a dash: the command would take it
+   * for an option.
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   readonly promptBy?: PromptBy | undefined;
   /** Longest line of a stream, in bytes, at least 1; a longer one ends the run (`message_too_large`). @defaultValue 10,000,000 */
   readonly maxLineBytes?: number | undefined;
-  /** Whether exit 0 with nothing on stdout is a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
+  /** Takes exit 0 with nothing on stdout for a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
   readonly expectsOutput?: boolean | undefined;
   /**
-   * How it is found out what became of a run whose end is not known, before it is made again: a function, or a tool of another integration.
-   * A command has no place for an idempotency key. @defaultValue nobody finds that out
+   * Rule that finds out what became of a run whose end is not known, before it is made again: a function, or a tool of another integration. A command has no
+   * place for an idempotency key. @defaultValue nobody finds that out
    */
   readonly reconcile?: ReconcileOptions | undefined;
 }
 
-/** One run of a subprocess integration. */
+/** A run of a subprocess integration. */
 export interface RunRequest {
   /** Follow those of the integration. @defaultValue [] */
   readonly args?: readonly string[] | undefined;
@@ -59,7 +59,7 @@ export interface RunRequest {
   readonly stdin?: string | Uint8Array | undefined;
   /** @defaultValue the integration's */
   readonly cwd?: string | undefined;
-  /** What an agent is asked; see {@link SubprocessOptions.promptBy}. Not together with `stdin` when it goes there. */
+  /** Question to an agent; see {@link SubprocessOptions.promptBy}. Not together with `stdin` when it goes there. */
   readonly prompt?: string | undefined;
 }
 

@@ -10,14 +10,14 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 
 const processModule = lateModule(() => import('../../actors/process/process.ts'));
 
-/** One attempt of a subprocess integration. */
+/** An attempt of a subprocess integration. */
 export interface ProcessRun {
   /** Names the child of the root supervisor; unique. */
   readonly id: string;
   readonly input: SubprocessInput;
   /** Time between SIGTERM and SIGKILL, in ms. */
   readonly graceMs: number;
-  /** Whether its output is no sign of life by itself: what reads it tells. @defaultValue false */
+  /** True where its output is no sign of life by itself: what reads it tells. @defaultValue false */
   readonly tellsLife?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../failure.ts';
 
-/** What is told of agents, Codex, approvals and hooks. */
+/** Facts of agents, Codex, approvals and hooks. */
 export interface AgentFacts {
   /** An agent could not answer, and another one was given its prompt. */
   'agent.fell_back': { agent: string; to: string; kind: FailureKind; message: string };
@@ -90,25 +90,25 @@ export interface AgentFacts {
   'codex.app_server.approval.timeout': CodexApprovalFact & { decision: 'decline'; elapsedMs: number };
 }
 
-/** What the facts of one connection to an app-server have in common. */
+/** Fields that the facts of one connection to an app-server have in common. */
 export interface CodexFact {
   integration: string;
   /** Counts the connections of the integration, from 1. */
   connection: number;
 }
 
-/** What the facts of one question of Codex have in common. */
+/** Fields that the facts of one question of Codex have in common. */
 export interface CodexApprovalFact extends CodexFact {
-  /** Of the protocol; numbers start at 0. */
+  /** Id of the protocol; numbers start at 0. */
   request: number | string;
   kind: string;
   thread?: string | undefined;
   turn?: string | undefined;
 }
 
-/** What the facts of one approval have in common. */
+/** Fields that the facts of one approval have in common. */
 export interface ApprovalFact {
-  /** Of the person who is asked. */
+  /** Name of the person who is asked. */
   approval: string;
   /** Unique within the runtime. */
   request: string;

@@ -1,7 +1,7 @@
 import type { AlertCause, AlertEnd } from '../alertCause.ts';
 import type { FailureKind } from '../failure.ts';
 
-/** What is told of alerts. */
+/** Facts of alerts. */
 export interface AlertFacts {
   /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, or its circuit refused calls, that somebody should look; once per episode. */
   'alert.raised': LocatedAlertFact & {
@@ -14,9 +14,9 @@ export interface AlertFacts {
     windowMs: number;
     /** Time without a failure and without a crash after which it is cleared. */
     quietMs: number;
-    /** Of the last of them; with `rate`, of most; with `circuit`, of what opened it. */
+    /** Kind of the last of them; with `rate`, of most; with `circuit`, of what opened it. */
     kind: FailureKind;
-    /** What the last of them said; with `rate`, what the rate is; with `circuit`, how far it refuses calls, and why. */
+    /** Words of the last of them; with `rate`, what the rate is; with `circuit`, how far it refuses calls, and why. */
     message: string;
     /** The command to type next, for a shell; absent where the store is in memory: no command can look into that. */
     next?: string | undefined;
@@ -28,9 +28,9 @@ export interface AlertFacts {
     failures: number;
     /** All its crashes. */
     crashes: number;
-    /** How long it lasted. */
+    /** Time that it lasted. */
     afterMs: number;
-    /** What is not well yet, though nobody calls: `its circuit is open`. */
+    /** Trouble that remains, though nobody calls: `its circuit is open`. */
     remains?: string | undefined;
   };
   /** An alert did not reach where it was to go. While it is open, the next start sends it once more. */
@@ -39,14 +39,14 @@ export interface AlertFacts {
   'alert.delivered_late': AlertFact & { to: 'command' | 'webhook' };
 }
 
-/** What the facts of one alert have in common. */
+/** Fields that the facts of one alert have in common. */
 export interface AlertFact {
-  /** One for each episode of an integration. */
+  /** Name of each episode of an integration. */
   alert: string;
   integration: string;
 }
 
-/** What an alert and its all-clear say of where they come from: what somebody who is woken has to know. */
+/** Fields in which an alert and its all-clear say where they come from: what somebody who is woken has to know. */
 export interface LocatedAlertFact extends AlertFact {
   /** The machine. */
   host: string;
@@ -57,5 +57,5 @@ export interface LocatedAlertFact extends AlertFact {
   database?: string | undefined;
 }
 
-/** Where an alert comes from. */
+/** Origin of an alert. */
 export type AlertOrigin = Omit<LocatedAlertFact, keyof AlertFact>;

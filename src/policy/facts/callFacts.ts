@@ -1,7 +1,7 @@
 import type { Failure, FailureKind, FailureReason } from '../failure.ts';
 import type { IntegrationType } from '../integrationAbout.ts';
 
-/** What is told of calls. */
+/** Facts of calls. */
 export interface CallFacts {
   /** An attempt failed and the call will try again after `delayMs` (`null`: when the integration has restarted). */
   'call.retried': CallFact & { attempt: number; kind: FailureKind; message: string; delayMs: number | null };
@@ -29,10 +29,10 @@ export interface CallFacts {
     /** For how long the attempt in flight has shown no sign of life. */
     silentMs?: number | undefined;
     rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile' | 'ping';
-    /** How long the limit is, where `rule` is one. */
+    /** Length of the limit, where `rule` is one. */
     limitMs?: number | undefined;
     nextInMs: number;
-    /** When the server is asked before that whether it lives; one that does not answer is killed. Undefined where the silence itself ends the call. */
+    /** Time when the server is asked before that whether it lives; one that does not answer is killed. Undefined where the silence itself ends the call. */
     pingInMs?: number | undefined;
   };
   /** The answer of a call was lost, and its reconcile rule is asked what became of it: `asks` names what is asked. */
@@ -50,7 +50,7 @@ export interface CallFacts {
     /** The tool that was called. */
     tool?: string | undefined;
     verdict: 'done' | 'not_done' | 'unknown';
-    /** How it is known, in words. */
+    /** Words on how it is known. */
     how: string;
     /** Since the answer was lost. */
     afterMs: number;
@@ -66,7 +66,7 @@ export interface CallFacts {
     retryCount: number;
     elapsedMs: number;
     stack?: string | undefined;
-    /** What kind of thing the integration is. */
+    /** Kind of the integration. */
     integrationType?: IntegrationType | undefined;
     /** The tool that was called. */
     tool?: string | undefined;
@@ -92,12 +92,12 @@ export interface CallFacts {
   'call.fell_back': CallFact & { kind: FailureKind };
 }
 
-/** What the facts of one call have in common. */
+/** Fields that the facts of one call have in common. */
 export interface CallFact {
   integration: string;
   /** Unique within the runtime. */
   call: string;
-  /** What the caller called it. */
+  /** Name that the caller gave it. */
   label?: string | undefined;
   session?: string | undefined;
 }

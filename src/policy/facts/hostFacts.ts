@@ -1,4 +1,4 @@
-/** What is told of the process, the runtime, the store and listeners. */
+/** Facts of the process, the runtime, the store and listeners. */
 export interface HostFacts {
   /** An error that nobody in this process caught, seen by a process guard; `wentOn`: a guard had it go on. */
   'host.uncaught': { origin: string; error: string; stack?: string | undefined; wentOn: boolean };
@@ -33,11 +33,11 @@ export interface HostFacts {
     /** Of the last commit that is known to be lost. */
     to: number;
   };
-  /** What was too old or too much was deleted. */
+  /** Records that were too old or too many were deleted. */
   'store.pruned': {
     /** Rows deleted. */
     rows: number;
-    /** What made them go: their age, or the size of the file. */
+    /** Reason that made them go: their age, or the size of the file. */
     because: 'age' | 'size';
     /** Bytes in use before and after. */
     bytesBefore: number;

@@ -2,7 +2,7 @@ import type { CountedFailure } from '../breakerCause.ts';
 import type { BreakerRule } from '../breakerRule.ts';
 import type { FailureKind } from '../failure.ts';
 
-/** What is told of integrations and their circuits. */
+/** Facts of integrations and their circuits. */
 export interface IntegrationFacts {
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
@@ -39,10 +39,10 @@ export interface IntegrationFacts {
     waitMs: number;
     calls: number;
   };
-  /** What is behind the integration is gone. */
+  /** The process or connection behind it is gone. */
   'integration.crashed': { integration: string; message: string };
   /** It was started again, and is gone again before it was back. */
   'integration.restart_failed': { integration: string; message: string };
-  /** What is behind the integration is back. */
+  /** The process or connection behind it is back. */
   'integration.restarted': { integration: string; downMs: number };
 }

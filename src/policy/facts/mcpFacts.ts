@@ -1,6 +1,6 @@
 import type { FailureKind } from '../failure.ts';
 
-/** What is told of MCP servers. */
+/** Facts of MCP servers. */
 export interface McpFacts {
   /** A proxy's new server was brought to where the old one was; `changed` names what it says of itself otherwise than that. */
   'mcp.server_replayed': {
@@ -24,13 +24,13 @@ export interface McpFacts {
   'mcp.lists_changed': { integration: string; lists: string };
   /** A call of a tool of an MCP server failed: the tool said so, the server broke the protocol, hung or died. */
   'mcp.tool_failed': {
-    /** Of the client; of the server itself, its name. */
+    /** Name that the client has for it; of the server itself, its own. */
     integration: string;
     tool: string;
     input: unknown;
     error: string;
     stack?: string | undefined;
-    /** Of a call from this side. */
+    /** Kind for a call from this side. */
     kind?: FailureKind | undefined;
     reason?: string | undefined;
     /** Attempts beyond the first. */

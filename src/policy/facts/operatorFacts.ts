@@ -1,13 +1,13 @@
-/** What is told of what operators do. */
+/** Facts of what operators do. */
 export interface OperatorFacts {
   /** An operator had an integration or a session restarted; `calls` were in flight and end by that, or are sent again. No failure. */
   'operator.restarted': {
     integration?: string | undefined;
     session?: string | undefined;
-    /** What was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
+    /** Part that was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
     what: 'server' | 'session' | 'calls';
     calls: number;
-    /** Who asked for it, and why, where they said so. */
+    /** Author and reason of it, where they said so. */
     by?: string | undefined;
     why?: string | undefined;
   };
@@ -18,7 +18,7 @@ export interface OperatorFacts {
   /** An operator asked for the next probe of an open circuit, or of a server that asked not to be called, now: `next_call` where a call has to be it. */
   'operator.probed': {
     integration: string;
-    /** Whose circuit it is; without one, that of the integration. */
+    /** Tool whose circuit it is; without one, that of the integration. */
     tool?: string | undefined;
     how: 'probe' | 'waiting_call' | 'next_call';
     by?: string | undefined;
@@ -29,7 +29,7 @@ export interface OperatorFacts {
     session: string;
     turn: number;
     rule: string;
-    /** What the rule ends: a tool, a question, a turn. */
+    /** Work that the rule ends: a tool, a question, a turn. */
     what: string;
     call?: string | undefined;
     integration?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Effect } from '../effects.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from '../failure.ts';
 
-/** What is told of sessions. */
+/** Facts of sessions. */
 export interface SessionFacts {
   /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };

@@ -1,4 +1,4 @@
-/** What is told of processes and supervised children. */
+/** Facts of processes and supervised children. */
 export interface SupervisionFacts {
   /** A child process runs. */
   'process.started': { process: string; pid: number; command: string };
@@ -28,7 +28,7 @@ export interface SupervisionFacts {
     elapsedMs: number;
     error: string;
     stack?: string | undefined;
-    /** What is behind the error, nearest first: causes and the errors of an aggregate. */
+    /** Errors behind the error, nearest first: causes and the errors of an aggregate. */
     causes?: readonly string[] | undefined;
     /** The state of its machine. */
     machineState?: string | undefined;
@@ -38,7 +38,7 @@ export interface SupervisionFacts {
     queued: number;
     /** Restarts so far. */
     restarts: number;
-    /** What its spec's `details` says, such as the length of its own queue. */
+    /** Values of its spec's `details`, such as the length of its own queue. */
     details?: Readonly<Record<string, unknown>> | undefined;
     next: 'restart' | 'quarantine' | 'escalate' | 'stop';
     /** Absent when it does not come back by itself. */

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../failure.ts';
 
-/** What is told of workflows. */
+/** Facts of workflows. */
 export interface WorkflowFacts {
   /** A run of a workflow began with this backend: its circuit let the run in. */
   [type: `workflow.${string}.started`]: WorkflowBackendFact;
@@ -46,11 +46,11 @@ export interface WorkflowFacts {
     fallback?: string | undefined;
     retryAfterMs?: number | undefined;
   };
-  /** One backend of a workflow took over from another. */
+  /** A backend of a workflow took over from another. */
   workflow_fallback: WorkflowFact & { from: string; to: string; reason: string };
 }
 
-/** What the facts of one run of a workflow have in common. */
+/** Fields that the facts of one run of a workflow have in common. */
 export interface WorkflowFact {
   workflow: string;
   /** Unique within the runtime. */

@@ -2,11 +2,11 @@ import { textIn } from '../agentReport.ts';
 import type { CodexItem } from './items.ts';
 import type { CodexNotice } from './notifications.ts';
 
-/** One command that a turn began, as its item says. */
+/** A command that a turn began, as its item says. */
 export interface BegunCommand {
   readonly thread: string;
   readonly turn: string;
-  /** Of its item, which its processes carry in their environment too. */
+  /** Id of its item, which its processes carry in their environment too. */
   readonly item: string;
   /** As Codex shows it, cut. */
   readonly command: string;
@@ -14,7 +14,7 @@ export interface BegunCommand {
   over: boolean;
 }
 
-/** What a turn began, with the sub-agents it set to work. */
+/** Work that a turn began, with the sub-agents it set to work. */
 export interface BegunWork {
   readonly commands: readonly BegunCommand[];
   /** Turns of sub-agents that are still under way. */
@@ -54,7 +54,7 @@ export class BegunCommands {
   readonly #turns = new Map<string, TurnRecord>();
   #count = 0;
 
-  /** One notification of any thread. */
+  /** Takes one notification of any thread. */
   take(notice: CodexNotice): void {
     const { thread, turn } = notice;
     if (thread === undefined || turn === undefined) return;
@@ -65,7 +65,7 @@ export class BegunCommands {
     }
   }
 
-  /** What a turn began, and the sub-agents that it set to work began for it. */
+  /** Returns what a turn began, and the sub-agents that it set to work began for it. */
   of(thread: string, turn: string): BegunWork {
     const own = this.#turns.get(nameOf(thread, turn));
     if (own === undefined) return { commands: [], turns: [] };
@@ -109,7 +109,7 @@ function noteItem({ thread, turn, commands, helpers }: TurnRecord, { id, type, r
     for (const each of receivers as unknown[]) if (typeof each === 'string') helpers.add(each);
     return;
   }
-  // What its user runs in a shell of their own is no doing of the turn, and what is typed into a running command began before.
+  // Commands that its user runs in a shell of their own are no doing of the turn, and what is typed into a running command began before.
   const source = raw['source'];
   if (type !== 'commandExecution' || source === 'userShell' || source === 'unifiedExecInteraction') return;
   const known = commands.get(id);

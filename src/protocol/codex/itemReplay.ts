@@ -1,6 +1,6 @@
 import { type CodexItem, isSpoken } from './items.ts';
 
-/** What is told of an item. */
+/** News of an item. */
 export type ItemEvent =
   | { readonly type: 'started' | 'completed'; readonly item: CodexItem }
   | { readonly type: 'delta'; readonly item: string; readonly text: string };
@@ -40,7 +40,7 @@ const longestKept = 4 * 1024 * 1024;
 
 /** The items of one turn. Memory is bounded by 4 MB of text. */
 export function createItemReplay(): ItemReplay {
-  /** What was said since the last request to the model that went well, as far as can be told. */
+  /** Words that were said since the last request to the model that went well, as far as can be told. */
   let told: Told[] = [];
   /** The next of them that may be said again. */
   let cursor = 0;
@@ -51,7 +51,7 @@ export function createItemReplay(): ItemReplay {
   const keep = (entry: Told, text: string): void => {
     kept += text.length;
     if (kept <= longestKept) entry.text += text;
-    // What is not kept whole cannot be compared with.
+    // An entry that is not kept whole cannot be compared with.
     else forget();
   };
 
@@ -74,7 +74,7 @@ export function createItemReplay(): ItemReplay {
   };
 
   const tellNew = (item: CodexItem): Told => {
-    // What followed in the attempt before is not said again.
+    // Words that followed in the attempt before are not said again.
     told.splice(cursor);
     const entry: Told = { id: item.id, type: item.type, text: '', done: false };
     told.push(entry);

@@ -1,11 +1,11 @@
 import { recordIn, textIn } from '../agentReport.ts';
 
-/** One step of a turn: a message, a command, a change of files and the like. */
+/** A step of a turn: a message, a command, a change of files and the like. */
 export interface CodexItem {
   readonly id: string;
   /** As Codex names it: `agentMessage`, `reasoning`, `commandExecution`, `fileChange`, `mcpToolCall` …; new ones pass as they are. */
   readonly type: string;
-  /** What a message, a plan or a reasoning says. */
+  /** Text of a message, a plan or a reasoning. */
   readonly text?: string | undefined;
   /** `inProgress`, `completed`, `failed` or `declined`, for items that act. */
   readonly status?: string | undefined;
@@ -37,7 +37,7 @@ export function readItem(value: unknown): CodexItem | undefined {
   return { id, type, text: said(type, raw), status: textIn(raw['status']), raw };
 }
 
-/** Whether the item may have changed something by now: declined, it never ran. */
+/** Tells whether the item may have changed something by now: declined, it never ran. */
 export function mayAct({ type, status }: CodexItem): boolean {
   return acting.has(type) && status !== 'declined';
 }
@@ -47,7 +47,7 @@ export function isToolCall({ type }: CodexItem): boolean {
   return toolCalls.has(type);
 }
 
-/** Whether the item is something the model says, and says anew when its stream is tried again. */
+/** Tells whether the item is something the model says, and says anew when its stream is tried again. */
 export function isSpoken({ type }: CodexItem): boolean {
   return spoken.has(type);
 }

@@ -19,13 +19,13 @@ export interface CodexTokenCounts {
   readonly total: number;
 }
 
-/** Whose a notification is; either may be absent. */
+/** Thread and turn of a notification; either may be absent. */
 export interface CodexAddress {
   readonly thread: string | undefined;
   readonly turn: string | undefined;
 }
 
-/** What a notification says, as far as it is understood. */
+/** Content of a notification, as far as it is understood. */
 export type CodexNotice = CodexAddress &
   (
     | { readonly kind: 'turnStarted' }
@@ -36,9 +36,9 @@ export type CodexNotice = CodexAddress &
     | { readonly kind: 'error'; readonly error: CodexTurnError; readonly willRetry: boolean }
     | { readonly kind: 'requestResolved'; readonly request: number | string }
     | { readonly kind: 'threadIdle' }
-    /** Of the protocol, or of a later one; `known` says which. */
+    /** Method of the protocol, or of a later one; `known` says which. */
     | { readonly kind: 'other'; readonly known: boolean }
-    /** What the method needs is missing or of another type. */
+    /** Fields that the method needs are missing or of another type. */
     | { readonly kind: 'malformed' }
   );
 
@@ -132,7 +132,7 @@ export function readTurnError(value: unknown): CodexTurnError | undefined {
   };
 }
 
-/** Whether a notification shows that its turn gets on. Retries that are announced, and what surrounds a turn, do not. */
+/** Tells whether a notification shows that its turn gets on. Retries that are announced, and what surrounds a turn, do not. */
 export function isProgress(method: string): boolean {
   return method.startsWith('item/') || method.startsWith('turn/') || method.startsWith('rawResponse');
 }

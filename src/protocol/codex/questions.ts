@@ -2,7 +2,7 @@ import type { RpcError } from '../jsonRpc.ts';
 import { rpcErrors } from '../jsonRpc.ts';
 import { recordIn, textIn } from '../agentReport.ts';
 
-/** What Codex asks for: leave to run a command, change files or have permissions; an answer of a person; a tool of the host. */
+/** Kind of what Codex asks for: leave to run a command, change files or have permissions; an answer of a person; a tool of the host. */
 export type CodexQuestionKind = 'command' | 'fileChange' | 'permissions' | 'userInput' | 'elicitation' | 'toolCall';
 
 /** A request of the app-server that somebody has to decide on. */
@@ -16,11 +16,11 @@ export interface CodexQuestion {
   /** Why Codex asks, where it says. */
   readonly reason: string | undefined;
   readonly method: string;
-  /** What there is to judge by, as Codex sent it. */
+  /** Data to judge by, as Codex sent it. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How a question may be answered; the word alone will do where nothing else is needed. */
+/** Answer to a question; the word alone will do where nothing else is needed. */
 export interface CodexReply {
   readonly decision: 'accept' | 'decline';
   readonly reason?: string | undefined;
@@ -144,7 +144,7 @@ export function notUnderstood(method: string): RpcError {
   return { code: rpcErrors.methodNotFound, message: `${method.slice(0, 200)} is not supported by this client` };
 }
 
-/** What was asked for names its absent parts by null, a grant leaves them out. */
+/** Drops nulls: what was asked for names its absent parts by null, a grant leaves them out. */
 function withoutNulls(permissions: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== null));
 }

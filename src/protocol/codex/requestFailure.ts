@@ -14,8 +14,7 @@ const texts: readonly (readonly [RegExp, Meaning])[] = [
 ];
 
 /**
- * What an error response of the app-server means. The request was refused, so nothing of it took effect, but where the server
- * itself broke (`-32603`).
+ * Tells what an error response of the app-server means. The request was refused, so nothing of it took effect, but where the server itself broke (`-32603`).
  * @param error - with the `code` and the text of the response.
  */
 export function requestFailure(error: Error & { readonly code: number }, wallNow: number): FailureFacts {

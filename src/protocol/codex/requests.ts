@@ -4,12 +4,12 @@ export const maxMessageBytes = 100 * 1024 * 1024;
 /** Lines in a row that are no messages before the connection counts as unhealthy. */
 export const maxMalformedLines = 10;
 
-/** How long an app-server that is well may take to list a thread, in ms. */
+/** Time that an app-server that is well may take to list a thread, in ms. */
 export const healthMs = 5000;
 
 const seconds = (count: number): number => count * 1000;
 
-/** How long the answer to a request may take, in ms. */
+/** Returns how long the answer to a request may take, in ms. */
 export function requestLimitMs(method: string, params?: Readonly<Record<string, unknown>>): number {
   if (method === 'turn/start') return seconds(300);
   if (method === 'command/exec') {
@@ -46,7 +46,7 @@ export function tellableParams(params: Readonly<Record<string, unknown>> | undef
   return Object.fromEntries(told);
 }
 
-/** What a user says, as the protocol takes it. */
+/** Returns what a user says, as the protocol takes it. */
 export function inputParts(
   input: string | readonly Readonly<Record<string, unknown>>[],
 ): readonly Readonly<Record<string, unknown>>[] {

@@ -7,7 +7,7 @@ interface Meaning {
   readonly reason?: FailureReason | undefined;
 }
 
-/** What the words of Codex's list mean where they say enough; `other` and what stands for a broken stream leave it to the text. */
+/** Meanings of the words of Codex's list where they say enough; `other` and what stands for a broken stream leave it to the text. */
 const words: Readonly<Record<string, Meaning>> = {
   activeTurnNotSteerable: { kind: 'permanent' },
   badRequest: { kind: 'permanent' },

@@ -1,4 +1,4 @@
-/** What to do with the lines of a byte stream that is passed on. */
+/** Options for the lines of a byte stream that is passed on. */
 export interface ByteLinesOptions {
   /** Longest line, in bytes without its end. */
   readonly maxBytes: number;
@@ -17,7 +17,7 @@ export interface ByteLines {
 
 const newline = 0x0a;
 const lineEnd = Buffer.from('\n');
-/** What is kept of a line that is too long, in bytes: enough to find the id in it. */
+/** Part that is kept of a line that is too long, in bytes: enough to find the id in it. */
 const keptOfTooLong = 4096;
 /** A piece below this, in bytes, costs more than what it holds; so many of them in a row are joined. */
 const smallPiece = 256;

@@ -4,7 +4,7 @@ export interface GluedMessage {
   readonly value: object;
 }
 
-/** Where a message may begin: every one has a member of these names, and may have it first. */
+/** Place where a message may begin: every one has a member of these names, and may have it first. */
 const beginning = /\{\s*"(?:jsonrpc|id|result|error)"\s*:/g;
 /** Each is read to its end; the messages of a server that quotes others are not looked for further. */
 const mostBeginnings = 8;

@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Where the value of a member stands in the object that begins at `from`; undefined when there is none, or no object. Of several
- * members of that name it is the last, as JSON.parse has it. The text must be JSON: it is walked, not checked.
+ * Finds where the value of a member stands in the object that begins at `from`; undefined when there is none, or no object. Among several members of that
+ * name it is the last, as JSON.parse has it. The text must be JSON: it is walked, not checked.
  */
 export function memberSpan(text: string, name: string, from = 0): Span | undefined {
   let found: Span | undefined;
@@ -25,7 +25,7 @@ export function memberSpan(text: string, name: string, from = 0): Span | undefin
   return found;
 }
 
-/** Where the elements of the array stand that the text is. The text must be JSON. */
+/** Finds where the elements of the array stand that the text is. The text must be JSON. */
 export function elementSpans(text: string): Span[] {
   const spans: Span[] = [];
   let at = skipSpace(text, 0);

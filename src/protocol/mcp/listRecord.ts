@@ -19,14 +19,14 @@ const lists: ReadonlyMap<string, { readonly items: string; readonly changed: str
 /** Pages kept of one list; what comes after them is not compared. */
 const mostPages = 100;
 
-/** One page of a list as the client saw it. */
+/** A page of a list as the client saw it. */
 export interface SeenPage {
   readonly digest: string;
   /** The cursor of the next page; undefined when it was the last. */
   readonly next: string | undefined;
 }
 
-/** What the client has seen of the server's lists, so that a new server's can be compared with it. */
+/** Record of what the client has seen of the server's lists, so that a new server's can be compared with it. */
 export interface ListRecord {
   /** The client was given a page. */
   note(method: string, params: McpParams, result: McpParams): void;
@@ -57,14 +57,14 @@ export function createListRecord(): ListRecord {
   };
 }
 
-/** What is compared of the answer to a list. */
+/** Returns what is compared of the answer to a list. */
 export function pageOf(method: string, result: McpParams): SeenPage {
   const items = result[lists.get(method)?.items ?? ''];
   const next = result['nextCursor'];
   return { digest: textHash(JSON.stringify(items ?? null)), next: typeof next === 'string' ? next : undefined };
 }
 
-/** Whether a request of this method asks for a list. */
+/** Tells whether a request of this method asks for a list. */
 export function isListMethod(method: string): boolean {
   return lists.has(method);
 }
@@ -74,7 +74,7 @@ export function changedMethod(method: string): string | undefined {
   return lists.get(method)?.changed;
 }
 
-/** Whether a `subscriptions/listen` asked to be told of changes of this list. */
+/** Tells whether a `subscriptions/listen` asked to be told of changes of this list. */
 export function wantsChanges(listen: McpParams, method: string): boolean {
   return fieldsOf(listen['notifications'])[lists.get(method)?.filter ?? ''] === true;
 }

@@ -25,7 +25,7 @@ export interface McpAnswer {
   /** Undefined when it is an error. */
   readonly result: McpParams | undefined;
   readonly error: McpParams | undefined;
-  /** What it has not of the form of an answer: no client would take it for one. */
+  /** Part that it lacks of the form of an answer: no client would take it for one. */
   readonly flaw: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function readMessage(line: string): McpMessage {
 /** The key of an id; undefined when it is none. */
 export function idKey(id: unknown): string | undefined {
   if (typeof id === 'string') return `s${id}`;
-  // Of 1e999 nothing is left that could be answered.
+  // Nothing is left of 1e999 that could be answered.
   return typeof id === 'number' && Number.isFinite(id) ? `n${id}` : undefined;
 }
 

@@ -21,7 +21,7 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['tasks/cancel', 'idempotent'],
 ]);
 
-/** What a request does to the world by its method; undefined where the method does not say, as of tools and unknown methods. */
+/** Tells what a request does to the world by its method; undefined where the method does not say, as of tools and unknown methods. */
 export function effectOfMethod(method: string): Effect | undefined {
   return effects.get(method);
 }
@@ -36,7 +36,7 @@ export const versionField = 'io.modelcontextprotocol/protocolVersion';
 /** The field by which a notification says which `subscriptions/listen` it belongs to. */
 export const subscriptionField = 'io.modelcontextprotocol/subscriptionId';
 
-/** Whether a request is of the era without a handshake (2026-07-28 and later). */
+/** Tells whether a request is of the era without a handshake (2026-07-28 and later). */
 export function isModern(params: McpParams): boolean {
   return claimedVersion(params) !== undefined;
 }

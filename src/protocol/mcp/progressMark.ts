@@ -7,7 +7,7 @@ import type { McpParams } from './message.ts';
 export class ProgressMark {
   #last: string | undefined = undefined;
 
-  /** Whether a progress notification says something else than the one before. */
+  /** Tells whether a progress notification says something else than the one before. */
   moves({ progress, total, message }: McpParams): boolean {
     const said = JSON.stringify([progress, total, message]);
     if (said === this.#last) return false;

@@ -2,7 +2,7 @@ import { isListMethod } from './listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from './message.ts';
 import { isModern, versionField } from './methods.ts';
 
-/** What a server said to a client at its start, so that the next one can be told the same before its server is there. */
+/** Record of what a server said to a client at its start, so that the next one can be told the same before its server is there. */
 export interface RecordedHandshake {
   /** The answer to `initialize`. */
   readonly initialize?: McpParams | undefined;

@@ -9,28 +9,28 @@ export interface Replayed {
   readonly params: McpParams;
 }
 
-/** How a new server is greeted: by the handshake of the client, by a request of the stateless era, or not at all. */
+/** Greeting of a new server: by the handshake of the client, by a request of the stateless era, or not at all. */
 export type Greeting =
   | { readonly era: 'legacy'; readonly initialize: Replayed }
   | { readonly era: 'modern'; readonly discover: Replayed }
   | { readonly era: 'unknown' };
 
-/** What the client and its server have agreed on, so that another server can take the place of this one. */
+/** Record of what the client and its server have agreed on, so that another server can take the place of this one. */
 export interface SessionRecord {
   readonly lists: ListRecord;
   readonly tools: ToolEffects;
-  /** Whether the client was given service: a handshake is over, or a request without one was answered. */
+  /** True once the client was given service: a handshake is over, or a request without one was answered. */
   readonly established: boolean;
-  /** Whether the client has said that it is ready (`notifications/initialized`). */
+  /** True once the client has said that it is ready (`notifications/initialized`). */
   readonly initialized: boolean;
   /** Uris the client is subscribed to, before 2026-07-28. */
   readonly subscriptions: readonly string[];
   readonly greeting: Greeting;
   /** The answer to the client's handshake, while there is one. */
   readonly handshake: McpParams | undefined;
-  /** What the server is asked for a sign of life, in the words of its era: the stateless one has no ping. */
+  /** Request for a sign of life of the server, in the words of its era: the stateless one has no ping. */
   readonly lifeSign: Replayed;
-  /** What every request of ours has to carry: nothing before 2026-07-28. */
+  /** Parameters that every request of ours has to carry: nothing before 2026-07-28. */
   readonly requestParams: McpParams;
   /** The client sent a request. */
   asked(request: Pick<McpRequest, 'method' | 'params'>): void;
@@ -38,11 +38,11 @@ export interface SessionRecord {
   noteInitialized(): void;
   /** A request of the client was answered with a result. */
   answered(request: Pick<McpRequest, 'method' | 'params'>, result: McpParams): void;
-  /** What was agreed on holds no longer: the next server is greeted in the client's own words, as after a handshake that failed. */
+  /** Drops what was agreed on: the next server is greeted in the client's own words, as after a handshake that failed. */
   forget(): void;
-  /** What is sent after the handshake, in order. */
+  /** Lists what is sent after the handshake, in order. */
   restoring(): readonly Replayed[];
-  /** What a new server says of itself that the client was told otherwise: names of the fields. */
+  /** Finds what a new server says of itself that the client was told otherwise: names of the fields. */
   differences(result: McpParams): readonly string[];
 }
 
@@ -145,7 +145,7 @@ export function createSessionRecord(): SessionRecord {
   };
 }
 
-/** Whether a result of `server/discover` is one of a server of the stateless era. */
+/** Tells whether a result of `server/discover` is one of a server of the stateless era. */
 export function isDiscovered(result: McpParams | undefined): boolean {
   return Array.isArray(fieldsOf(result)['supportedVersions']);
 }

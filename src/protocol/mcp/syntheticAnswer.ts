@@ -3,19 +3,19 @@ import type { Failure } from '../../policy/failure.ts';
 import { syntheticResult } from '../../policy/syntheticResult.ts';
 import { fieldsOf, type McpAnswer, type McpId } from './message.ts';
 
-/** Where an answer of ours says what is known, for programs. */
+/** Field in which an answer of ours says what is known, for programs. */
 const detailsField = 'unwedge/failure';
 
-/** Where an answer that its server did not give to its request says how it is known. */
+/** Field in which an answer that its server did not give to its request says how it is known. */
 const reconciledField = 'unwedge/reconciled';
 
 /** A request that is answered in place of its server. */
 export interface Unanswered {
   readonly id: McpId;
   readonly method: string;
-  /** Whether it is of the era without a handshake. */
+  /** True where it is of the era without a handshake. */
   readonly modern: boolean;
-  /** Whether it asked for a task, which a result of a tool is no answer to. */
+  /** True where it asked for a task, which a result of a tool is no answer to. */
   readonly asTask: boolean;
 }
 
@@ -30,7 +30,7 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
     failure,
     Math.round(elapsedMs),
   );
-  // What ended its start has its last words already.
+  // The error that ended its start has its last words already.
   const text =
     stderr === '' || error.includes(stderr) ? error : `${error} Last lines of the server on stderr: ${stderr}`;
   const details = {
@@ -52,7 +52,7 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
   });
 }
 
-/** Whether an error that stands for the answer of a server says that to try again does not help. */
+/** Tells whether an error that stands for the answer of a server says that to try again does not help. */
 export function isHopeless(error: McpAnswer['error']): boolean {
   return fieldsOf(fieldsOf(error?.['data'])[detailsField])['retryable'] === false;
 }
@@ -103,7 +103,7 @@ export function notificationLine(method: string, params?: object): string {
   return line({ method, params });
 }
 
-/** What ends a request of either side. */
+/** Writes what ends a request of either side. */
 export function cancelledLine(requestId: McpId, reason: string): string {
   return notificationLine('notifications/cancelled', { requestId, reason });
 }

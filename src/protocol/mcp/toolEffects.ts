@@ -2,7 +2,7 @@ import type { Effect } from '../../policy/effects.ts';
 import { annotatedEffect, type ToolAnnotations } from '../toolAnnotations.ts';
 import { fieldsOf, type McpParams } from './message.ts';
 
-/** What the server's tools may do to the world, as far as their annotations say. */
+/** Effects of the server's tools on the world, as far as their annotations say. */
 export interface ToolEffects {
   /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
   learn(params: McpParams, result: McpParams): void;

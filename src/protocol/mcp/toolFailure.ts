@@ -7,13 +7,13 @@ const longestMessage = 2000;
 const urlElicitationRequired = -32_042;
 const overloadText = /overload|too many|rate.?limit|busy|try again/i;
 
-/** What a result says of its tool. */
+/** Word of a result on its tool. */
 interface ToolWord {
   readonly isError?: unknown;
   readonly content?: unknown;
 }
 
-/** What a tool's own word that it failed means; undefined when it did not fail. As lenient as what passes: nobody has checked the form. */
+/** Tells what a tool's own word that it failed means; undefined when it did not fail. As lenient as what passes: nobody has checked the form. */
 export function toolErrorFacts({ isError, content }: ToolWord): FailureFacts | undefined {
   if (isError !== true) return undefined;
   const message = bounded(textOf(content).trim());
@@ -25,7 +25,7 @@ export function toolErrorFacts({ isError, content }: ToolWord): FailureFacts | u
   };
 }
 
-/** What an answer to the call of a tool says of its failure; undefined when it says of none. */
+/** Tells what an answer to the call of a tool says of its failure; undefined when it says of none. */
 export function failureIn({ result, error }: McpAnswer): FailureFacts | undefined {
   if (error === undefined) return result === undefined ? undefined : toolErrorFacts(result);
   const { code, message } = error;
@@ -33,7 +33,7 @@ export function failureIn({ result, error }: McpAnswer): FailureFacts | undefine
   return { ...rpcErrorFacts(code, text), message: text };
 }
 
-/** What the other side's own words mean: it is alive, and said no. */
+/** Tells what the other side's own words mean: it is alive, and said no. */
 export function rpcErrorFacts(code: unknown, message: string): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
   switch (code) {
     case rpcErrors.methodNotFound:

@@ -72,7 +72,7 @@ export function repairAnthropic(messages: readonly unknown[], findings: Findings
     };
   }
 
-  /** What answers a call, told to `findings` unless it stands among `leading` already. */
+  /** Returns what answers a call, told to `findings` unless it stands among `leading` already. */
   function answer(call: Call, leading: readonly Slot[]): Slot {
     const { tool, at } = call;
     const id = ids.of(call);

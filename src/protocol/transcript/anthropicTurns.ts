@@ -20,7 +20,7 @@ export interface Turn {
   readonly role: string | undefined;
   readonly message: unknown;
   readonly slots: readonly Slot[];
-  /** Whether `slots` are no longer what the message holds. */
+  /** True once `slots` are no longer what the message holds. */
   readonly isChanged: boolean;
 }
 
@@ -67,7 +67,7 @@ function toTurn(message: unknown, at: number, { stands }: Interrupted): Turn {
   return { at, role, message, slots, isChanged: false };
 }
 
-/** Whether a message holds more calls of the turn before it. Asked for one by one they would need results one by one. */
+/** Tells whether a message holds more calls of the turn before it. Asked for one by one they would need results one by one. */
 function continues(before: Turn, turn: Turn): boolean {
   if (before.role !== 'assistant' || turn.role !== 'assistant' || before.slots.every(({ call }) => !call)) return false;
   const id = recordIn(turn.message)?.['id'];
@@ -75,7 +75,7 @@ function continues(before: Turn, turn: Turn): boolean {
   return turn.slots.length > 0 && (isSame || turn.slots.every(({ call }) => call !== undefined));
 }
 
-/** What stands in a message that lost all it held, where leaving it out would bring two messages of one role together. */
+/** Text in a message that lost all it held, where leaving it out would bring two messages of one role together. */
 const emptied = { type: 'text', text: '[Tool results that stood here belong elsewhere or to no call.]' };
 const emptiedOfCalls = { type: 'text', text: '[A tool call that was cut off stood here.]' };
 

@@ -7,10 +7,10 @@ export interface CallGroup<C extends Call, R extends Result> {
   readonly results: R[];
 }
 
-/** What a group is in the end. */
+/** Group as it is in the end. */
 interface SettledGroup<C extends Call, R extends Result> {
   readonly kept: ReadonlyMap<C, R>;
-  /** What else was really said of a call whose result is kept: it is joined to that one. */
+  /** Other results that were really given to a call whose result is kept: they are joined to that one. */
   readonly more: ReadonlyMap<R, readonly R[]>;
   /** The calls that stay; each is to have an id of its own. */
   readonly calls: readonly C[];

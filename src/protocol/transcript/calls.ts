@@ -4,14 +4,14 @@ import { recordIn, textIn } from '../agentReport.ts';
 export interface Call {
   /** As it stands; empty where there is none. */
   readonly id: string;
-  /** What results are found by: the id, with what else tells calls of one id apart. @defaultValue the id */
+  /** Key that results are found by: the id, with what else tells calls of one id apart. @defaultValue the id */
   readonly key?: string | undefined;
   readonly tool: string | undefined;
-  /** What is asked for. Two calls of one id that ask for the same are one that is told twice. */
+  /** Input that is asked for. Two calls of one id that ask for the same are one that is told twice. */
   readonly input: unknown;
-  /** Whether the model was cut off while it wrote it. Such a call was never made, unless it has a result. */
+  /** True where the model was cut off while it wrote it. Such a call was never made, unless it has a result. */
   readonly isPartial?: boolean | undefined;
-  /** Which message or item it is in. */
+  /** Place of the message or item it is in. */
   readonly at: number;
 }
 
@@ -23,9 +23,9 @@ export interface Result {
   /** Name of its tool, where it says so. */
   readonly tool?: string | undefined;
   readonly at: number;
-  /** Whether it only stands for a missing one. */
+  /** True where it only stands for a missing one. */
   readonly synthetic: boolean;
-  /** What it says, to compare duplicates. */
+  /** Content, to compare duplicates. */
   readonly content: unknown;
   /** The call that it names by more than an id. */
   readonly owner?: Call | undefined;
@@ -36,7 +36,7 @@ export function idIn(value: unknown): string {
   return typeof value === 'number' ? String(value) : (textIn(value) ?? '');
 }
 
-/** What a JSON text says, or the text itself when it is none. */
+/** Returns what a JSON text says, or the text itself when it is none. */
 export function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return text;
   try {
@@ -58,7 +58,7 @@ export function asText(value: unknown): string {
     if (record === undefined) return each;
     return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
   };
-  // Of `undefined` there is no text.
+  // There is no text of `undefined`.
   return JSON.stringify([value], sorted);
 }
 

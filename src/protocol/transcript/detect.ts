@@ -26,7 +26,7 @@ export function formatsOf(entries: readonly unknown[], given: readonly string[] 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether it is an entry of a session's log of Claude Code. */
+/** Tells whether it is an entry of a session's log of Claude Code. */
 export function isLogEntry(entry: Fields): boolean {
   const { type, uuid, sessionId, leafUuid } = entry;
   return typeof type === 'string' && [uuid, sessionId, leafUuid].some((id) => typeof id === 'string');

@@ -1,4 +1,4 @@
-/** What may be wrong with a transcript, by its name. */
+/** Names of what may be wrong with a transcript. */
 export const repairRules = [
   'unanswered',
   'displaced',
@@ -14,7 +14,7 @@ export const repairRules = [
 ] as const;
 
 /**
- * What may be wrong with a transcript:
+ * Faults that a transcript may have:
  * - `unanswered`: a tool call without a result; it gets a synthetic one.
  * - `displaced`: a result that is not where its call asks for it; it is moved there.
  * - `duplicate`: a second result of one call; it is dropped. What one says that is real and differs is joined to the first.
@@ -31,7 +31,7 @@ export const repairRules = [
  */
 export type RepairRule = (typeof repairRules)[number];
 
-/** One thing that was found, and where. */
+/** A finding, and its place. */
 export interface TranscriptFinding {
   readonly rule: RepairRule;
   /** Index of the message or item in the history as it was given, from 0; of JSON lines the number of the line, from 1. */
@@ -43,10 +43,10 @@ export interface TranscriptFinding {
   readonly differs?: boolean | undefined;
 }
 
-/** How often each rule applied. */
+/** Number of times that each rule applied. */
 export type RepairCounts = Readonly<Record<RepairRule, number>>;
 
-/** What a repair found. */
+/** Findings of a repair. */
 export interface TranscriptReport {
   /** Everything that was changed, as a number; 0 for a history that is well-formed. */
   readonly repairs: number;

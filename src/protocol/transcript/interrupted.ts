@@ -1,7 +1,7 @@
 import { syntheticResult } from '../../policy/syntheticResult.ts';
 import { recordIn } from '../agentReport.ts';
 
-/** What stands for a result that was never recorded: the outcome is unknown, and nobody is blamed. */
+/** Stand-in for a result that was never recorded: the outcome is unknown, and nobody is blamed. */
 const interrupted = syntheticResult(
   {
     kind: 'crash',
@@ -14,7 +14,7 @@ const interrupted = syntheticResult(
   0,
 ).error;
 
-/** How other programs begin what they put in the place of a result. */
+/** Beginnings of what other programs put in the place of a result. */
 const placeholders = [
   '[Tool call interrupted: the session ended before',
   '[openclaw] missing tool result in session history',
@@ -23,11 +23,11 @@ const placeholders = [
 /** The sentence of synthetic results, and how they are told from real ones. */
 export interface Interrupted {
   readonly sentence: string;
-  /** Whether a result's content only stands for one that was missing. */
+  /** Tells whether a result's content only stands for one that was missing. */
   readonly stands: (content: unknown) => boolean;
 }
 
-/** What synthetic results say, and how they are known again. */
+/** Tells what synthetic results say, and how they are known again. */
 export function interruptedBy(sentence: string | undefined): Interrupted {
   const own = sentence ?? interrupted;
   return {

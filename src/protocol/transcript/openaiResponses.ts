@@ -168,7 +168,7 @@ function outputKeys(item: Item): string[] {
   return kindsOfOutput(item['type']).map(({ call }) => `${call} ${idIn(item['call_id'] ?? item['id'])}`);
 }
 
-/** Whether it is not the model's own, so that the model's turn ends there. */
+/** Tells whether it is not the model's own, so that the model's turn ends there. */
 function isOfOthers(item: unknown): boolean {
   const role = recordIn(item)?.['role'];
   return typeof role === 'string' && role !== 'assistant';

@@ -29,7 +29,7 @@ export class OwnIds {
     return this.#given.get(call) ?? call.id;
   }
 
-  /** Whether a call, and with it its result, has another id than it stands under. */
+  /** Tells whether a call, and with it its result, has another id than it stands under. */
   isNew(call: Call): boolean {
     return this.#given.has(call);
   }

@@ -8,11 +8,11 @@ export type Entry<C extends Call, R extends Result> =
   | { readonly result: R; readonly call?: undefined }
   | { readonly call?: undefined; readonly result?: undefined };
 
-/** What became of calls and results. */
+/** Fate of calls and results. */
 export interface Pairs<C extends Call, R extends Result> {
   /** The one result of each call that has one. */
   readonly kept: ReadonlyMap<C, R>;
-  /** What else was really said of the call of a result: it is joined to that one. */
+  /** Other results that were really given to the call of a result: they are joined to that one. */
   readonly more: ReadonlyMap<R, readonly R[]>;
   /** The calls that stay; those that are told twice or were never made are not among them. */
   readonly calls: ReadonlySet<C>;
@@ -69,7 +69,7 @@ export function pair<C extends Call, R extends Result>(
     const { result, before } = each;
     const known = groups.get(keyOf(result)) ?? [];
     const last = known[before - 1];
-    // What follows its calls at once is of no later one; a synthetic one is nobody's loss.
+    // A result that follows its calls at once is of no later one; a synthetic one is nobody's loss.
     const isOwn = last?.round === each.round || result.synthetic;
     const replaced = known
       .slice(0, before)

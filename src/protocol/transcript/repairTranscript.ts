@@ -10,12 +10,12 @@ import { repairOpenAiChat } from './openaiChat.ts';
 import { repairOpenAiResponses } from './openaiResponses.ts';
 import { repairSession, repairSessionText } from './session.ts';
 
-/** How a transcript is read and mended. */
+/** Options for reading and mending a transcript. */
 export interface RepairOptions {
   /** The format of the history. @defaultValue found out from the history */
   readonly format?: TranscriptFormat | undefined;
   /**
-   * What a synthetic result says. Give the same each time: by it a synthetic result is known again when the real one comes later.
+   * Text of a synthetic result. Give the same each time: by it a synthetic result is known again when the real one comes later.
    * @defaultValue a sentence that the call was interrupted, its outcome is unknown and should be checked before repeating
    */
   readonly sentence?: string | undefined;
@@ -51,7 +51,7 @@ export function repairTranscript<T>(history: T, options: RepairOptions = {}): Tr
       ? repairText(history, named, findings, interrupted)
       : repairParsed(history, named, findings, interrupted);
   const report = findings.report();
-  // What was repaired has the shape of what was given.
+  // A repaired history has the shape of what was given.
   return { history: report.repairs === 0 ? history : (repaired as T), format, ...report };
 }
 

@@ -26,11 +26,11 @@ export function kindsOfOutput(type: unknown): readonly ToolKind[] {
   return kinds.filter(({ outputs }) => outputs.some((output) => output === type));
 }
 
-/** One transparent pixel: an answer to a computer's call must be a picture, and there is none. */
+/** A transparent pixel: an answer to a computer's call must be a picture, and there is none. */
 const noScreenshot =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-/** What stands for an output that never came. */
+/** Makes what stands for an output that never came. */
 export function missingOutput({ outputs: [type] }: ToolKind, callId: string, sentence: string) {
   const item = { type, call_id: callId };
   switch (type) {

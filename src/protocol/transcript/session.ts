@@ -52,7 +52,7 @@ export function repairSessionText(
     .join('');
 }
 
-/** What a line says: undefined when it is no JSON, null when it is blank. */
+/** Returns what a line says: undefined when it is no JSON, null when it is blank. */
 export function parseLine(line: string): unknown {
   if (line.trim() === '') return null;
   try {

@@ -1,15 +1,15 @@
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 
-/** How the lines of a log hang together. */
+/** Links between the lines of a log. */
 export interface Chains {
   /** Lines whose parent was lost in a broken line, and that got another one. */
   readonly reconnected: readonly LogNode[];
   readonly parentOf: (node: LogNode) => LogNode | undefined;
-  /** Whether two lines, one the parent of the other, are blocks of one answer. */
+  /** Tells whether two lines, one the parent of the other, are blocks of one answer. */
   readonly isSameTurn: (node: LogNode, parent: LogNode) => boolean;
   /** The last line of the answer that a line is a block of. */
   readonly endOfTurn: (node: LogNode) => number;
-  /** Whether a result stands below its call, with no other answer between them. */
+  /** Tells whether a result stands below its call, with no other answer between them. */
   readonly isInPlace: (result: LogNode, call: LogNode) => boolean;
   /** The call that a result belongs to: the nearest one above it, else the last one of the id. */
   readonly callOf: (result: LogResult) => LogCall | undefined;
@@ -44,7 +44,7 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
     else known.push(call);
   }
 
-  /** Whether `call` is a later block of the answer of `node`, or that block itself. */
+  /** Tells whether `call` is a later block of the answer of `node`, or that block itself. */
   const isBlockBelow = (call: LogNode, node: LogNode): boolean => {
     for (let at: LogNode = call; ; ) {
       if (at === node) return true;
@@ -71,7 +71,7 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
     callOf({ id, at, node }) {
       const candidates = callsById.get(id);
       if (candidates === undefined || candidates.length === 1) return candidates?.[0];
-      // Of two calls of one line, the first.
+      // The first of two calls of one line counts.
       const lines = new Map(candidates.toReversed().map((call) => [call.node, call]));
       for (const above of ancestors(node, parentOf)) {
         const call = lines.get(above);

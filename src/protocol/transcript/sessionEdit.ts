@@ -5,7 +5,7 @@ import type { Insertion, LineEdit, Place } from './sessionPlan.ts';
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * What stands in the place of one line after its edit, in order.
+ * Returns what stands in the place of one line after its edit, in order.
  * @param entry - what the line says.
  * @param read - gives what another line says, by its number.
  */
@@ -42,7 +42,7 @@ function insertedEntry(insertion: Insertion, read: (line: number) => unknown, se
   const from = recordIn(read(insertion.from)) ?? {};
   if (insertion.kind === 'answer') return answer(from, insertion, sentence);
   const { block, callUuid, uuid, callId, more } = insertion;
-  // What belongs to the line as a whole goes where its uuid goes.
+  // Fields that belong to the line as a whole go where its uuid goes.
   const { toolUseResult: _whole, ...parts } = from;
   const fields = uuid === undefined ? from : { ...parts, uuid };
   const moved = { ...fields, parentUuid: callUuid, sourceToolAssistantUUID: callUuid };

@@ -4,10 +4,10 @@ import { duplicate } from './calls.ts';
 import type { Chains } from './sessionChains.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 
-/** What became of the calls and results of a log. */
+/** Fate of the calls and results of a log. */
 interface LogPairs {
   readonly answered: ReadonlyMap<LogCall, LogResult>;
-  /** What else was really said of the call of a result. */
+  /** Other results that were really given to the call of a result. */
   readonly more: ReadonlyMap<LogResult, readonly LogResult[]>;
   /** Results that no call keeps: they have none, or lost against another one of theirs. */
   readonly dropped: readonly LogResult[];

@@ -28,7 +28,7 @@ export interface Place {
   readonly block: number;
 }
 
-/** What happens to one line; lines without an edit stay byte for byte. */
+/** Edit of one line; lines without an edit stay byte for byte. */
 export interface LineEdit {
   /** It goes; what was moved out of it is an insertion elsewhere. */
   isDropped?: boolean;
@@ -106,7 +106,7 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
     keepsUuid.add(result);
   }
 
-  /** What hangs from a call now hangs from the last result that was put there. */
+  /** Lines that hang from a call now hang from the last result that was put there. */
   const hooks = new Map<LogNode, string>();
   for (const call of scan.calls) {
     const { tool, at, node } = call;

@@ -3,7 +3,7 @@ import type { Interrupted } from './interrupted.ts';
 import { asText, type Call, idIn, type Result } from './calls.ts';
 import { textHash } from '../textHash.ts';
 
-/** What is kept of a line of a session's log that is part of a chain: ids and places, never its content. */
+/** Line of a session's log that is part of a chain: ids and places, never its content. */
 export interface LogNode {
   /** Number of the line, from 1. */
   readonly line: number;
@@ -15,23 +15,23 @@ export interface LogNode {
   readonly messageId: string | undefined;
   /** Content blocks of the line. */
   readonly blocks: number;
-  /** Whether a line before it has the same uuid. */
+  /** True where a line before it has the same uuid. */
   readonly isTwin: boolean;
 }
 
 export interface LogCall extends Call {
   readonly node: LogNode;
-  /** Which content block of its line it is. */
+  /** Number of its content block in its line. */
   readonly block: number;
 }
 
 export interface LogResult extends Result {
   readonly node: LogNode;
-  /** Which content block of its line it is. */
+  /** Number of its content block in its line. */
   readonly block: number;
 }
 
-/** What is known of a log after its lines were read once; plain data. */
+/** Findings on a log whose lines were read once; plain data. */
 export interface SessionScan {
   lines: number;
   /** Lines that are no JSON. */

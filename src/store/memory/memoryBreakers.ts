@@ -11,7 +11,7 @@ export class MemoryBreakers implements BreakerStates {
   readonly #breakers: MemoryDatabase['breakers'];
   readonly #redact: Redactor;
 
-  /** Of what is kept, when it was last looked at for what others have changed, with what was changed here since. */
+  /** Last look at what is kept for what others have changed, with what was changed here since. */
   #seen = 0;
 
   /** @param redact - why a circuit opened is kept without secrets. */

@@ -18,7 +18,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** A message with its state. */
 export interface MemoryMessage extends Mutable<MessageRow> {
   state: 'waiting' | 'taken' | 'over';
-  /** Whether it is over without a turn. */
+  /** True where it is over without a turn. */
   dropped: boolean;
   /** Why it is not delivered any more. */
   dead?: DeadLetterReason | undefined;
@@ -47,7 +47,7 @@ export interface MemoryBreaker {
   lease?: { readonly owner: string; readonly until: number } | undefined;
 }
 
-/** What the stores of one process keep in memory together. A simulation gives one to several runtimes. */
+/** Memory that the stores of one process keep together. A simulation gives one to several runtimes. */
 export class MemoryDatabase {
   readonly breakers = new Map<string, MemoryBreaker>();
   /** Grows with every change of one of them. */

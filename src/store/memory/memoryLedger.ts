@@ -19,18 +19,18 @@ import { messageIn } from '../sessionRows.ts';
 import type { WriteQueue } from '../writeQueue.ts';
 import type { MemorySession } from './memoryDatabase.ts';
 
-/** One write to the memory that stores share. */
+/** Write to the memory that stores share. */
 export interface MemoryWrite extends Write {
   run(): void;
 }
 
-/** What the ledgers of a run share. */
+/** Surroundings that the ledgers of a run share. */
 interface LedgerScope {
   readonly queue: WriteQueue<MemoryWrite>;
   readonly record: (fact: Told<Fact>) => void;
 }
 
-/** One session's rows in memory, for the runtime that claimed it. */
+/** Rows of one session in memory, for the runtime that claimed it. */
 export class MemoryLedger implements SessionLedger {
   readonly #queue: WriteQueue<MemoryWrite>;
   readonly #record: (fact: Told<Fact>) => void;
@@ -179,7 +179,7 @@ export class MemoryLedger implements SessionLedger {
     );
   }
 
-  /** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+  /** Keeps the row of a message with a key, without its text, for as long as a second one of that key has to be recognised. */
   forget(beforeTurn: number): void {
     void this.#write(({ messages, calls }) => {
       for (const [id, { settled, turn }] of calls) if (settled !== undefined && turn < beforeTurn) calls.delete(id);

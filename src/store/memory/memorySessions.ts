@@ -19,7 +19,7 @@ type Taken =
   | { readonly held: true; readonly by: string }
   | { readonly held: false; readonly session: MemorySession; readonly recovered: Recovered };
 
-/** What the sessions of every runtime on one memory share. */
+/** Surroundings that the sessions of every runtime on one memory share. */
 export interface MemorySessionScope {
   readonly database: MemoryDatabase;
   readonly queue: WriteQueue<MemoryWrite>;

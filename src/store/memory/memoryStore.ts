@@ -19,12 +19,12 @@ import { MemoryStatistics } from './memoryStatistics.ts';
 import { MemorySessions } from './memorySessions.ts';
 
 export interface MemoryStoreOptions extends OutageParts {
-  /** Where it was asked to be. */
+  /** Place where it was asked to be. */
   readonly path: string;
   readonly redact: Redactor;
-  /** Whether it stands in for a file. @defaultValue false */
+  /** True where it stands in for a file. @defaultValue false */
   readonly degraded?: boolean | undefined;
-  /** What it shares with other stores of this process. @defaultValue nothing */
+  /** Memory that it shares with other stores of this process. @defaultValue nothing */
   readonly database?: MemoryDatabase | undefined;
 }
 

@@ -8,13 +8,13 @@ import { total } from '../postgres/pgStatistics.ts';
 import { rowsOf, type Value } from '../postgres/rowStatement.ts';
 import { figuresIn } from '../statistics.ts';
 
-/** How the rows of one table of a file come into a database. */
+/** Copy of the rows of one table of a file into a database. */
 export interface Copy {
   /** For people. */
   readonly what: string;
-  /** Of the file. */
+  /** Table of the file. */
   readonly table: string;
-  /** What names a row, by which the pages of the table follow one another. */
+  /** Columns that name a row, by which the pages of the table follow one another. */
   readonly key: readonly string[];
   /** Writes a page of rows. */
   write(transaction: Transaction, rows: readonly SqlRow[]): Promise<unknown>;

@@ -22,7 +22,7 @@ export interface MoveOptions {
   readonly from: string;
   /** The URL of the database, with its password. */
   readonly to: string;
-  /** Whether nothing is written anywhere. */
+  /** True where nothing is written anywhere. */
   readonly dryRun: boolean;
   /** The processes as of now: none of them may have the file. */
   readonly world: ProcessWorld;
@@ -33,7 +33,7 @@ export interface MoveOptions {
   readonly progressed?: ((what: string, done: number, of: number) => void) | undefined;
 }
 
-/** What was moved. */
+/** Result of a move. */
 export interface Moved {
   readonly from: string;
   /** Without user and password. */
@@ -45,16 +45,16 @@ export interface Moved {
   readonly messages: number;
   /** Calls without a result: the next gateway on the database answers them. */
   readonly calls: number;
-  /** Whether an earlier move that was cut off had written the rows. */
+  /** True where an earlier move that was cut off had written the rows. */
   readonly before: boolean;
-  /** Where the file is now; absent in a dry run. */
+  /** Place of the file now; absent in a dry run. */
   readonly kept?: string | undefined;
 }
 
 /** It cannot be moved, for a reason that the message says. Nothing was changed. */
 export class MoveError extends Error {}
 
-/** How long a lock of another process on the file is waited for, in ms. */
+/** Time that a lock of another process on the file is waited for, in ms. */
 const busyTimeoutMs = 5_000;
 /** Rows that are copied by one statement. */
 const pageRows = 500;

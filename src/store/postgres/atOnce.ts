@@ -8,7 +8,7 @@ import type { FencedStatement } from './rowStatement.ts';
 /** Id of a writer, number of its batch. */
 export type BatchNumber = readonly [writer: string, batch: number];
 
-/** Of a statement whose batch is counted by another one. */
+/** Batch number of a statement whose batch is counted by another one. */
 const partOfBatch = [null, null] as const;
 
 /** The one statement that is all of a batch, where its rows are of one kind and under their leases. */

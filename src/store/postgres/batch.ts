@@ -5,7 +5,7 @@ import type { Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
 import type { FencedStatement, RowStatement, Value } from './rowStatement.ts';
 
-/** What a write does in a batch. */
+/** Steps of a write in a batch. */
 export interface BatchRows {
   /**
    * Adds a row to a statement, behind what was added for its key before, and waits for what comes of it. Rows of one statement go together. Rows that
@@ -39,7 +39,7 @@ export interface Group {
   readonly rows: Row[];
 }
 
-/** What is sent. */
+/** Statements that are sent. */
 export interface Taken {
   readonly groups: readonly Group[];
   /** Keys of the leases that it locks. */
@@ -56,17 +56,17 @@ export class Batch implements BatchRows {
   #isAsked = false;
   #chars = 0;
 
-  /** Whether nothing waits to be sent. */
+  /** True while nothing waits to be sent. */
   get isEmpty(): boolean {
     return this.#groups.length === 0;
   }
 
-  /** Whether somebody waits for what comes of a row, and may add more then. */
+  /** True while somebody waits for what comes of a row, and may add more then. */
   get isAsked(): boolean {
     return this.#isAsked;
   }
 
-  /** How long the texts are that were added. */
+  /** Length of the texts that were added. */
   get chars(): number {
     return this.#chars;
   }
@@ -86,7 +86,7 @@ export class Batch implements BatchRows {
     this.#add(statement, row.lease.session, row);
   }
 
-  /** What waits to be sent, in the order in which it is; nothing waits then. */
+  /** Takes what waits to be sent, in the order in which it is; nothing waits then. */
   take(): Taken {
     const groups = this.#groups.map((group, index) => ({ ...group, index }));
     groups.sort((one, other) => (one.statement.rank ?? 0) - (other.statement.rank ?? 0) || one.index - other.index);
@@ -144,13 +144,13 @@ function allOf({ lease, values }: Row): readonly Value[] {
   return lease === undefined ? values : [lease.session, lease.token, lease.leaseId, ...values];
 }
 
-/** What the answer to a fenced row says. */
+/** Reads what the answer to a fenced row says. */
 export function keptIn([row]: readonly PgRow[]): Kept {
   if (row?.['held'] !== true) return 'fenced';
   return row['changed'] === true ? 'durable' : 'volatile';
 }
 
-/** One array for each column, as PostgreSQL can hold it. */
+/** Makes one array for each column, as PostgreSQL can hold it. */
 export function columnsIn(rows: readonly (readonly Value[])[]): readonly (readonly Value[])[] {
   return (rows[0] ?? []).map((_, column) => rows.map((values) => clean(values[column] ?? null)));
 }

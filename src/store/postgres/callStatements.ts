@@ -37,7 +37,7 @@ export const askCall = fenced(
   'changed AS (UPDATE uw.call AS c SET reconciling_at = h.at FROM h WHERE c.id = h.id RETURNING h.ord AS o)',
 );
 
-/** What was found out; a call that is settled keeps it too. */
+/** Notes what was found out; a call that is settled keeps it too. */
 export const noteVerdict = fenced(
   'note_verdict',
   'id text, verdict text, at bigint',

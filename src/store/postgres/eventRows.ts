@@ -8,7 +8,7 @@ export interface Selection {
   readonly values: readonly unknown[];
 }
 
-/** How long a transaction of ours may take from the id of an event to its commit, and more: its statements are cut after 5 s. */
+/** Longest time of a transaction of ours from the id of an event to its commit, and more: its statements are cut after 5 s. */
 const longestCommit = `interval '30 s'`;
 
 /**
@@ -28,7 +28,7 @@ export function settledId(from: string): string {
       ORDER BY id DESC LIMIT 1), ${from}) AS id) old)`;
 }
 
-/** Those of a query: behind an id the next, else the newest. */
+/** Selects those of a query: behind an id the next, else the newest. */
 export function selectEvents(query: EventQuery): Selection {
   const { since, until, category, integration, session, text, failed = false, limit, after, before, among } = query;
   const conditions: string[] = ['true'];

@@ -4,7 +4,7 @@ export interface NodeLoad {
   readonly owned: number;
   /** Sessions that it still has and that are decided to go to others. */
   readonly leaving: number;
-  /** Whether it would take sessions that others own. */
+  /** True where it would take sessions that others own. */
   readonly waits: boolean;
 }
 
@@ -20,7 +20,7 @@ export function slackOf(owned: number): number {
 }
 
 /**
- * Which sessions a node is to take from others. It begins when one owns more by more than the slack. It takes each from the one that owns most, while
+ * Chooses which sessions a node is to take from others. It begins when one owns more by more than the slack. It takes each from the one that owns most, while
  * that one owns at least two more, and up to its own share: so every move lowers the sum of the squares of all counts.
  * @param most - sessions it takes at once, and sessions that may be leaving one owner.
  */
@@ -55,7 +55,7 @@ export function chooseMoves(
 
 interface Giver {
   readonly node: string;
-  /** Those that it may give now. */
+  /** Sessions that it may give now. */
   readonly sessions: string[];
 }
 
@@ -67,7 +67,7 @@ function giversOf(loads: readonly NodeLoad[], movables: readonly Movable[], most
   });
 }
 
-/** What a node would own if it, those it can take from and all who wait owned as many. */
+/** Counts what a node would own if it, those it can take from and all who wait owned as many. */
 function shareOf(taker: string, loads: readonly NodeLoad[], givers: readonly Giver[]): number {
   const parts = loads.filter(
     ({ node, waits }) => waits || node === taker || givers.some((giver) => giver.node === node),

@@ -75,7 +75,7 @@ function many(row: readonly Column[], change: string | FencedInsert): string {
 }
 
 /**
- * Whether the lease `l` is the one that `row` was written under. Whether the node has expired is no matter here: until somebody has taken the session
+ * Asks whether the lease `l` is the one that `row` was written under. It is no matter here whether the node has expired: until somebody has taken the session
  * over, it is nobody else's.
  */
 function holds(row: string): string {

@@ -1,7 +1,7 @@
 /** Longest payload of a NOTIFY, in bytes. */
 const mostBytes = 7_999;
 
-/** What stands for more hints than fit. */
+/** Hint that stands for more hints than fit. */
 const everything = '*';
 
 /** Hints on their way: each is sent once, many go together. */
@@ -15,7 +15,7 @@ export class Hints {
   }
 
   add(hint: string): void {
-    // What has overflown is sent as one hint, and is not to grow meanwhile.
+    // Hints that have overflown are sent as one hint, which is not to grow meanwhile.
     if (this.#bytes > mostBytes || this.#texts.has(hint)) return;
     this.#texts.add(hint);
     this.#bytes += Buffer.byteLength(JSON.stringify(hint)) + 2;

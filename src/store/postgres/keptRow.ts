@@ -10,7 +10,7 @@ import type { FencedStatement, Value } from './rowStatement.ts';
  */
 export type WriteKind = 'begins' | 'toldNext' | 'settles';
 
-/** One row of a session's ledger on its way; there is one for each row, so it is one object. */
+/** Row of a session's ledger on its way; there is one for each row, so it is one object. */
 export class KeptRow implements PgWrite, LeasedRow {
   readonly begins: boolean;
   readonly toldNext: boolean;

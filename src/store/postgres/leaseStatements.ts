@@ -102,7 +102,7 @@ export const releaseLease: RowStatement = {
     WHERE l.key = w.session AND l.token = w.token AND l.lease_id = w.lease_id RETURNING w.ord`,
 };
 
-/** Which of these sessions nobody has, a row each, with whether they are reserved for another node; of the others one row for each owner. */
+/** Finds which of these sessions nobody has, a row each, with whether they are reserved for another node; of the others one row for each owner. */
 export const findTakeable: Sql = {
   name: 'find_takeable',
   text: `WITH live AS MATERIALIZED (SELECT id FROM uw.node WHERE expires_at > clock_timestamp() AND id <> $2),

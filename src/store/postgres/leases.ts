@@ -14,15 +14,15 @@ export interface Lease {
 
 /** The lease of a node, as it was last renewed. */
 interface Term {
-  /** When that was asked for, in monotonic ms: it began later. */
+  /** Time when that was asked for, in monotonic ms: it began later. */
   readonly askedAt: number;
-  /** When the next one is overdue, in ms from its begin: the node may be declared dead then, if its presence is gone. */
+  /** Time when the next one is overdue, in ms from its begin: the node may be declared dead then, if its presence is gone. */
   readonly dueMs: number;
 }
 
-/** Of a term, what our own clock may trust: clocks do not run at quite the same speed. */
+/** Part of a term that our own clock may trust: clocks do not run at quite the same speed. */
 const trusted = 0.9;
-/** How soon a renewal that failed is tried again, in ms. */
+/** Time until a renewal that failed is tried again, in ms. */
 const retryMs = 100;
 
 interface Held {
@@ -30,7 +30,7 @@ interface Held {
   lost: (() => void) | undefined;
 }
 
-/** How a node is shown. */
+/** Description of a node. */
 export interface NodeDescription {
   readonly host: string;
   readonly pid: number;
@@ -73,7 +73,7 @@ export class Leases {
   constructor(options: LeasesOptions) {
     this.#options = options;
     this.leaseMs = options.leaseMs;
-    // What was renewed while its presence was held may end early from now on.
+    // Leases that were renewed while its presence was held may end early from now on.
     this.#leaveNode = options.node.onLost(() => {
       this.#planEnd();
       this.#planRenewal(0);
@@ -81,7 +81,7 @@ export class Leases {
     this.#planRenewal(0);
   }
 
-  /** How many sessions it holds. */
+  /** Number of sessions it holds. */
   get owned(): number {
     return this.#held.size;
   }
@@ -116,7 +116,7 @@ export class Leases {
     if (this.#held.get(session)?.token === token) this.#held.delete(session);
   }
 
-  /** Whether it can still be ours; what says so for certain is the statement that writes. */
+  /** Tells whether it can still be ours; what says so for certain is the statement that writes. */
   mayHold({ session, token }: Lease): boolean {
     return this.#held.get(session)?.token === token && this.#isAlive();
   }
@@ -197,7 +197,7 @@ export class Leases {
       const moves = movesIn(rows[0]);
       if (moves.length > 0) for (const asker of this.#askers) asker(moves);
     } catch {
-      // What is not renewed runs out, here first.
+      // A lease that is not renewed runs out, here first.
       this.#planRenewal(retryMs);
     }
   }

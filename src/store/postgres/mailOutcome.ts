@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../../policy/failure.ts';
 import { fromJson, toJson } from '../json.ts';
 
-/** How a message ended, for its sender in another process: as far as JSON goes, and no cause, which is of the process that met it. */
+/** Writes how a message ended, for its sender in another process: as far as JSON goes, and no cause, which is of the process that met it. */
 export function outcomeToJson(outcome: Outcome<unknown>): string {
   if (!outcome.ok) return toJson({ ok: false, failure: { ...outcome.failure, cause: undefined } });
   return outcome.value === undefined ? '{"ok":true}' : `{"ok":true,"value":${toJson(outcome.value)}}`;

@@ -2,9 +2,9 @@ import { fenced, heldRows } from './fenced.ts';
 import type { Sql } from './pgConnections.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 
-/** How long a key is remembered here after its message has ended: by then it stands in `uw.message` for all to see. */
+/** Time for which a key is remembered here after its message has ended: by then it stands in `uw.message` for all to see. */
 const keyFor = `interval '10 min'`;
-/** How long the end of a message waits for its sender, who may have gone. */
+/** Time that the end of a message waits for its sender, who may have gone. */
 const endFor = `interval '1 hour'`;
 
 /**
@@ -70,7 +70,7 @@ export const oldestMail: Sql = {
     GROUP BY m.session ORDER BY min(m.sent_at) LIMIT $1`,
 };
 
-/** How messages ended that a runtime has sent. */
+/** Reads how messages ended that a runtime has sent. */
 export const endedMail: Sql = {
   name: 'ended_mail',
   text: `SELECT id, outcome FROM uw.mail WHERE sender = $1 AND state = 'ended' ORDER BY changed_at LIMIT $2`,
@@ -87,7 +87,7 @@ export const answeredMail: RowStatement = {
     FROM w WHERE m.id = w.mail AND m.state = 'ended' AND m.key IS NOT NULL`,
 };
 
-/** What has gone by age, some at a time; rows that another node is at are left to it. */
+/** Deletes what has gone by age, some at a time; rows that another node is at are left to it. */
 export const oldMail: RowStatement = {
   name: 'old_mail',
   rank: 6,
@@ -101,7 +101,7 @@ export const oldMail: RowStatement = {
     DELETE FROM uw.mail m WHERE m.id IN (SELECT id FROM old UNION ALL SELECT id FROM unread)`,
 };
 
-/** How a message ended of which no more is known than its row says; `m` is that row, or none. @param session - an expression of SQL. */
+/** Says how a message ended of which no more is known than its row says; `m` is that row, or none. @param session - an expression of SQL. */
 const endInRow = (session: string): string => `CASE m.state WHEN 'done' THEN '{"ok":true}' ELSE json_build_object(
         'ok', false, 'failure', json_build_object(
           'kind', CASE m.state WHEN 'poison' THEN 'crash' WHEN 'expired' THEN 'timeout' ELSE 'unknown' END,

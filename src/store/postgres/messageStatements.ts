@@ -64,7 +64,7 @@ export const resendLetter = fenced(
       WHERE m.session = h.session AND m.number = h.letter RETURNING h.ord AS o)`,
 );
 
-/** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+/** Keeps the row of a message with a key, without its text, for as long as a second one of that key has to be recognised. */
 export const forgetTurns = fenced(
   'forget_turns',
   'before_turn bigint',

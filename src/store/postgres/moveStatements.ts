@@ -13,7 +13,7 @@ export const lockMoves: Sql = {
 };
 
 /**
- * What the nodes that live own, a row each, and sessions that the asker waits for, that are others' and in which nothing is under way. All of it is of
+ * Finds what the nodes that live own, a row each, and sessions that the asker waits for, that are others' and in which nothing is under way. All of it is of
  * one moment. A session on its way counts as its heir's.
  * @param values - the sessions, the asker, and how many of each owner.
  */
@@ -53,8 +53,8 @@ export const movesFrom = (owner: string): string => `(
       WHERE l.owner = ${owner} AND m.heir <> l.owner AND m.until > clock_timestamp())`;
 
 /**
- * Those of the sessions of `w` that are for an heir who lives, if nobody owns them: a common table expression `reserved`. Where mail waits for one, anybody
- * may take it. @param asker - an expression of SQL.
+ * Finds those of the sessions of `w` that are for an heir who lives, if nobody owns them: a common table expression `reserved`. Anybody may take one for
+ * which mail waits. @param asker - an expression of SQL.
  */
 export const reservedFor = (asker: string): string => `reserved AS MATERIALIZED (
       SELECT m.session, m.heir FROM w JOIN uw.move m ON m.session = w.session JOIN uw.node n ON n.id = m.heir

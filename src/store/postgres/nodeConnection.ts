@@ -9,13 +9,13 @@ import { presenceKey } from './presence.ts';
 
 /** Hints of so many ms are sent together. */
 const togetherMs = 5;
-/** How often the connection is tried when nothing else is sent, and what may be waited for an answer, in ms. */
+/** Interval at which the connection is tried when nothing else is sent, and time that may be waited for an answer, in ms. */
 const pingMs = 5_000;
 const answerMs = 5_000;
 /** First and longest wait before it is made again, in ms. */
 const firstRetryMs = 100;
 const longestRetryMs = 5_000;
-/** What its end may take, in ms. */
+/** Time that its end may take, in ms. */
 const endMs = 500;
 
 /** The server lets go of a connection whose machine has vanished: its presence would stay, and what nobody reads would pile up. */
@@ -81,7 +81,7 @@ export class NodeConnection {
     if (this.#link?.isUp === true) void this.#lock(this.#link, runtime);
   }
 
-  /** Whether the presence of a runtime is held, as far as is known here. */
+  /** Tells whether the presence of a runtime is held, as far as is known here. */
   isPresent(runtime: string): boolean {
     return this.#link?.present.has(runtime) === true;
   }
@@ -190,7 +190,7 @@ export class NodeConnection {
     this.#tries = 0;
     this.#planPing(link);
     this.#plan();
-    // What was told before it listened was missed.
+    // Anything told before it listened was missed.
     this.#wake(undefined);
   }
 

@@ -95,9 +95,9 @@ export class PgBreakers implements BreakerStates, SharedRows {
   readonly #redact: Redactor;
   readonly #copy = new MemoryDatabase();
   readonly #local: MemoryBreakers;
-  /** How many writes of each are not committed yet: what is read of these is older than what is here. */
+  /** Number of writes of each that are not committed yet: what is read of these is older than what is here. */
   readonly #pending = new Map<string, number>();
-  /** Those that were changed here since the last look began. */
+  /** Breakers that were changed here since the last look began. */
   #changed = new Set<string>();
   readonly #permits: ProbePermits;
 

@@ -24,7 +24,7 @@ const remove: RowStatement = {
 export class PgChildren implements ChildRecords {
   readonly #database: PgDatabase;
   readonly #host = hostname();
-  /** What waits to be written; taken out again by a child that ends first. */
+  /** Children that wait to be written; one that ends first is taken out again. */
   readonly #pending = new Set<string>();
 
   constructor(database: PgDatabase) {

@@ -13,7 +13,7 @@ import { diagnosePg, hasNoTables, isAnswer, type PgTrouble } from './pgTrouble.t
  */
 const mostChars = 10_000_000;
 
-/** One write to the database. */
+/** Write to the database. */
 export interface PgWrite extends Write {
   /**
    * Adds its rows to a transaction, and again if that fails. It waits for nothing but rows it adds; one that does may add more then, and the
@@ -43,7 +43,7 @@ export class PgCommitter implements Committer<PgWrite> {
   readonly #writer = crypto.randomUUID();
   #number = 0;
   #unknown: Unknown | undefined = undefined;
-  /** Whether the writer has a row, in which batches that go at once are counted. */
+  /** True once the writer has a row, in which batches that go at once are counted. */
   #isCounted = false;
   #isReady = false;
   #saidRefusedRow = false;
@@ -95,7 +95,7 @@ export class PgCommitter implements Committer<PgWrite> {
     return this.#connections.close();
   }
 
-  /** What is being committed fails, and all that follows. */
+  /** Makes what is being committed fail, and all that follows. */
   cut(): void {
     this.#connections.cut();
   }
@@ -158,7 +158,7 @@ export class PgCommitter implements Committer<PgWrite> {
 /** Writes that have added their first rows. */
 interface Begun {
   readonly batch: Batch;
-  /** How many may add more. */
+  /** Number of those that may add more. */
   open: number;
   failure?: { readonly error: unknown };
 }
@@ -180,7 +180,7 @@ function beginAll(writes: readonly PgWrite[]): Begun {
   return begun;
 }
 
-/** Whether the commit can be sent without a wait for an answer. */
+/** Tells whether the commit can be sent without a wait for an answer. */
 function goesAtOnce({ batch, open }: Begun): boolean {
   return open === 0 && !batch.isAsked && batch.chars <= mostChars;
 }

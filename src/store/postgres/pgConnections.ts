@@ -4,7 +4,7 @@ import type { PgTarget } from './pgTarget.ts';
 import { isOfStatement, ReadOnlyServerError } from './pgTrouble.ts';
 import { inSchema } from './schemaText.ts';
 
-/** What one statement may take on the server, and what may be waited for its answer, in ms. */
+/** Time that one statement may take on the server, and that may be waited for its answer, in ms. */
 const statementMs = 5_000;
 const longestAnswerMs = 7_000;
 const connectMs = 5_000;
@@ -14,7 +14,7 @@ const mostTexts = 500;
 /** Shortest wait of the server for a client that is in the middle of a transaction, in ms. */
 const shortestIdleMs = 1_000;
 
-/** One statement. In its text `uw.` and `uw_schema` stand for our schema. */
+/** A statement. In its text `uw.` and `uw_schema` stand for our schema. */
 export interface Sql {
   /** By which it is prepared; empty for one that is not. At most 63 characters. */
   readonly name: string;

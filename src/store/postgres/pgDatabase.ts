@@ -6,9 +6,9 @@ import { PgCommitter, type PgWrite } from './pgCommitter.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
 
-/** How a transaction behaves that has to wait. */
+/** Options of a transaction that has to wait. */
 export interface TransactOptions {
-  /** What becomes of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
+  /** Treatment of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
   readonly late?: 'skip' | 'run' | undefined;
 }
 
@@ -38,7 +38,7 @@ export class PgDatabase {
     return this.#queue.closed;
   }
 
-  /** Whether one more write is refused now; counts it as dropped. Ask before building it. */
+  /** Tells whether one more write is refused now; counts it as dropped. Ask before building it. */
   refuses(): boolean {
     return this.#queue.refuses();
   }

@@ -4,16 +4,16 @@ import { StoreUnavailableError } from '../storeOption.ts';
 /** A row as it comes: a `bigint` is a text. */
 export type PgRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** One statement with its values. One with a name is prepared once a connection. */
+/** A statement with its values. A named one is prepared once a connection. */
 export interface PgQuery {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
-  /** What may be waited for its answer, in ms. @defaultValue that of its client */
+  /** Time that may be waited for its answer, in ms. @defaultValue that of its client */
   readonly query_timeout?: number | undefined;
 }
 
-/** What is used of a client of `pg`. */
+/** Parts of a client of `pg` that are used. */
 export interface PgClient {
   query(query: PgQuery): Promise<{ readonly rows: readonly PgRow[] }>;
   /** @param destroy - whether the connection is closed, as nobody knows what it is in. */
@@ -23,7 +23,7 @@ export interface PgClient {
 
 /** A connection that is in no pool. */
 export interface PgLoneClient {
-  /** Of the process of the server that serves it, as a pooler may have made it up. */
+  /** Id of the process of the server that serves it, as a pooler may have made it up. */
   readonly processID: number | null;
   connect(): Promise<unknown>;
   query(query: PgQuery): Promise<{ readonly rows: readonly PgRow[] }>;
@@ -36,12 +36,12 @@ export interface PgLoneClient {
 }
 
 export interface PgNotification {
-  /** Of the process of the server that has sent it. */
+  /** Id of the process of the server that has sent it. */
   readonly processId: number;
   readonly payload?: string | undefined;
 }
 
-/** What is used of a pool of `pg`. */
+/** Parts of a pool of `pg` that are used. */
 export interface PgPool {
   connect(): Promise<PgClient>;
   end(): Promise<void>;
@@ -49,7 +49,7 @@ export interface PgPool {
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
 }
 
-/** What is used of the package. */
+/** Parts of the package that are used. */
 export interface PgModule {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PgPool;
   readonly Client: new (options: Readonly<Record<string, unknown>>) => PgLoneClient;

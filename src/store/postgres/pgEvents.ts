@@ -11,7 +11,7 @@ import { rowsOf, type RowStatement, type Value } from './rowStatement.ts';
 /** Between the sessions of an event on their way to the database: no id holds it. */
 const separator = '\u001F';
 
-/** What is asked for most is beside the metadata: JSON in a text costs the reading of every row. */
+/** Puts what is asked for most beside the metadata: JSON in a text costs the reading of every row. */
 export const insertEvent: RowStatement = {
   name: 'insert_event',
   together: true,

@@ -42,7 +42,7 @@ import { outcomeToJson } from './mailOutcome.ts';
 import { readDeadLetter } from './sessionReads.ts';
 import { releasedHint } from './takeovers.ts';
 
-/** What the ledgers of a run share. */
+/** Surroundings that the ledgers of a run share. */
 export interface LedgerScope {
   readonly database: PgDatabase;
   readonly events: Pick<PgEvents, 'insert'>;
@@ -58,8 +58,8 @@ export interface LedgerScope {
 type Change = (batch: BatchRows) => Promise<Kept>;
 
 /**
- * One session's rows in the database: writes of one event-loop turn share a commit, in the order they were made. Each is checked against the lease by
- * the statement that makes it. When the lease was not renewed in time, it is not asked any more.
+ * Rows of one session in the database: writes of one event-loop turn share a commit, in the order they were made. Each is checked against the lease by the
+ * statement that makes it. Without a renewal of the lease in time, it is not asked any more.
  */
 export class PgLedger implements SessionLedger {
   readonly #lease: Lease;
@@ -166,7 +166,7 @@ export class PgLedger implements SessionLedger {
       if (made === 'durable') await this.#scope.events.insert(batch, { ...fact, at });
       return made;
     });
-    // Who ordered it is told that it was not done: it must not come about when the store is back.
+    // Its caller is told that it was not done: it must not come about when the store is back.
     isOff = true;
     return kept;
   }

@@ -18,7 +18,7 @@ import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 import { nameOf } from './sessionReads.ts';
 
-/** How often it is looked for mail, in ms; a hint is followed at once. */
+/** Interval at which mail is looked for, in ms; a hint is followed at once. */
 const lookEveryMs = 1_000;
 /** Every how many of these looks the oldest mail is asked for, and what is old is deleted. */
 const oldestEvery = 5;
@@ -42,7 +42,7 @@ export interface PgMailParts {
 export class PgMail implements SessionMail {
   readonly #parts: PgMailParts;
   readonly #receivers = new Map<string, MailReceiver>();
-  /** Of mail whose end is not known yet. */
+  /** Callers whose mail has no known end yet. */
   readonly #owed = new Map<number, (outcome: Outcome<unknown>) => void>();
   /** Mails that may be kept, of which this node has not heard. */
   #posting = 0;
@@ -173,7 +173,7 @@ export class PgMail implements SessionMail {
       for (const [session, mails] of bySession(rows)) {
         if (this.#receivers.get(session)?.receive(mails) !== true) busy.add(session);
       }
-      // What is being taken is taken then, and is not found again.
+      // Mail that is being taken is taken then, and is not found again.
       isMore = rows.length === mostRows && (await database.flush());
     }
   }
@@ -185,7 +185,7 @@ export class PgMail implements SessionMail {
     for (let isMore = true; isMore; ) {
       const found = await database.read(endedMail, [runtime, mostRows]);
       if (found === undefined || this.#closed) return;
-      // One may have ended before its sender heard that it is kept: a later look tells of it.
+      // A mail may have ended before its sender heard that it is kept: a later look tells of it.
       const rows = this.#posting === 0 ? found : found.filter(({ id }) => this.#owed.has(Number(id)));
       if (rows.length === 0) return;
       this.#write(async (batch) => {
@@ -214,7 +214,7 @@ export class PgMail implements SessionMail {
   }
 }
 
-/** What a runtime is told that has mail, or the ends of its own. */
+/** Gives the hint for a runtime that has mail, or the ends of its own. */
 const hintFor = (runtime: string): string => `mail ${runtime}`;
 
 function bySession(rows: readonly PgRow[]): ReadonlyMap<string, readonly IncomingMail[]> {

@@ -1,10 +1,10 @@
 import type { Transaction } from './pgConnections.ts';
 
-/** What one step did. */
+/** Result of one step. */
 export interface Pruned {
   /** Rows it deleted. */
   readonly rows: number;
-  /** Whether there may be more. */
+  /** True where there may be more. */
   readonly more: boolean;
 }
 
@@ -27,9 +27,9 @@ const byTime = {
 /** By the clock of the database. */
 const before = (column: string): string => `${column} < clock_timestamp() - $1 * interval '1 ms'`;
 const byAge = {
-  // One that goes on begins to count anew.
+  // A writer that goes on begins to count anew.
   writer: old('writer', 'id', before('at')),
-  // Of machines that are no more: nobody else can judge their processes.
+  // Old ones are of machines that are no more: nobody else can judge their processes.
   runtime: old(
     'runtime',
     'id',
@@ -112,7 +112,7 @@ export async function pruneSessions(
   return { rows: Number(gone?.['rows'] ?? 0), next: last };
 }
 
-/** What is most of a store, by the estimate of the server: a table gives no room back that others could see, so files say nothing. */
+/** Tables that are most of a store, by the estimate of the server: a table gives no room back that others could see, so files say nothing. */
 const sizes = ['event', 'message', 'call', 'flight'] as const;
 /** Beside the row itself: its header and its entries in indexes, in bytes. */
 const besideRow = 120;

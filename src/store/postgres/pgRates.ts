@@ -32,7 +32,7 @@ const forget: RowStatement = {
   text: `WITH ${rowsOf('before bigint')} DELETE FROM uw.rate AS r USING w WHERE r.at > 0 AND r.at < w.before`,
 };
 
-/** What was spent or told here, and is not in the database yet. */
+/** Note of what was spent or told here, and is not in the database yet. */
 interface Note {
   readonly order: RateOrder;
   readonly wallNow: number;
@@ -53,7 +53,7 @@ export class PgRates implements RateStates, SharedRows {
   readonly changes = changedSince('rate', 'name, levels, at');
   readonly #database: PgDatabase;
   readonly #buckets = new Map<string, Bucket>();
-  /** Those that were changed here since the last look began. */
+  /** Rates that were changed here since the last look began. */
   #changed = new Set<string>();
 
   constructor(database: PgDatabase) {
@@ -81,7 +81,7 @@ export class PgRates implements RateStates, SharedRows {
     this.#changed = new Set([...this.#buckets].flatMap(([name, { notes }]) => (notes.size > 0 ? [name] : [])));
   }
 
-  /** What is changed here brings back what others had taken when it was written; they may have taken more since. */
+  /** Takes rows; one changed here brings back what others had taken when it was written; they may have taken more since. */
   take(rows: readonly PgRow[]): 'done' | 'again' {
     let isPartial = false;
     for (const row of rows) {

@@ -9,7 +9,7 @@ import type { PgDatabase } from './pgDatabase.ts';
 import type { PgEvents } from './pgEvents.ts';
 import type { PgRow } from './pgDriver.ts';
 
-/** How long a node that has expired is shown, in minutes. */
+/** Time that a node that has expired is shown, in minutes. */
 const forgottenMinutes = 60;
 
 const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';

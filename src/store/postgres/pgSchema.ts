@@ -3,10 +3,9 @@ import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
 
 /**
- * What is kept, in the first version. Texts are `text`, JSON included: `jsonb` refuses what JSON may say (`\u0000`) and changes the rest. Times are
- * wall time in ms as their runtime told them; a `timestamptz` is the database's own. `xid` is the transaction that wrote a row last: by it others
- * find what has changed, and no row that is committed later than its neighbour is skipped. Nodes have room for their renewals in their page, which
- * then touch no index.
+ * Tables that are kept, in the first version. Texts are `text`, JSON included: `jsonb` refuses what JSON may say (`\u0000`) and changes the rest. Times are
+ * wall time in ms as their runtime told them; a `timestamptz` is the database's own. `xid` is the transaction that wrote a row last: by it others find what
+ * has changed, and no row that is committed later than its neighbour is skipped. Nodes have room for their renewals in their page, which then touch no index.
  */
 const first = `
 CREATE TABLE uw.schema_version (version integer NOT NULL);
@@ -269,7 +268,7 @@ async function look(transaction: Transaction): Promise<{ readonly created: boole
   return { created, version: Number(found?.['version'] ?? 0) };
 }
 
-/** One version more than is known here may be there already. */
+/** Accepts one version more than is known here: it may be there already. */
 function isReady(found: number): boolean {
   if (found > knownVersion + 1) throw new NewerPgSchemaError(found, knownVersion);
   return found >= knownVersion;

@@ -35,7 +35,7 @@ import {
 import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';
 
-/** What the sessions of a run share. */
+/** Surroundings that the sessions of a run share. */
 export interface SessionScope extends LedgerScope {
   readonly clock: Clock;
   readonly random: Random;
@@ -190,7 +190,7 @@ export class PgSessions implements SessionStore {
     const { recovered: messages } = judgeUnprocessed(unprocessed.map(toMessageRow), limits);
     const recovered = { ...messages, lost, open };
     const at = Math.round(limits.wallNow);
-    // What is read of the past is read behind what is written of it.
+    // The past is read behind what is written of it.
     const written = [
       ...settled(batch, lost, Number(last?.['seq'] ?? 0), limits),
       ...messages.deadLetters.map(({ number, reason }) =>

@@ -2,7 +2,7 @@ import type { PgRow } from './pgDriver.ts';
 
 /** A database in which not all can be kept that we are given. Its settings are not ours to change: behind a pooler nothing is left on a connection. */
 export class UnfitDatabaseError extends Error {
-  /** What is wrong with it. */
+  /** Trouble with it. */
   readonly reason: string;
   readonly fix: string;
   constructor(reason: string, fix: string) {

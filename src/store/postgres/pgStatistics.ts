@@ -45,7 +45,7 @@ export const selectTotals = `SELECT integration, tool, figures FROM uw.statistic
 /** Figures of calls in the database. */
 export class PgStatistics implements CallStatisticsRecords {
   readonly #database: PgDatabase;
-  /** What no write has taken yet. */
+  /** Figures that no write has taken yet. */
   readonly #waiting: CallFiguresRow[] = [];
   #isQueued = false;
 
@@ -56,7 +56,7 @@ export class PgStatistics implements CallStatisticsRecords {
   add(rows: readonly CallFiguresRow[]): void {
     if (rows.length === 0) return;
     this.#waiting.push(...rows);
-    // One write takes all that waits: two of one batch would each add to the figures that both have read.
+    // A single write takes all that waits: two of one batch would each add to the figures that both have read.
     if (this.#isQueued) return;
     this.#isQueued = true;
     let taken: readonly CallFiguresRow[] = [];
@@ -79,7 +79,7 @@ export class PgStatistics implements CallStatisticsRecords {
   }
 }
 
-/** One row for each minute, integration and tool, those of all minutes together included. */
+/** Makes one row for each minute, integration and tool, those of all minutes together included. */
 function summed(rows: readonly CallFiguresRow[]): readonly CallFiguresRow[] {
   const sums = new Map<string, CallFiguresRow>();
   for (const row of rows.flatMap((each) => [each, { ...each, minute: total }])) {

@@ -1,6 +1,6 @@
 import { parsed, shownUrl, urlForm } from '../../policy/postgresUrl.ts';
 
-/** How a database is reached, and what of it is ours. */
+/** Way to a database, and what of it is ours. */
 export interface PgTarget {
   /** With its password: for the driver alone. */
   readonly connectionString: string;
@@ -10,9 +10,12 @@ export interface PgTarget {
   readonly shown: string;
   /** The schema that holds our tables. */
   readonly schema: string;
-  /** Whether statements are prepared by name: a PgBouncer in transaction mode knows them where its `max_prepared_statements` is not 0, as it is by default before 1.24. */
+  /**
+   * True where statements are prepared by name: a PgBouncer in transaction mode knows them where its `max_prepared_statements` is not 0, as it is by default
+   * before 1.24.
+   */
   readonly prepares: boolean;
-  /** How long a session stays its owner's after the last renewal, in ms. */
+  /** Time that a session stays its owner's after the last renewal, in ms. */
   readonly leaseMs: number;
 }
 

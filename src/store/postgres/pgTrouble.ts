@@ -2,7 +2,7 @@ import { messageOf } from '../../policy/thrown.ts';
 import type { Trouble } from '../outage.ts';
 import { UnfitDatabaseError } from './pgSettings.ts';
 
-/** What is wrong with a database, or with the way to it. */
+/** Trouble with a database, or with the way to it. */
 export interface PgTrouble extends Trouble {
   /** A row is at fault, not the database: it is refused whenever it comes. */
   readonly refusedRow: boolean;
@@ -52,7 +52,7 @@ const fixes: Readonly<Record<string, string>> = {
   UNWEDGE_NEWER_SCHEMA: 'update unwedge, or choose another `schema` in the URL',
 };
 
-/** What a failing database means. Accepts anything thrown. @param path - for people. */
+/** Tells what a failing database means. Accepts anything thrown. @param path - for people. */
 export function diagnosePg(error: unknown, path: string): PgTrouble {
   if (error instanceof UnfitDatabaseError) {
     return { busy: false, refusedRow: false, reason: `${path}: ${error.reason}`, fix: error.fix };
@@ -69,21 +69,21 @@ export function diagnosePg(error: unknown, path: string): PgTrouble {
   };
 }
 
-/** Whether the tables are not there that were made ready. */
+/** Tells whether the tables are not there that were made ready. */
 export function hasNoTables(error: unknown): boolean {
   return ['42P01', '3F000'].includes(codeOf(error));
 }
 
 /**
- * Whether others may be given the connection over which the server said so: what was asked was at fault. What the server says of itself - it only reads, it
- * knows a prepared statement or does not - it would say on this connection for ever, where a new one may lead elsewhere.
+ * Tells whether others may be given the connection over which the server said so: what was asked was at fault. Things that the server says of itself - it
+ * only reads, it knows a prepared statement or does not - it would say on this connection for ever, where a new one may lead elsewhere.
  */
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(error);
   return isAnswer(error) && (code === '57014' || ofStatement.some((start) => code.startsWith(start)));
 }
 
-/** Whether the server itself has said it, over a connection that goes on. */
+/** Tells whether the server itself has said it, over a connection that goes on. */
 export function isAnswer(error: unknown): boolean {
   const code = codeOf(error);
   return isSqlState(code) && !code.startsWith('08') && !code.startsWith('57P');

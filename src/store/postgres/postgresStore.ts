@@ -36,7 +36,7 @@ const mostConnections = 4;
 /** A renewal that is not answered is asked for again, on another connection, while there is time. In ms. */
 const shortestAnswerMs = 250;
 
-/** How long the end of a store waits for its server, in ms. */
+/** Time that the end of a store waits for its server, in ms. */
 const closeMs = 5_000;
 
 /** Its sessions are nobody's until it can say whose they are. */
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
   readonly runtimes: PgRuntimes;
   readonly children: PgChildren;
   readonly alerts: PgAlerts;
-  /** What other nodes are told, and tell. */
+  /** Connection by which other nodes are told, and tell. */
   readonly node: NodeConnection;
   readonly #target: PgTarget;
   readonly #options: PostgresOptions;

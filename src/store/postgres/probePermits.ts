@@ -3,11 +3,11 @@ import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 
-/** How long before a circuit may be probed it is asked who will, and for how long after that the others leave it to him, in ms. */
+/** Time before a circuit may be probed at which it is asked who will, and time after that for which the others leave it to him, in ms. */
 const aheadMs = 1_500;
 const longestMs = 2_000;
 
-/** Of several nodes that ask for the same probe one gets it, by the clock of the database. A change of the circuit ends all permits on it. */
+/** Gives a probe to one of several nodes that ask for it, by the clock of the database. A change of the circuit ends all permits on it. */
 const ask: RowStatement = {
   name: 'ask_probe',
   rank: 1,
@@ -28,8 +28,8 @@ interface Permit {
 }
 
 /**
- * Who of several nodes probes an open circuit, asked ahead, so that a call waits for nothing. Nodes ask that have calls of it. Who has asked and not got
- * it leaves the probe to the other for 2 s after it is due; then, or without an answer, each decides by what it knows.
+ * Permits of several nodes to probe an open circuit, asked ahead, so that a call waits for nothing. Nodes ask that have calls of it. A node that has asked
+ * and not got it leaves the probe to the other for 2 s after it is due; then, or without an answer, each decides by what it knows.
  */
 export class ProbePermits {
   readonly #database: PgDatabase;
@@ -59,13 +59,13 @@ export class ProbePermits {
         continue;
       }
       const waitMs = openUntil - wallNow;
-      // One that is due is decided by what is known.
+      // A probe that is due is decided by what is known.
       if (waitMs <= 0 || waitMs > aheadMs || this.#permits.get(name)?.generation === generation) continue;
       void this.#ask(name, generation, Math.ceil(waitMs + longestMs));
     }
   }
 
-  /** Whether a probe is left to another node. */
+  /** Tells whether a probe is left to another node. */
   isOthers(name: string, generation: number): boolean {
     const permit = this.#permits.get(name);
     return permit?.generation === generation && permit.isOurs === false && this.#clock.now() < permit.until;

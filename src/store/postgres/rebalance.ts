@@ -20,7 +20,7 @@ export interface RebalanceOptions {
   /** The runtime that takes. */
   readonly runtime: string;
   readonly leaseMs: number;
-  /** How many sessions it owns. */
+  /** Counts the sessions it owns. */
   readonly owned: () => number;
 }
 
@@ -34,7 +34,7 @@ export class Rebalance {
   /** From when on it may decide again, in monotonic ms. */
   #againAt = Number.NEGATIVE_INFINITY;
   #pauseLives = 1;
-  /** What was decided last, and whether any of it has come. */
+  /** Last decision, and whether any of it has come. */
   #decided: ReadonlySet<string> = new Set();
   #came = true;
 

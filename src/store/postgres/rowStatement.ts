@@ -2,9 +2,9 @@ import type { Sql } from './pgConnections.ts';
 
 /** A statement over many rows at once: each column of the rows is one array. */
 export interface RowStatement extends Sql {
-  /** Whether rows of one key may be in the same statement: they do not touch each other. @defaultValue false */
+  /** Lets rows of one key be in the same statement: they do not touch each other. @defaultValue false */
   readonly together?: boolean | undefined;
-  /** Whether the key is that of a lease, which the statement locks. @defaultValue false */
+  /** True where the key is that of a lease, which the statement locks. @defaultValue false */
   readonly isFenced?: boolean | undefined;
   /** Statements on rows that all nodes write come last, in this order, so that two nodes do not wait for each other. @defaultValue 0 */
   readonly rank?: number | undefined;
@@ -19,7 +19,7 @@ export interface RowStatement extends Sql {
  */
 export interface FencedStatement extends RowStatement {
   readonly isFenced: true;
-  /** One row, in a transaction that is this statement alone: token and id of the lease, the row, then the batch that it counts. */
+  /** Writes one row, in a transaction that is this statement alone: token and id of the lease, the row, then the batch that it counts. */
   readonly one: Sql;
   /**
    * Many rows: sessions, tokens and ids of their leases, each once, then the rows, then the batch. With one it is a transaction by itself, as it

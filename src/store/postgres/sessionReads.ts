@@ -6,10 +6,10 @@ import { rowsOf, type RowStatement } from './rowStatement.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 
-/** Of a message, as {@link toMessageRow} reads it. */
+/** Columns of a message, as {@link toMessageRow} reads it. */
 export const messageColumns =
   'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
-/** Of a call, as {@link toCallRow} reads it. */
+/** Columns of a call, as {@link toCallRow} reads it. */
 export const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
   c.started_at, c.state, c.result, c.result_seq, c.settled_at`;
 
@@ -94,7 +94,7 @@ export async function readPast(
   });
 }
 
-/** One dead letter of a session; undefined where there is none, or the store cannot be read. */
+/** Reads one dead letter of a session; undefined where there is none, or the store cannot be read. */
 export async function readDeadLetter(
   database: PgDatabase,
   session: string,
@@ -121,7 +121,7 @@ export function toMessageRow(row: PgRow): MessageRow {
   };
 }
 
-/** What names the message of a row. */
+/** Names the message of a row. */
 export function nameOf(row: PgRow): MessageName {
   const mail = mailOf(row);
   return mail === undefined ? { number: Number(row['number']) } : { number: Number(row['number']), mail };

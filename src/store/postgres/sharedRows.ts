@@ -3,7 +3,7 @@ import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 import type { Sql } from './pgConnections.ts';
 
-/** How often it is looked for what other nodes have changed, in ms. */
+/** Interval at which changes by other nodes are looked for, in ms. */
 const lookEveryMs = 500;
 
 /** Rows of which every node has a copy. */

@@ -5,10 +5,10 @@ import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 import type { Rebalance } from './rebalance.ts';
 
-/** What is told when a lease was given back. */
+/** Hint that a lease was given back. */
 export const releasedHint = 'released';
 
-/** How often all are asked about though nothing was heard, in lives of a lease: what was told may have been missed. */
+/** Interval at which all are asked about though nothing was heard, in lives of a lease: what was told may have been missed. */
 const unheardLives = 4;
 
 export interface TakeoversOptions {
@@ -18,14 +18,14 @@ export interface TakeoversOptions {
   /** The runtime that asks. */
   readonly runtime: string;
   readonly leaseMs: number;
-  /** Whether it would hear that a lease was given back. */
+  /** Tells whether it would hear that a lease was given back. */
   readonly hears: () => boolean;
   readonly rebalance: Pick<Rebalance, 'look' | 'claimed'>;
 }
 
 /**
- * When sessions of other nodes can be taken over. Very many may be waited for, so they are asked about when one may have become free: their owner
- * has expired, or a lease was given back. What is asked often is which nodes live: they are few.
+ * Watch for sessions of other nodes that can be taken over. Very many may be waited for, so they are asked about when one may have become free: their owner
+ * has expired, or a lease was given back. It is often asked which nodes live: they are few.
  */
 export class Takeovers {
   readonly #options: TakeoversOptions;
@@ -33,7 +33,7 @@ export class Takeovers {
   /** Sessions whose owners those are. */
   #known = new Set<string>();
   #isWoken = false;
-  /** When all were asked about, in monotonic ms. */
+  /** Time when all were asked about, in monotonic ms. */
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TakeoversOptions) {

@@ -27,8 +27,8 @@ export async function loadBetterSqlite3(node: string = process.versions.node): P
 }
 
 /**
- * Whether this version of better-sqlite3 can abort the process on this Node. Before 13, one compiled with the headers of
- * Node 24.19 or newer does when a statement is collected while no JavaScript runs; a binary does not tell its headers.
+ * Tells whether this version of better-sqlite3 can abort the process on this Node. Before 13, one compiled with the headers of Node 24.19 or newer does when
+ * a statement is collected while no JavaScript runs; a binary does not tell its headers.
  */
 export function canAbort(version: string, node: string): boolean {
   return Number.parseInt(version, 10) < 13 && Number.parseInt(node, 10) >= 24;

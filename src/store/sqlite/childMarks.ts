@@ -32,7 +32,7 @@ export function createChildMark(database: string): ChildMark {
 
 let lastNumber = 0;
 
-/** Whether a process that had children on record is no longer there, or it cannot be told at once. Never throws. */
+/** Tells whether a process that had children on record is no longer there, or it cannot be told at once. Never throws. */
 export function hasMarkOfDead(database: string): boolean {
   return marksOf(database).some((mark) => !isAlive(mark));
 }

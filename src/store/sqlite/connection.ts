@@ -10,15 +10,15 @@ import { isOutdated, prepareSchema, type Schema } from './schema.ts';
 import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
 
 /**
- * How long one statement may block the event loop on a lock, in ms. In a database without WAL a transaction can wait twice, at
- * its begin for writers and at its commit for readers; on a loaded machine each sleep takes longer. Together they stay below
- * the 20 ms of O-1; a writer that takes longer is waited for off the loop.
+ * Time that one statement may block the event loop on a lock, in ms. In a database without WAL a transaction can wait twice, at its begin for writers and at
+ * its commit for readers; on a loaded machine each sleep takes longer. Together they stay below the 20 ms of O-1; a writer that takes longer is waited for
+ * off the loop.
  */
 const defaultLockWaitMs = 5;
 
 /** A database that is opened when it is used, and opened again after it failed. */
 export interface Connection {
-  /** How often the file in use has been found to be another one than before; the rows of that one are not in it. */
+  /** Number of times the file in use has been found to be another one than before; the rows of that one are not in it. */
   readonly generation: number;
   /** Of what is acknowledged in it. */
   readonly mark: Pick<LogMark, 'lost' | 'enter'>;
@@ -61,7 +61,7 @@ export function createConnection(
     try {
       const schema = prepareSchema(database, synchronous);
       const identity = identify(path);
-      // One with the identity of the last may be made anew where that was.
+      // A file with the identity of the last may be made anew where that was.
       if (last !== undefined && (identity !== last || schema.isNew)) generation++;
       // That one of a run was lost, and what it had, is told by the run.
       mark.opened(database, wasThere && last !== '');

@@ -1,7 +1,7 @@
 export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
 
-/** What we use of a SQLite connection, the same over every driver. Everything is synchronous and throws what SQLite reports. */
+/** SQLite connection as we use it, the same over every driver. Everything is synchronous and throws what SQLite reports. */
 export interface Database {
   exec(sql: string): void;
   /** The statement for this text, prepared once. */
@@ -20,7 +20,7 @@ export interface Statement {
 
 export interface OpenOptions {
   readonly readOnly?: boolean | undefined;
-  /** How long a statement blocks on another writer's lock before it fails with SQLITE_BUSY, in ms. */
+  /** Time that a statement blocks on another writer's lock before it fails with SQLITE_BUSY, in ms. */
   readonly busyTimeoutMs: number;
 }
 

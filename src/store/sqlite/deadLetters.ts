@@ -7,7 +7,7 @@ import type { DeadLetterRecord } from '../storeReader.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
 
-/** One dead letter of a session. */
+/** Reads one dead letter of a session. */
 export function selectDeadLetter(database: Database, session: string, number: number): StoredDeadLetter | undefined {
   const row = database
     .prepare(`SELECT body, state FROM unwedge_messages WHERE session = ? AND number = ? AND ${isDeadLetter}`)

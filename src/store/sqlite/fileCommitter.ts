@@ -9,7 +9,7 @@ import { lostLogText } from './logMark.ts';
 import type { Schema } from './schema.ts';
 import { diagnose, type SqliteTrouble } from './trouble.ts';
 
-/** One write to the file. */
+/** Write to the file. */
 export interface FileWrite extends Write {
   /** Runs inside a transaction, and again if that fails. @param transaction - another object for each. */
   run(database: Database, schema: Schema, transaction: object): void;

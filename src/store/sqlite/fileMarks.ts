@@ -2,7 +2,7 @@ import { existsSync, renameSync, type Stats, statSync } from 'node:fs';
 import { identityOf } from '../openHere.ts';
 import type { Database } from './database.ts';
 
-/** What a database and its log looked like after our last use of them. */
+/** State of a database and its log after our last use of them. */
 export interface FileMarks {
   readonly size: number;
   /** Undefined without a log: another journal mode, or nothing was written yet. */
@@ -21,8 +21,8 @@ export function markFiles(database: Database, path: string): FileMarks {
 }
 
 /**
- * Whether somebody cut or replaced the files under an open database. SQLite writes on behind the cut without an error, and what it writes
- * there is lost. A log that another connection begins anew shrinks too, but that connection changes the data version.
+ * Tells whether somebody cut or replaced the files under an open database. SQLite writes on behind the cut without an error, and what it writes there is
+ * lost. A log that another connection begins anew shrinks too, but that connection changes the data version.
  */
 export function isCut(database: Database, path: string, { size, log, dataVersion }: FileMarks): boolean {
   const now = look(`${path}-wal`);
@@ -51,7 +51,7 @@ export function dataVersionOf(database: Database): unknown {
   return database.prepare('PRAGMA data_version').get()?.['data_version'];
 }
 
-/** What the file has to hold once the log is in it, in bytes. */
+/** Computes what the file has to hold once the log is in it, in bytes. */
 function pagesOf(database: Database): number {
   const value = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   return value('page_count') * value('page_size');

@@ -16,8 +16,8 @@ export interface HeldMessage {
 }
 
 /**
- * What is committed of a session and still needed after the next start: messages and calls without an end, keys, and the last numbers.
- * A new file is given it when the earlier one was lost under a live runtime.
+ * Rows of a session that are committed and still needed after the next start: messages and calls without an end, keys, and the last numbers. A new file is
+ * given them when the earlier one was lost under a live runtime.
  */
 export class HeldRows {
   readonly #messages = new Map<number, HeldMessage>();
@@ -32,7 +32,7 @@ export class HeldRows {
     return this.#messages.size + this.#calls.size;
   }
 
-  /** Whether a message has no end yet. */
+  /** Tells whether a message has no end yet. */
   holds(message: number): boolean {
     return this.#messages.has(message);
   }
@@ -73,7 +73,7 @@ export class HeldRows {
     this.#calls.delete(call);
   }
 
-  /** What an earlier run has left, once it is read. */
+  /** Takes what an earlier run has left, once it is read. */
   recalled({ keys, lastMessage, lastTurn }: Past): void {
     this.#lastMessage = Math.max(this.#lastMessage, lastMessage);
     this.#lastTurn = Math.max(this.#lastTurn, lastTurn);
@@ -95,7 +95,7 @@ export class HeldRows {
       ] as const;
       insert.run(session, number, body, key ?? null, state, deliveries, stops, Math.round(at), ...turn, null);
     }
-    // Of those that have ended, what a second one is recognised by, and the numbers that must not be used again.
+    // Messages that have ended leave what a second one is recognised by, and the numbers that must not be used again.
     const at = Math.round(this.#lastAt);
     const over = (number: number, key: string | null) =>
       insert.run(session, number, '{}', key, 'done', 0, 0, at, this.#lastTurn, null, null, at);

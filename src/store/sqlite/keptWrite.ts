@@ -10,7 +10,7 @@ export type WriteKind = 'begins' | 'toldNext';
 /** Runs within a transaction. @returns the number of rows it changed. */
 export type Change = (database: Database, schema: Schema) => number;
 
-/** One write of a session's ledger; there is one for each row, so it is one object. */
+/** Write of a session's ledger; there is one for each row, so it is one object. */
 export class KeptWrite implements FileWrite {
   readonly begins: boolean;
   readonly toldNext: boolean;

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Claimed } from './sessionFence.ts';
 
-/** How a message came to its end, of which its sender may have heard. */
+/** End of a message, of which its sender may have heard. */
 export interface OwedEnd extends Claimed {
   readonly number: number;
   readonly end: MessageEnd;
@@ -31,7 +31,7 @@ export interface LeftRuns {
   forget(id: string): void;
 }
 
-/** What may hold a row of the run: a file that is no database has none, and gets no other beside it. */
+/** Contents that may hold a row of the run: a file that is no database has none, and gets no other beside it. */
 const holdsRows: ReadonlySet<Contents> = new Set(['sqlite', 'empty', 'unknown']);
 
 /** @param path - of the database, absolute. */

@@ -19,7 +19,7 @@ import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import { insertEvent } from './eventLog.ts';
 import type { Schema } from './schema.ts';
 
-/** How long the lock of another process is waited for, in ms: nobody else waits for this one. */
+/** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
 
 /** Carries an order out in one transaction, which a gateway that claims the session meanwhile comes before or after. @throws what SQLite reports. */
@@ -86,7 +86,7 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   return { ok: true, text: sentText(message, as) };
 }
 
-/** Whether a runtime that may live has the session: one that is entered, and was not found dead. */
+/** Tells whether a runtime that may live has the session: one that is entered, and was not found dead. */
 function isOwned(database: Database, owner: unknown, dead: ReadonlySet<string>): boolean {
   if (typeof owner !== 'string' || dead.has(owner)) return false;
   return database.prepare('SELECT 1 FROM unwedge_runtimes WHERE id = ?').get(owner) !== undefined;

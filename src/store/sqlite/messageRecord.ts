@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
 import { selectHistory } from './sessionTables.ts';
 
-/** One message of a session. A file has no mail. @throws what SQLite reports. */
+/** Reads one message of a session. A file has no mail. @throws what SQLite reports. */
 export function readMessage(database: Database, session: string, id: string): MessageRecord | undefined {
   const named = messageNamed(id, session);
   if (named === undefined || !('number' in named) || !hasTable(database, 'unwedge_messages')) return undefined;

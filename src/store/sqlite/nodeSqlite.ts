@@ -1,7 +1,7 @@
 import type { Driver } from './database.ts';
 import { type RawDatabase, wrapDatabase } from './sqlConnection.ts';
 
-/** What we use of the module `node:sqlite`, which the types of the oldest Node we run on do not know. */
+/** Parts of the module `node:sqlite` that we use, which the types of the oldest Node we run on do not know. */
 export interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => RawDatabase;
 }

@@ -15,7 +15,7 @@ class OlderRunsError extends Error {
   }
 }
 
-/** How long a run counts of which the system cannot say whether it lives, in ms. */
+/** Time for which a run counts of which the system cannot say whether it lives, in ms. */
 const unknownForMs = 300_000;
 
 /**
@@ -32,7 +32,7 @@ export function refuseOlderRunsOf(driver: Driver, path: string, isNeeded: (datab
     database = driver.open(path, { busyTimeoutMs: 0, readOnly: true });
     if (isNeeded(database)) refuseOlderRuns(database);
   } catch (error) {
-    // What else is wrong with it is found when it is opened.
+    // Any other fault of it is found when it is opened.
     if (error instanceof OlderRunsError) throw error;
   } finally {
     database?.close();
@@ -66,7 +66,7 @@ function isThisProcess(pid: number, start: string): boolean {
   return own === undefined || own.start === start;
 }
 
-/** Where the system does not tell when a process began, its number may be that of another by now; one that nobody has is dead. */
+/** Judges by the number where the system does not tell when a process began: it may be that of another by now; one that nobody has is dead. */
 function withoutWorld(pid: number): Liveness {
   try {
     process.kill(pid, 0);

@@ -1,11 +1,11 @@
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
 
-/** What one step did. */
+/** Result of one step. */
 export interface Pruned {
   /** Rows it deleted. */
   readonly rows: number;
-  /** Whether there may be more. */
+  /** True where there may be more. */
   readonly more: boolean;
 }
 

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { Database, Driver } from './database.ts';
 import { codeOf } from './trouble.ts';
 
-/** How long a reader waits for a lock, in ms. Readers are short-lived processes that have nothing else to do. */
+/** Time that a reader waits for a lock, in ms. Readers are short-lived processes that have nothing else to do. */
 const busyTimeoutMs = 5_000;
 
 /**
@@ -27,7 +27,7 @@ export function openQueryOnly(driver: Driver, path: string): Database {
   }
 }
 
-/** What SQLite says where it cannot make the files of a WAL database beside it. */
+/** Codes of SQLite where it cannot make the files of a WAL database beside it. */
 const unwritable: ReadonlySet<string> = new Set(['SQLITE_READONLY', 'SQLITE_CANTOPEN']);
 
 /**

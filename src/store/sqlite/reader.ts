@@ -160,7 +160,7 @@ export async function openSqliteReader(path: string, loaders?: readonly DriverLo
   try {
     database = openQueryOnly(found.driver, path);
     const ours = isOurs(database);
-    // One that was moved says where to.
+    // A file that was moved says where to.
     versionsOf(database, ours);
     const { name, exists } = findEventTable(database, ours);
     if (!exists) throw new Error('it holds no events of unwedge');

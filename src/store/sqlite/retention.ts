@@ -15,7 +15,7 @@ import {
 import type { Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
-/** What one step may take of an event-loop turn, in ms. */
+/** Time that one step may take of an event-loop turn, in ms. */
 const stepMs = 5;
 /** Rows of the first step of a pass; then as many as fit {@link stepMs}, within bounds. */
 const firstRows = 100;
@@ -31,11 +31,11 @@ export interface RetentionParts {
 
 /** Deletes what is too old or too much: soon after the start and every hour, in steps so small that nobody waits for them. */
 export interface Pruner {
-  /** Where no pass has begun, a little is deleted with the last commit: a file that is only opened for moments must not grow for ever. */
+  /** Stops; where no pass has begun, a little is deleted with the last commit: a file that is only opened for moments must not grow for ever. */
   stop(): void;
 }
 
-/** What a pass goes through, one after the other. A step says whether there is more of the same. */
+/** Step of a pass, which goes through them one after the other. It says whether there is more of the same. */
 type Step = (database: Database, schema: Schema, limit: number) => Pruned;
 
 export function startPruner({ file, clock, facts, retention }: RetentionParts): Pruner {

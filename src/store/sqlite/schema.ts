@@ -49,7 +49,7 @@ const createChildren = `CREATE TABLE unwedge_children (
   PRIMARY KEY (pid, process_start)
 ) STRICT;`;
 
-/** Whose a session is. A write carries the fence it was claimed with; a claim by another runtime raises it. */
+/** Owner of each session. A write carries the fence it was claimed with; a claim by another runtime raises it. */
 const createSessions = `CREATE TABLE unwedge_sessions (
   id TEXT PRIMARY KEY,
   owner TEXT,
@@ -117,7 +117,7 @@ const createRates = `CREATE TABLE unwedge_rates (
   at INTEGER NOT NULL
 ) STRICT;`;
 
-/** How calls ended, by minute; `tool` is empty for all of an integration. The figures as JSON: they are read and written as one. */
+/** Ends of calls, by minute; `tool` is empty for all of an integration. The figures as JSON: they are read and written as one. */
 const createStatistics = `CREATE TABLE unwedge_statistics (
   minute INTEGER NOT NULL,
   integration TEXT NOT NULL,
@@ -146,7 +146,7 @@ const createFlights = `CREATE TABLE unwedge_flights (
 ) STRICT;
 CREATE INDEX unwedge_flights_by_integration ON unwedge_flights (integration);`;
 
-/** What was in force for an integration or a session, once for each content, as JSON. */
+/** Settings in force for an integration or a session, once for each content, as JSON. */
 const createPolicies = `CREATE TABLE unwedge_policies (
   name TEXT NOT NULL,
   policy TEXT NOT NULL,
@@ -179,7 +179,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   // Deliveries that an orderly stop ended: they do not speak against the message.
   (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
   (database) => database.exec('ALTER TABLE unwedge_breakers ADD COLUMN cause TEXT'),
-  // What a claim looks for in a session, however long its history is.
+  // A claim looks for these in a session, however long its history is.
   (database) => {
     database.exec(
       "CREATE INDEX unwedge_messages_unprocessed ON unwedge_messages (session) WHERE state IN ('waiting', 'taken')",
@@ -197,7 +197,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createFlights);
     database.exec(createPolicies);
   },
-  // What a reconcile rule needs at the next start, and what it found out.
+  // Columns for what a reconcile rule needs at the next start, and what it found out.
   (database) => {
     const columns = [
       'rule TEXT',
@@ -208,7 +208,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     ];
     for (const column of columns) database.exec(`ALTER TABLE unwedge_calls ADD COLUMN ${column}`);
   },
-  // Of those that belong to no session, as JSON: they are read and written as one.
+  // Calls that belong to no session, as JSON: they are read and written as one.
   (database) => database.exec('ALTER TABLE unwedge_runtimes ADD COLUMN calls TEXT'),
 ];
 
@@ -228,11 +228,11 @@ interface EventTable {
 }
 
 export interface Schema {
-  /** Whether the file is ours alone. */
+  /** True where the file is ours alone. */
   readonly ours: boolean;
-  /** Where events go: `events`, or `unwedge_events` in a foreign database without a table we can use. */
+  /** Table of events: `events`, or `unwedge_events` in a foreign database without a table we can use. */
   readonly eventTable: EventTable['name'];
-  /** Whether nothing of ours was in it before it was opened. */
+  /** True where nothing of ours was in it before it was opened. */
   readonly isNew: boolean;
 }
 
@@ -278,7 +278,7 @@ function migrate(database: Database, ours: boolean): void {
     .run(String(migrations.length));
 }
 
-/** Whether the database carries our mark, or nothing at all yet. */
+/** Tells whether the database carries our mark, or nothing at all yet. */
 export function isOurs(database: Database): boolean {
   const mark = database.prepare('PRAGMA application_id').get()?.['application_id'];
   if (mark === applicationId) return true;
@@ -305,7 +305,7 @@ export function versionsOf(database: Database, ours: boolean): { readonly versio
   return { version, known: migrations.length };
 }
 
-/** Whether what was made by an earlier version has to be changed before it can be used. */
+/** Tells whether what was made by an earlier version has to be changed before it can be used. */
 export function isOutdated(database: Database): boolean {
   const { version, known } = versionsOf(database, isOurs(database));
   return version > 0 && version < known && hasTable(database, 'unwedge_runtimes');
@@ -334,7 +334,7 @@ function isRowId(column: SqlRow): boolean {
   return column['pk'] === 1 && String(column['type']).toUpperCase() === 'INTEGER';
 }
 
-/** Whether a database has this table: one of an earlier version, or of OpenClaw alone, may not. */
+/** Tells whether a database has this table: one of an earlier version, or of OpenClaw alone, may not. */
 export function hasTable(database: Database, name: string): boolean {
   return database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(name) !== undefined;
 }

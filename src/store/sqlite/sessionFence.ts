@@ -8,7 +8,7 @@ export interface Claimed {
   readonly fence: number;
 }
 
-/** Whether a session is still whose it was. @param transaction - another object for each. */
+/** Tells whether a session is still whose it was. @param transaction - another object for each. */
 export type Fence = (database: Database, transaction: object) => boolean;
 
 /**

@@ -18,7 +18,7 @@ import {
 } from '../sessionRows.ts';
 import type { Database, SqlRow } from './database.ts';
 
-/** What nobody needs before a session goes on, for the runtime that has claimed it. */
+/** Reads what nobody needs before a session goes on, for the runtime that has claimed it. */
 export function selectPast(database: Database, session: string, historyLimit: number): Past {
   const last = database
     .prepare(
@@ -89,7 +89,7 @@ export function settleLost(
   return call;
 }
 
-/** What is noted of the question about a call; a call that is settled keeps it too. */
+/** Writes what is noted of the question about a call; a call that is settled keeps it too. */
 export function noteVerdict(database: Database, call: string, found: StoredVerdict | undefined, at: number): number {
   return found === undefined
     ? database
@@ -127,7 +127,7 @@ export function settleOnce(database: Database, { call, json, seq, at }: Settleme
     .run(json, at, call);
 }
 
-/** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+/** Keeps the row of a message with a key, without its text, for as long as a second one of that key has to be recognised. */
 export function forgetTurns(database: Database, session: string, beforeTurn: number): number {
   const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
   const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';

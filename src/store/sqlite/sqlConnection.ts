@@ -1,7 +1,7 @@
 import { noteOpened } from '../openHere.ts';
 import type { Database, SqlRow, SqlValue, Statement } from './database.ts';
 
-/** What both drivers have in common once they are open. */
+/** Parts that both drivers have in common once they are open. */
 export interface RawDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): RawStatement;

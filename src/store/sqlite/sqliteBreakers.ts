@@ -9,10 +9,10 @@ import type { StoreFile } from './storeFile.ts';
 export class SqliteBreakers implements BreakerStates {
   readonly #file: StoreFile;
   readonly #redact: Redactor;
-  /** What is saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
+  /** Breakers saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
   readonly #pending = new Map<string, PersistedBreaker>();
 
-  /** Of the file, when it was last looked at for what others have changed. */
+  /** Version of the file, when it was last looked at for what others have changed. */
   #version: unknown = undefined;
 
   /** @param redact - why a circuit opened is kept without secrets. */
@@ -36,7 +36,7 @@ export class SqliteBreakers implements BreakerStates {
   }
 
   countFailure(name: string, generation: number): number | undefined {
-    // What waits in the queue may be the generation that is asked for.
+    // A row that waits in the queue may be of the generation that is asked for.
     const counted = this.#pending.has(name)
       ? undefined
       : this.#file.ask((database) => countFailure(database, name, generation), undefined);
@@ -151,8 +151,8 @@ interface Claim {
 }
 
 /**
- * One fenced UPDATE, so that of all processes one wins. Times too far ahead to be true are those of a wall clock that has
- * stepped back since; they must not block probes for as long as the step was.
+ * Makes one fenced UPDATE, so that of all processes one wins. Times too far ahead to be true are those of a wall clock that has stepped back since; they must
+ * not block probes for as long as the step was.
  */
 function claimLease(database: Database, { name, generation, owner, leaseMs, wallNow }: Claim): boolean {
   const now = Math.round(wallNow);

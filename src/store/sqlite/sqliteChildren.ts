@@ -7,9 +7,9 @@ import type { StoreFile } from './storeFile.ts';
 export class SqliteChildren implements ChildRecords {
   readonly #file: StoreFile;
   readonly #mark: ReturnType<typeof createChildMark>;
-  /** What waits to be written; taken out again by a child that ends first. */
+  /** Children that wait to be written; one that ends first is taken out again. */
   readonly #pending = new Set<string>();
-  /** Those that were added here and not removed. */
+  /** Children that were added here and not removed. */
   readonly #own = new Set<string>();
 
   constructor(file: StoreFile) {
@@ -39,7 +39,7 @@ export class SqliteChildren implements ChildRecords {
 
   remove(child: Pick<ChildRecord, 'pid' | 'start'>): void {
     const key = keyOf(child);
-    // What is written before the row is deleted is only a mark too many.
+    // A mark that is written before the row is deleted is only one too many.
     const committed = (): void => {
       if (this.#own.delete(key) && this.#own.size === 0) this.#mark.remove();
     };
@@ -48,7 +48,7 @@ export class SqliteChildren implements ChildRecords {
   }
 
   async reaped(): Promise<void> {
-    // What was forgotten is to be committed first.
+    // Children that were forgotten are to be committed first.
     await this.#file.flush();
     clearChildMarks(this.#file.path, new Set((await this.list()).map(({ ownerPid }) => ownerPid)));
   }

@@ -47,7 +47,7 @@ export class SqliteFlights implements FlightRecords {
   }
 }
 
-/** Of a database of before, which has no such table: none. What somebody damaged is left out. */
+/** Reads none from a database of before, which has no such table. Anything that somebody damaged is left out. */
 export function selectFlights(database: Database, { integration = '', since = 0 }: FlightQuery): FlightRecord[] {
   if (!hasTable(database, 'unwedge_flights')) return [];
   return database
@@ -56,7 +56,7 @@ export function selectFlights(database: Database, { integration = '', since = 0 
     .flatMap(flightsIn);
 }
 
-/** Of a database of before: none. What somebody damaged is left out. */
+/** Reads none from a database of before. Anything that somebody damaged is left out. */
 export function selectPolicies(database: Database): PolicyRow[] {
   if (!hasTable(database, 'unwedge_policies')) return [];
   return database.prepare('SELECT * FROM unwedge_policies ORDER BY seen_at').all().flatMap(policiesIn);

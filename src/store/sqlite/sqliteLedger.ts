@@ -29,7 +29,7 @@ import { forgetTurns, noteVerdict, settleOnce } from './sessionTables.ts';
 import { type Claimed, createFence, type Fence } from './sessionFence.ts';
 import type { StoreFile } from './storeFile.ts';
 
-/** What the ledgers of a run share. */
+/** Surroundings that the ledgers of a run share. */
 export interface LedgerScope {
   readonly file: StoreFile;
   readonly log: Pick<EventLog, 'insert'>;
@@ -38,8 +38,7 @@ export interface LedgerScope {
 }
 
 /**
- * One session's rows in the file: writes of one event-loop turn share a commit, in the order they were made. It knows which of its rows a new
- * file needs.
+ * Rows of one session in the file: writes of one event-loop turn share a commit, in the order they were made. It knows which of its rows a new file needs.
  */
 export class SqliteLedger implements SessionLedger, Carrier {
   readonly #claimed: Claimed;
@@ -169,7 +168,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
         this.#held().posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
       },
     );
-    // Who ordered it is told that it was not done: it must not come about when the store is back.
+    // Its caller is told that it was not done: it must not come about when the store is back.
     return kept.then((what) => {
       isOff = true;
       return what;
@@ -202,7 +201,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     await this.#write((database) => database.prepare(release).run(this.#claimed.session));
   }
 
-  /** What the claim has found to be delivered, and calls that are pending still. */
+  /** Takes what the claim has found to be delivered, and calls that are pending still. */
   restored(waiting: readonly WaitingMessage[], stops: Unprocessed['stops'], open: readonly StoredCall[]): void {
     for (const { message, ...more } of waiting) {
       this.#held().posted({ ...more, body: toJson(message), stops: stops.get(more.number) ?? 0, taken: undefined });

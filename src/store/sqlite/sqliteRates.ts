@@ -3,7 +3,7 @@ import { bucketOf, forgetRatesMs, levelsIn, type RateStates } from '../rates.ts'
 import type { Database } from './database.ts';
 import type { StoreFile } from './storeFile.ts';
 
-/** What was noted and is not in the file yet. */
+/** Note of what is not in the file yet. */
 interface Note {
   readonly order: RateOrder;
   readonly wallNow: number;
@@ -23,12 +23,12 @@ export class SqliteRates implements RateStates {
     const name = bucketOf(key);
     const notes = this.#notes.get(name);
     const grant = this.#file.ask((database) => {
-      // What has no limit yet is only read: most who learn from answers are never told any.
+      // A bucket that has no limit yet is only read: most who learn from answers are never told any.
       if (notes === undefined && asksNothing(order) && selectLevels(database, name) === undefined) {
         return takeFrom({}, order, wallNow);
       }
       return database.immediate(() => {
-        // Who draws in the turn in which it noted something is bound by that too.
+        // A draw in the turn in which something was noted is bound by that too.
         for (const note of notes ?? []) take(database, name, note.order, note.wallNow);
         return take(database, name, order, wallNow);
       });

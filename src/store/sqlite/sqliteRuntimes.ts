@@ -15,7 +15,7 @@ export class SqliteRuntimes implements Runtimes {
   readonly #left: LeftRuns;
   /** Runs that are to be taken off, until that is committed. */
   readonly #leaving = new Set<string>();
-  /** What is to be entered and is not committed; a store that is degraded for long gets one write for each, not one a minute. */
+  /** Rows that are to be entered and are not committed; a store that is degraded for long gets one write for each, not one a minute. */
   readonly #pending = new Map<string, RuntimeRow>();
   /** Runs that are in the file. */
   readonly #entered = new Map<string, RuntimeRow>();
@@ -106,7 +106,7 @@ function selectRuntimes(database: Database): readonly RuntimeRow[] {
   return database.prepare('SELECT * FROM unwedge_runtimes ORDER BY started_at, id').all().map(toRuntime);
 }
 
-/** One run, if it is entered. */
+/** Reads one run, if it is entered. */
 export function selectRuntime(database: Database, id: string): RuntimeRow | undefined {
   const row = database.prepare('SELECT * FROM unwedge_runtimes WHERE id = ?').get(id);
   return row === undefined ? undefined : toRuntime(row);
@@ -156,7 +156,7 @@ function upsertRuntime(database: Database, run: RuntimeRow): void {
     );
 }
 
-/** Whether messages or calls wait of sessions that a run owns: no other has claimed them. */
+/** Tells whether messages or calls wait of sessions that a run owns: no other has claimed them. */
 function hasWork(database: Database, id: string): boolean {
   const row = database
     .prepare(

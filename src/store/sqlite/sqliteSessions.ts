@@ -22,7 +22,7 @@ import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed, toC
 import { selectRuntime } from './sqliteRuntimes.ts';
 import type { StoreFile } from './storeFile.ts';
 
-/** What the sessions of every runtime on one file share. */
+/** Surroundings that the sessions of every runtime on one file share. */
 export interface SessionScope {
   readonly file: StoreFile;
   readonly log: Pick<EventLog, 'insert'>;
@@ -48,7 +48,7 @@ const mostLost = 200;
 export class SqliteSessions implements SessionStore {
   readonly #scope: SessionScope;
   readonly #runtime: RuntimeIdentity;
-  /** Those of this run; each session's latest. */
+  /** Ledgers of this run; each session's latest. */
   readonly #ledgers = new Map<string, SqliteLedger>();
 
   constructor(scope: SessionScope, runtime: RuntimeIdentity) {
@@ -148,7 +148,7 @@ export class SqliteSessions implements SessionStore {
     return { held: false, fence, recovered, stops, rows: kept.map(storedCall) };
   }
 
-  /** Those of a dead run, in slices: a commit of very many would block the event loop. */
+  /** Recovers those of a dead run, in slices: a commit of very many would block the event loop. */
   #recoverSome(database: Database, schema: Schema, owner: string, limits: CallRecovery): readonly LostCall[] {
     const settled = database
       .prepare(

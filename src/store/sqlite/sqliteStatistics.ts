@@ -33,7 +33,7 @@ export class SqliteStatistics implements CallStatisticsRecords {
   }
 }
 
-/** Of a database of before, which has no such table: none. */
+/** Reads none from a database of before, which has no such table. */
 export function selectStatistics(database: Database, since: number, of: 'tools' | 'whole' = 'tools'): CallFiguresRow[] {
   if (!hasTable(database, 'unwedge_statistics')) return [];
   return database
@@ -44,7 +44,7 @@ export function selectStatistics(database: Database, since: number, of: 'tools' 
     .map((row) => ({ ...ownerOf(row), minute: Number(row['minute']), ...figuresIn(row['figures']) }));
 }
 
-/** Of a database of before: none. */
+/** Reads none from a database of before. */
 export function selectTotals(database: Database): CallTotals[] {
   if (!hasTable(database, 'unwedge_totals')) return [];
   return database
@@ -67,7 +67,7 @@ function addToTotal(database: Database, row: CallFiguresRow): void {
     .run(integration, tool, JSON.stringify(sum));
 }
 
-/** One read and one write, in the transaction of the commit: nobody comes between. */
+/** Makes one read and one write, in the transaction of the commit: nobody comes between. */
 function addRow(database: Database, { integration, tool = '', minute, ...figures }: CallFiguresRow): void {
   const known = database
     .prepare('SELECT figures FROM unwedge_statistics WHERE minute = ? AND integration = ? AND tool = ?')

@@ -10,7 +10,7 @@ import { hasTable } from './schema.ts';
 import { selectBreakers } from './sqliteBreakers.ts';
 
 /**
- * What a database says as of `now`, wall time in ms since the epoch.
+ * Tells what a database says as of `now`, wall time in ms since the epoch.
  * @throws TypeError or RangeError for a wrong `now`, or what SQLite reports.
  */
 export function readStatus(database: Database, eventTable: string, now: number): StoreStatus {
@@ -34,7 +34,7 @@ function selectSessions(
   table: string,
   now: number,
 ): Pick<StoreStatus, 'sessions' | 'moreSessions'> {
-  // What an operator ended has been seen by one.
+  // A turn that an operator ended has been seen by one.
   const isFailed = `category = 'session' AND event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`;
   // With a bare column beside max(), SQLite gives that of the row with the maximum.
   const failed = database

@@ -7,11 +7,11 @@ import type { Database } from './database.ts';
 import { FileCommitter, type FileWrite, type RecordLost } from './fileCommitter.ts';
 import type { Schema } from './schema.ts';
 
-/** How a transaction behaves that has to wait. */
+/** Options of a transaction that has to wait. */
 export interface TransactOptions {
-  /** What becomes of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
+  /** Treatment of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
   readonly late?: 'skip' | 'run' | undefined;
-  /** Whether the process must not end while it waits for a lock. @defaultValue true */
+  /** Keeps the process from ending while it waits for a lock. @defaultValue true */
   readonly awaited?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export class StoreFile {
     return this.#queue.outage;
   }
 
-  /** How often the file in use has been found to be another one than before. */
+  /** Number of times the file in use has been found to be another one than before. */
   get generation(): number {
     return this.#connection.generation;
   }
@@ -54,7 +54,7 @@ export class StoreFile {
     this.#committer.recordsLost(record);
   }
 
-  /** Whether one more write is refused now; counts it as dropped. Ask before building it. */
+  /** Tells whether one more write is refused now; counts it as dropped. Ask before building it. */
   refuses(): boolean {
     return this.#queue.refuses();
   }

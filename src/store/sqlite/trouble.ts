@@ -2,7 +2,7 @@ import type { Trouble } from '../outage.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { contentsOf } from '../contentsOf.ts';
 
-/** What is wrong with a database. */
+/** Trouble with a database. */
 export interface SqliteTrouble extends Trouble {
   /** The row is at fault, not the file: the database refuses it whenever it comes. */
   readonly refusedRow: boolean;
@@ -35,7 +35,7 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** What was in the file is in a database now, and this stands in its place. */
+/** Error of a file whose content is in a database now; this stands in its place. */
 export class MovedError extends Error {
   readonly code = 'UNWEDGE_MOVED';
 
@@ -91,7 +91,7 @@ const fixes: Readonly<Record<string, string>> = {
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 
-/** What a failing store means. Accepts anything thrown. */
+/** Tells what a failing store means. Accepts anything thrown. */
 export function diagnose(error: unknown, path: string): SqliteTrouble {
   const code = codeOf(error);
   const message = messageOf(error);

@@ -2,8 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Whether a database can be kept there as far as the file system tells without opening it: a file that can be written, or room for one.
- * Never throws.
+ * Tells whether a database can be kept there as far as the file system tells without opening it: a file that can be written, or room for one. Never throws.
  * @param path - absolute.
  */
 export function isWritable(path: string): boolean {

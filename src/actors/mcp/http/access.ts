@@ -4,9 +4,9 @@ import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
 import { messageOf } from '../../../policy/thrown.ts';
 import type { RemoteAuth, TokenRefusal } from './remoteAuth.ts';
 
-/** How long the source of tokens may take over a refused one, in ms. */
+/** Time in ms that the source of tokens may take over a refused one. */
 const renewalMs = 30_000;
-/** How long a server is left alone that has refused what there is to show, in ms: doubled each time. */
+/** Time in ms that a server is left alone that has refused all there is to show: doubled each time. */
 const firstPauseMs = 5000;
 const longestPauseMs = 300_000;
 
@@ -44,7 +44,7 @@ export class Access {
   async token(signal: AbortSignal): Promise<string | undefined> {
     if (this.#auth === undefined) return undefined;
     const token = await this.#ask(this.#auth, signal);
-    // Who waits for a token may have been given up meanwhile: nothing is sent then.
+    // A request that waits for a token may have been given up meanwhile: nothing is sent then.
     signal.throwIfAborted();
     this.#refuseHeld(token);
     return token;
@@ -93,12 +93,12 @@ export class Access {
     if (held === undefined || held.token !== token) return;
     const leftMs = held.until - this.#clock.now();
     if (leftMs > 0) throw new AttemptError({ ...held.facts, outcome: 'not_started', retryAfterMs: leftMs });
-    // One request finds out; its fellows wait for what becomes of it no longer than a pause.
+    // A single request finds out; its fellows wait for the result no longer than a pause.
     this.#held = { ...held, until: this.#clock.now() + firstPauseMs };
     this.#renewal = undefined;
   }
 
-  /** One for all who were refused it, whoever of them is given up meanwhile. Never rejects. */
+  /** Renews once for all who were refused it, whoever of them is given up meanwhile. Never rejects. */
   async #renew(auth: RemoteAuth, token: string | undefined, refusal: TokenRefusal): Promise<boolean | FailureFacts> {
     const own = new AbortController();
     try {

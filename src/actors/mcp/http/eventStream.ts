@@ -3,7 +3,7 @@ import { lateModule } from '../../process/lateModule.ts';
 
 const eventsModule = lateModule(() => import('../../../streams/serverSentEvents.ts'));
 
-/** What becomes of the events of one response. */
+/** Handlers for the events of one response. */
 export interface EventStreamHandlers {
   /** Longest data of one event, in bytes. */
   readonly maxBytes: number;
@@ -16,7 +16,7 @@ export interface EventStreamHandlers {
   readonly flow: () => Promise<void> | undefined;
 }
 
-/** Whether a response is a stream of events. */
+/** Tells whether a response is a stream of events. */
 export function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }
@@ -45,7 +45,7 @@ export async function readEventStream(
     }
     parser.end();
   } finally {
-    // Of a stream that has ended there is nothing to cancel.
+    // A stream that has ended has nothing to cancel.
     void reader.cancel().catch(() => undefined);
   }
 }

@@ -5,14 +5,14 @@ import { fieldsOf, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
 import { readBody } from '../../../streams/readBody.ts';
 
-/** What is needed to say why a request failed. */
+/** Means that are needed to say why a request failed. */
 export interface FailureScope {
   readonly clock: Clock;
   /** Takes secrets of ours out of what others said. */
   readonly hide: (text: string) => string;
 }
 
-/** Of the body of a refusal, in bytes, and how long it is waited for, in ms. */
+/** Most of the body of a refusal, in bytes, and the time it is waited for, in ms. */
 const mostRefusalBytes = 65_536;
 const refusalMs = 1000;
 
@@ -23,7 +23,7 @@ export async function refusalText(response: Response, clock: Clock, signal: Abor
   return new TextDecoder().decode(bytes);
 }
 
-/** What a status that is no success means. @param text - the body. */
+/** Gives the meaning of a status that is no success. @param text - the body. */
 export function statusFacts(response: Response, text: string, { clock, hide }: FailureScope): FailureFacts {
   const { status, headers } = response;
   const said = hide(wordsOf(text));
@@ -44,8 +44,8 @@ export function statusFacts(response: Response, text: string, { clock, hide }: F
 const refusing: ReadonlySet<number> = new Set([501, 503, 505, 511, 529]);
 
 /**
- * Whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. 503 is
- * also what gateways say of a server that broke off or took too long; of a refusal it says when to come again, or the server itself is heard.
+ * Tells whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. 503 is
+ * also the word of gateways for a server that broke off or took too long; of a refusal it says when to come again, or the server itself is heard.
  */
 function isSilentOnEffect({ status, headers }: Response, text: string): boolean {
   if (status === 503) {
@@ -68,8 +68,8 @@ function lostKind(status: number, { kind }: FailureFacts): FailureKind {
 }
 
 /**
- * What it means that a request broke off. Before the connection stood nothing was sent. After that the server may have done what it was
- * asked, as when a process died with it.
+ * Gives the meaning of a request that broke off. Before the connection stood nothing was sent. After that the server may have done what it was asked, as when
+ * a process died with it.
  */
 export function brokenFacts(error: unknown, { clock, hide }: FailureScope): FailureFacts {
   if (error instanceof AttemptError) return error.facts;
@@ -86,7 +86,7 @@ export function lostAnswer(why: string): FailureFacts {
   return { kind: 'crash', reason: 'connection_lost', message, outcome: 'unknown' };
 }
 
-/** What came is no answer. */
+/** Gives the facts of no answer. */
 export function noAnswer(message: string, status?: number): FailureFacts {
   return { kind: 'protocol', message, outcome: 'unknown', status };
 }
@@ -96,7 +96,7 @@ export function tooLarge(maxBytes: number): FailureFacts {
   return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
 }
 
-/** What a refusal says for people: the message in its JSON, or its text without markup. */
+/** Reads the words of a refusal for people: the message in its JSON, or its text without markup. */
 function wordsOf(text: string): string {
   let value: unknown;
   try {

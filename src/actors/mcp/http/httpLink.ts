@@ -26,11 +26,11 @@ import { askInSession, greetAnew, type QuestionHost } from './sessionQuestion.ts
 import { StandingStream } from './standingStream.ts';
 import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
-/** How long a server may take over a message that has no answer, in ms. */
+/** Time in ms that a server may take over a message that has no answer. */
 const noticeMs = 30_000;
-/** How long a request that was called off stays open for the server to hear of that, in ms. */
+/** Time in ms that a request that was called off stays open for the server to hear of that. */
 const cancelMs = 1000;
-/** How long requests that the server has not reacted to yet may take to be refused as well, once one was refused for its session, in ms. */
+/** Time in ms that requests without a reaction of the server yet may take to be refused as well, once one was refused for its session. */
 const sameFateMs = 1000;
 
 /**
@@ -63,7 +63,7 @@ export class HttpLink extends RemoteLink {
   #version: string | undefined = undefined;
   #capabilities: McpParams = {};
   #era: 'legacy' | 'modern' | undefined = undefined;
-  /** What every request of the stateless era says of itself. */
+  /** Fields in which each request of the stateless era describes itself. */
   #envelope: McpParams | undefined = undefined;
   #standing: StandingStream | undefined = undefined;
   /** Lists that were answered before anybody listened for their changes. */
@@ -129,7 +129,7 @@ export class HttpLink extends RemoteLink {
     const limit = isNotice ? this.clock.setTimeout(() => exchange.abandon(), noticeMs, { running: true }) : undefined;
     await exchange.run();
     this.clock.clearTimeout(limit);
-    // What was refused with the session stays until the link ends.
+    // Exchanges refused with the session stay until the link ends.
     if (!exchange.isHeld) this.#exchanges.delete(exchange);
     this.checkIdle();
   }
@@ -351,7 +351,7 @@ export class HttpLink extends RemoteLink {
         return 'on';
       },
       opened: (again) => {
-        // What has ids is told again.
+        // Events with ids are told again.
         if (this.#eventId === undefined) this.#tellChanged(again, (method) => this.#announces(method), undefined);
       },
       refused: async (response, signal) => {
@@ -381,7 +381,7 @@ export class HttpLink extends RemoteLink {
     return fieldsOf(this.#capabilities[list])['listChanged'] === true;
   }
 
-  /** What changed while nobody could hear it is not known: that it may have is told. Before the first time only what was listed can be another. */
+  /** Tells that lists may have changed while nobody could hear it, as it is not known. Before the first time only a list that was read can be another. */
   #tellChanged(again: boolean, concerns: (method: string) => boolean, subscription: McpId | undefined): void {
     const params = subscription === undefined ? undefined : { _meta: { [subscriptionField]: subscription } };
     for (const method of ['tools/list', 'prompts/list', 'resources/list']) {
@@ -426,7 +426,7 @@ export class HttpLink extends RemoteLink {
       for (const exchange of this.#exchanges) {
         if (!exchange.isHeld) exchange.fail({ ...lostAnswer(facts.message), breaker: 'ignored' });
       }
-      // Those are ended one by one before the rest is, which was refused.
+      // Requests are ended one by one before the rest is, which was refused.
       this.clock.nextTurn(() => this.finish({ facts }));
     });
   }

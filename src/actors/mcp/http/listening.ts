@@ -9,11 +9,11 @@ export interface Listening {
   readonly link: Pick<StandingHost, 'clock' | 'random' | 'maxMessageBytes' | 'flow' | 'isAlive'>;
   readonly request: McpRequest;
   readonly open: (signal: AbortSignal) => Promise<Response>;
-  /** One line of the server, its end included. */
+  /** Receives one line of the server, its end included. */
   readonly out: (line: string) => void;
   /** The server refuses it for good. */
   readonly refused: (response: Response, text: string) => void;
-  /** What it brings is heard from here on. @param again - whether it was before. */
+  /** Called once its messages are heard. @param again - whether it was before. */
   readonly opened: (again: boolean) => void;
 }
 

@@ -1,7 +1,7 @@
 import { fieldsOf, type McpParams, type McpRequest } from '../../../protocol/mcp/message.ts';
 import { isModern, versionField } from '../../../protocol/mcp/methods.ts';
 
-/** Where the name stands that a request is routed by. */
+/** Fields with the name that a request is routed by. */
 const namedBy: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],

@@ -25,11 +25,11 @@ export function readOutgoing(text: string): Outgoing {
   return { text, message, requests: all.filter((each) => each.kind === 'request') };
 }
 
-/** Where the messages go that came in answer to some requests. */
+/** Sink for the messages that came in answer to some requests. */
 export interface MessageSink {
   /** Takes one line, its end included. */
   out(line: string): void;
-  /** Whether another request of this key waits for its answer. */
+  /** Tells whether another request of this key waits for its answer. */
   isOpenElsewhere(key: string): boolean;
   /** An answer came, as it was sent. */
   answered?(request: McpRequest, message: McpMessage & { kind: 'answer' }): void;
@@ -78,7 +78,7 @@ export class OpenRequests {
     return [...this.#open.values()].map(({ id }) => id);
   }
 
-  /** What came that was no message; undefined when all was. */
+  /** Text that came and was no message; undefined when all was. */
   get flaw(): string | undefined {
     return this.#flaw;
   }

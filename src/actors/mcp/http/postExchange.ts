@@ -8,7 +8,7 @@ import { brokenFacts, type FailureScope, lostAnswer, noAnswer, refusalText, tooL
 import { type MessageSink, OpenRequests, type Outgoing } from './openRequests.ts';
 import { resumeAnswer } from './resumption.ts';
 
-/** What one exchange needs of the link it belongs to. */
+/** Needs of one exchange from the link it belongs to. */
 export interface ExchangeHost {
   readonly clock: Clock;
   readonly scope: FailureScope;
@@ -20,26 +20,26 @@ export interface ExchangeHost {
   post(outgoing: Outgoing, signal: AbortSignal, mark: number): Promise<Response>;
   /** Opens a stream for what follows this event; undefined where there is no such thing. */
   readonly resume: ((lastEventId: string, signal: AbortSignal) => Promise<Response>) | undefined;
-  /** What becomes of a refusal that is no answer: the facts of its requests, or undefined where they are told with the end of the link. */
+  /** Handles a refusal that is no answer: gives the facts of its requests, or undefined where they are told with the end of the link. */
   refused(
     outgoing: Outgoing,
     response: Response,
     text: string,
     requests: OpenRequests,
   ): Promise<FailureFacts | undefined>;
-  /** What came in place of an answer may mean that the session is gone: what it means then, undefined when it does not. Never rejects. */
+  /** Gives the meaning of a reply that is no answer and may say that the session is gone; undefined when it does not. Never rejects. */
   doubt(outgoing: Outgoing, text: string, status: number | undefined, mark: number): Promise<FailureFacts | undefined>;
   failed(id: McpId, facts: FailureFacts): void;
-  /** What came is of a type that no answer has; may end the link. */
+  /** Called when a reply is of a type that no answer has; may end the link. */
   unreadable(outgoing: Outgoing, status: number, contentType: string | null): void;
 }
 
-/** How long a stream may stay open after its last answer, in ms: one that is read to its end leaves its connection to the next request. */
+/** Time in ms that a stream may stay open after its last answer: one that is read to its end leaves its connection to the next request. */
 const lingerMs = 1000;
 /** Characters of what is no answer that are looked at. */
 const longestWords = 2000;
 
-/** One line on its way to the server, until each of its requests has its answer. */
+/** A line on its way to the server, until each of its requests has its answer. */
 export class PostExchange {
   readonly outgoing: Outgoing;
   readonly requests: OpenRequests;
@@ -50,7 +50,7 @@ export class PostExchange {
   #lingering: Timer | undefined = undefined;
   #lastEventId: string | undefined = undefined;
   #retryMs: number | undefined = undefined;
-  /** What came on its stream that was no message of the protocol, the first of it. */
+  /** First of the text on its stream that was no message of the protocol. */
   #strange: string | undefined = undefined;
 
   /** Resolves when it is known whether the server takes it, or nobody waits for it any more. */
@@ -63,7 +63,7 @@ export class PostExchange {
     this.requests = new OpenRequests(outgoing.requests, host.sink);
   }
 
-  /** Whether it was refused for a reason that ends the link, which tells its requests. */
+  /** True where it was refused for a reason that ends the link, which tells its requests. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -117,7 +117,7 @@ export class PostExchange {
     }
   }
 
-  /** What came is no answer. Whether it says that the session is gone is found out before its requests are told. */
+  /** Handles a reply that is no answer. It finds out whether the session is gone before its requests are told. */
   async #failDoubted(facts: FailureFacts, text: string, status?: number): Promise<void> {
     if (this.requests.size === 0) return;
     const gone = await this.#host.doubt(this.outgoing, text, status, this.requests.mark);

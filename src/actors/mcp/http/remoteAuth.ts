@@ -1,4 +1,4 @@
-/** What a server said when it refused a token. */
+/** Words of a server that refused a token. */
 export interface TokenRefusal {
   /** 401, or 403 where the token does not go far enough. */
   readonly status: number;
@@ -6,7 +6,7 @@ export interface TokenRefusal {
   readonly wwwAuthenticate?: string | undefined;
 }
 
-/** Where the tokens for a remote server come from. Each goes as `authorization: Bearer …` and is kept out of all that is told. */
+/** Source of the tokens for a remote server. Each goes as `authorization: Bearer …` and is kept out of all that is told. */
 export interface RemoteAuth {
   /** The token of the moment, asked for before each request; undefined to send none. */
   token(signal: AbortSignal): string | undefined | Promise<string | undefined>;

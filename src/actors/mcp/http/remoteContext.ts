@@ -17,13 +17,13 @@ export interface KeptGreeting {
   readonly session: string | undefined;
 }
 
-/** How long a session that began so is taken for one that is still there, in ms. */
+/** Time in ms that a session that began so is taken for one that is still there. */
 const keptMs = 30_000;
 /** Between two sessions in a row that are given up before they were of use, in ms: doubled each time. */
 const firstRenewalMs = 2000;
 const longestRenewalMs = 60_000;
 
-/** What the incarnations of one remote server share: what is known of it, and what it is shown. */
+/** Knowledge that the incarnations of one remote server share: what is known of it, and what it is shown. */
 export class RemoteContext {
   readonly settings: TargetSettings;
   readonly access: Access;
@@ -31,7 +31,7 @@ export class RemoteContext {
   readonly random: Random;
   /** The transport that it turned out to speak, where it was to be found out. */
   transport: 'http' | 'sse' | undefined;
-  /** Of which era it was when it was last connected to. */
+  /** Era that it was of when it was last connected to. */
   era: 'legacy' | 'modern' | undefined = undefined;
   readonly #secrets: Record<string, string>;
   #hider: (text: string) => string;
@@ -68,7 +68,7 @@ export class RemoteContext {
     this.#hider = valueHider({ ...this.#secrets, ...tokens });
   }
 
-  /** Whether a session that was of no use yet may be given up for another: a server that loses each at once is not asked for one all the time. */
+  /** True where a session that was of no use yet may be given up for another: a server that loses each at once is not asked for one all the time. */
   get mayRenew(): boolean {
     return this.#clock.now() >= this.#renewableAt;
   }

@@ -6,7 +6,7 @@ import type { FailureScope } from './httpFailure.ts';
 import { type Outgoing, readOutgoing } from './openRequests.ts';
 import type { RemoteContext } from './remoteContext.ts';
 
-/** What the links to remote servers have in common: lines go out one by one, the first of them in order, and the end is told once. */
+/** Common base of the links to remote servers: lines go out one by one, the first of them in order, and the end is told once. */
 export abstract class RemoteLink implements ServerLink {
   readonly pid = undefined;
   readonly exit = {};
@@ -105,9 +105,9 @@ export abstract class RemoteLink implements ServerLink {
   protected abstract open(): Promise<void>;
   /** Sends one line. */
   protected abstract send(outgoing: Outgoing): Promise<void>;
-  /** Whether a line could be sent. */
+  /** True while a line could be sent. */
   protected abstract readonly takesRequests: boolean;
-  /** Whether requests wait for their answers. */
+  /** True while requests wait for their answers. */
   protected abstract readonly isBusy: boolean;
   /** Lets go of every connection. */
   protected abstract release(): void;
@@ -119,7 +119,7 @@ export abstract class RemoteLink implements ServerLink {
   /** Waited for before more is read of a stream: whom the output is for does not keep up. */
   protected readonly flow = (): Promise<void> | undefined => this.#paused?.over;
 
-  /** One line of the server, its end included. */
+  /** Hands on one line of the server, its end included. */
   protected out(line: string): void {
     if (this.#end === undefined) this.#listener.output(Buffer.from(line));
   }

@@ -14,7 +14,7 @@ import {
 import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/signInOptions.ts';
 import type { RemoteAuth } from './remoteAuth.ts';
 
-/** How a remote server is spoken to. */
+/** Transport by which a remote server is spoken to. */
 export type RemoteTransport = 'auto' | 'http' | 'sse';
 
 /** An MCP server that is reached by HTTP. */
@@ -23,7 +23,7 @@ export interface RemoteServerOptions {
   readonly url: string;
   /** Sent with every request; their values are kept out of messages. @defaultValue none */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Where its tokens come from: a sign-in, credentials of the program, or an object of yours. @defaultValue none */
+  /** Source of its tokens: a sign-in, credentials of the program, or an object of yours. @defaultValue none */
   readonly auth?: RemoteAuth | RemoteSignInOptions | undefined;
   /**
    * Streamable HTTP (`http`), or the older transport of 2024 with two endpoints (`sse`); `auto` is the first, and the second where a server
@@ -32,15 +32,15 @@ export interface RemoteServerOptions {
   readonly transport?: RemoteTransport | undefined;
   /** Limit on connecting up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   readonly handshakeMs?: Duration | undefined;
-  /** How long the server may take to take leave of a session, in ms above 0. @defaultValue 2000 */
+  /** Time in ms above 0 that the server may take to take leave of a session. @defaultValue 2000 */
   readonly closeMs?: Duration | undefined;
-  /** How long a server under suspicion may take to answer a ping, in ms above 0. @defaultValue 5000 */
+  /** Time in ms above 0 that a server under suspicion may take to answer a ping. @defaultValue 5000 */
   readonly pingMs?: Duration | undefined;
   /** Longest message taken from the server, in bytes, at least 1024. @defaultValue 67108864 (64 MB) */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** Whether an object of the caller's gives the tokens. */
+/** Tells whether an object of the caller's gives the tokens. */
 function isOwn(auth: unknown): auth is RemoteAuth {
   return typeof auth === 'object' && auth !== null && 'token' in auth;
 }
@@ -77,7 +77,7 @@ export interface TargetSettings extends Omit<RemoteSettings, 'auth'> {
   readonly auth?: RemoteAuth | undefined;
 }
 
-/** What must not stand in messages: values of headers, and what follows the scheme of an authorization; keys in the query of the address. */
+/** Collects all that must not stand in messages: values of headers, and the part after the scheme of an authorization; keys in the query of the address. */
 export function remoteSecrets({ url, headers = {} }: Pick<RemoteSettings, 'url' | 'headers'>): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -90,7 +90,7 @@ export function remoteSecrets({ url, headers = {} }: Pick<RemoteSettings, 'url' 
   return secrets;
 }
 
-/** Where a server is, for people: its origin, and nothing that could be a secret. */
+/** Returns the address of a server, for people: its origin, and nothing that could be a secret. */
 export function shownAddress(url: string): string {
   return new URL(url).origin;
 }

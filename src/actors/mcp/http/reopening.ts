@@ -3,12 +3,12 @@ import type { Clock, Random, Timer } from '../../../policy/clock.ts';
 /** The waits between two openings of a stream that has no natural end, in ms. */
 const firstMs = 1000;
 const longestMs = 30_000;
-/** How long a stream has to live for the waits to begin anew, in ms. */
+/** Time in ms that a stream has to live for the waits to begin anew. */
 const livesMs = 30_000;
-/** How much longer a wait may get, so that those whose server was restarted do not all come back at once. */
+/** Share by which a wait may get longer, so that those whose server was restarted do not all come back at once. */
 const spread = 0.25;
 
-/** When a standing stream is opened again: a server that ends it at once, and asks to be called at once, is not stormed. */
+/** Times at which a standing stream is opened again: a server that ends it at once, and asks to be called at once, is not stormed. */
 export class Reopening {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -46,7 +46,7 @@ export class Reopening {
   }
 }
 
-/** How long a stream may be silent, in ms: servers that send comments send one every 15 s, others need not say anything. */
+/** Time in ms that a stream may be silent: servers that send comments send one every 15 s, others need not say anything. */
 const commentedMs = 30_000;
 const uncommentedMs = 300_000;
 

@@ -6,7 +6,7 @@ import type { Access } from './access.ts';
 import { brokenFacts, type FailureScope, refusalText, statusFacts } from './httpFailure.ts';
 import { namesSession } from './sessionDoubt.ts';
 
-/** One HTTP request to a server. */
+/** An HTTP request to a server. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** @defaultValue the endpoint */
@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
-  /** Whether a 401 is meant for the session that the request is of, and not for its token; the session is gone then. Never rejects. */
+  /** Tells whether a 401 is meant for the session that the request is of, and not for its token; the session is gone then. Never rejects. */
   readonly isOfSession?: ((text: string) => Promise<boolean>) | undefined;
 }
 
@@ -65,7 +65,7 @@ export class Requester {
       const renewed = !isAgain && (await this.#access.refused(token, { status, wwwAuthenticate }, signal));
       if (renewed === true) continue;
       const why = renewed === false ? facts : { ...renewed, status };
-      // Of 403 only this request is known to go too far.
+      // By a 403 only this request is known to go too far.
       if (status === 401) this.#access.hold(token, why);
       throw new AttemptError(why);
     }
@@ -103,7 +103,7 @@ export class Requester {
     }
   }
 
-  /** Where a redirect leads: within the origin, and with the request as it is. */
+  /** Follows a redirect: within the origin, and with the request as it is. */
   #followed(response: Response, from: string, redirects: number): string {
     const { status } = response;
     const location = response.headers.get('location');
@@ -122,7 +122,7 @@ function repeated({ status, headers }: Response, text: string): Response {
   return new Response(text, { status, headers: { 'content-type': headers.get('content-type') ?? 'text/plain' } });
 }
 
-/** Whether the token is what it was refused for. */
+/** Tells whether the token is the reason of the refusal. */
 function isRefusal({ status, headers }: Response): boolean {
   return status === 401 || (status === 403 && /insufficient_scope/i.test(headers.get('www-authenticate') ?? ''));
 }

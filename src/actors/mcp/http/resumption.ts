@@ -4,7 +4,7 @@ import { inTime } from '../../../policy/inTime.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { isEventStream } from './eventStream.ts';
 
-/** How the stream of an answer that broke off is gone on with. */
+/** Ways to go on with the stream of an answer that broke off. */
 export interface Resumption {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface Resumption {
 
 /** Tries in a row that bring nothing new. */
 const mostTries = 5;
-/** How long the server may take over the headers, in ms. */
+/** Time in ms that the server may take over the headers. */
 const headersMs = 10_000;
 const usualRetryMs = 1000;
 const longestWaitMs = 30_000;

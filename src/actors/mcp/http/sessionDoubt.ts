@@ -3,21 +3,21 @@ import { rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { fieldsOf, type McpParams, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
 
-/** What a server said in place of an answer, after the handshake. */
+/** Words of a server in place of an answer, after the handshake. */
 export interface Refusal {
-  /** Of HTTP, where that is what it refused by. */
+  /** Status of HTTP, where that is what it refused by. */
   readonly status?: number | undefined;
   /** The body of the refusal, or the message of the error. */
   readonly text: string;
-  /** Of the error in an answer of the protocol. */
+  /** Code of the error in an answer of the protocol. */
   readonly code?: unknown;
-  /** Whether it says when to come again: it is too busy to be asked more. */
+  /** True where it says when to come again: it is too busy to be asked more. */
   readonly isBusy?: boolean | undefined;
 }
 
 /**
- * What a server makes of a question in its session: it answers, says that the session is gone, refuses it in words that may mean that, or says
- * nothing of use.
+ * Reaction of a server to a question in its session: it answers, says that the session is gone, refuses it in words that may mean that, or says nothing of
+ * use.
  */
 export type SessionSign = 'alive' | 'gone' | 'refused' | 'silent';
 
@@ -25,13 +25,16 @@ export interface SessionDoubtOptions {
   readonly clock: Clock;
   /** Asks in the session, within a limit. Never rejects. */
   readonly ask: () => Promise<SessionSign>;
-  /** Whether the server takes another handshake, within a limit; asked where the first question settled nothing. Never rejects. */
+  /** Tells whether the server takes another handshake, within a limit; asked where the first question settled nothing. Never rejects. */
   readonly greet: () => Promise<boolean>;
   /** The session is gone. Called once. */
   readonly lose: (why: Refusal) => void;
 }
 
-/** How long a server that was found to know its session is not asked again, in ms: after words that may mean anything, and after those that speak of one request. */
+/**
+ * Time in ms that a server that was found to know its session is not asked again: after words that may mean anything, and after those that speak of one
+ * request.
+ */
 const unnamedMs = 1000;
 const ofRequestMs = 30_000;
 
@@ -55,7 +58,7 @@ export class SessionDoubt {
     return this.#questions;
   }
 
-  /** Whether the session is gone, as far as can be found out. @param mark - as of when the request was sent. Never rejects. */
+  /** Tells whether the session is gone, as far as can be found out. @param mark - as of when the request was sent. Never rejects. */
   isGone(refusal: Refusal, mark: number): Promise<boolean> {
     if (this.#isGone) return Promise.resolve(true);
     const weight = weightOf(refusal);
@@ -72,7 +75,7 @@ export class SessionDoubt {
   async #find(refusal: Refusal, weight: Weight): Promise<boolean> {
     const { ask, greet, lose, clock } = this.#options;
     const sign = await ask();
-    // What is said of one request needs more than a server that does not answer.
+    // Words about one request need more than a server that does not answer.
     const mayGreet = sign === 'refused' || (sign === 'silent' && weight !== 'ofRequest');
     const isGone = sign === 'gone' || (mayGreet && (await greet()));
     if (isGone && !this.#isGone) {
@@ -90,7 +93,7 @@ type Weight = 'none' | 'ofRequest' | 'unnamed' | 'named';
 const requestCodes: ReadonlySet<unknown> = new Set([rpcErrors.invalidParams, -32_002, -32_042]);
 const requestStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 406, 411, 415, 422, 431]);
 
-/** How much a refusal says of the session. */
+/** Decides how much a refusal says of the session. */
 function weightOf({ status, text, code, isBusy }: Refusal): Weight {
   const said = code ?? codeIn(text);
   if (said === rpcErrors.methodNotFound || status === 413) return 'none';
@@ -105,12 +108,12 @@ function codeIn(text: string): unknown {
   return message.kind === 'answer' ? message.error?.['code'] : undefined;
 }
 
-/** Whether a refusal speaks of the session it was refused in. */
+/** Tells whether a refusal speaks of the session it was refused in. */
 export function namesSession(text: string): boolean {
   return /session/i.test(text);
 }
 
-/** Whether it speaks of a session or a connection, in any word that servers and bridges have for that. */
+/** Tells whether it speaks of a session or a connection, in any word that servers and bridges have for that. */
 function namesConnection(text: string): boolean {
   return (
     namesSession(text) ||
@@ -120,7 +123,7 @@ function namesConnection(text: string): boolean {
   );
 }
 
-/** What the answer to a ping says of the session it was asked in. @param text - the message, or what came in its place. */
+/** Reads from the answer to a ping the state of the session it was asked in. @param text - the message, or what came in its place. */
 export function signOf(status: number, text: string, hasSession: boolean): SessionSign {
   const message = readMessage(text);
   const isAnswer = message.kind === 'answer';
@@ -149,7 +152,7 @@ export function plainError(error: McpParams | undefined): string {
   return bounded(typeof message === 'string' ? `error ${String(code)}: ${message}` : `error ${String(code)}`);
 }
 
-/** What was said in place of an answer, in words for people. */
+/** Returns the reply in place of an answer, in words for people. */
 export function wordsIn(text: string): string {
   const said = fieldsOf(parsed(text));
   const { message } = { ...said, ...fieldsOf(said['error']) };

@@ -25,7 +25,7 @@ export function sessionGone(how: string, status: number | undefined, isExpected:
   };
 }
 
-/** What it means for a request that found out. It may have begun: what was said of it did not say that it was refused for its session. */
+/** Gives the facts for a request that found out. It may have begun: nothing said of it told that it was refused for its session. */
 export function lostWithSession(how: string, status: number | undefined): FailureFacts {
   const message = `The server does not know the session any more: ${how}`;
   return { kind: 'crash', reason: 'connection_lost', message, outcome: 'unknown', status, breaker: 'ignored' };
@@ -42,7 +42,7 @@ const greetings: ReadonlySet<string> = new Set([
   'logging/setLevel',
 ]);
 
-/** Whether a request is one of those with which a session begins: a bridge answers them whose server is dead. */
+/** Tells whether a request is one of those with which a session begins: a bridge answers them whose server is dead. */
 export function isOfGreeting(method: string): boolean {
   return greetings.has(method);
 }
@@ -50,12 +50,12 @@ export function isOfGreeting(method: string): boolean {
 /** Statuses of a request that was not carried out, where they are said of its session. */
 const refusing: ReadonlySet<number | undefined> = new Set([400, 401, 404, 409, 410, 422]);
 
-/** Whether a request of a session that is gone was refused for that: it was never begun. */
+/** Tells whether a request of a session that is gone was refused for that: it was never begun. */
 export function isRefusedFor({ status, text }: Refusal): boolean {
   return refusing.has(status) && (status === 404 || namesSession(text));
 }
 
-/** Whether the status alone says that the session is gone: 404, unless the body says that it is the method that is not known. */
+/** Tells whether the status alone says that the session is gone: 404, unless the body says that it is the method that is not known. */
 export function isSessionRefusal(status: number, text: string, session: string | undefined): boolean {
   if (session === undefined || status !== 404) return false;
   const message = readMessage(text);
@@ -63,9 +63,9 @@ export function isSessionRefusal(status: number, text: string, session: string |
   return !(isAnswer && message.error?.['code'] === rpcErrors.methodNotFound);
 }
 
-/** What it means when a server of the stateless era refuses a request like one that is none any more; undefined when it does not. */
+/** Gives the facts when a server of the stateless era refuses a request like one that is none any more; undefined when it does not. */
 export function eraGone(status: number, text: string, requests: OpenRequests): FailureFacts | undefined {
-  // What is too long, say, concerns one request.
+  // A text that is too long, say, concerns one request.
   if (![400, 404, 405].includes(status)) return undefined;
   const message = readMessage(text);
   const isAnswer = message.kind === 'answer' && message.error !== undefined;

@@ -8,7 +8,7 @@ import { type Outgoing, readOutgoing } from './openRequests.ts';
 import type { RemoteContext } from './remoteContext.ts';
 import { type SessionSign, signOf, signOfEra } from './sessionDoubt.ts';
 
-/** What a question needs to know of the link that it is put for. */
+/** Needs of a question from the link that it is put for. */
 export interface QuestionHost {
   readonly clock: Clock;
   readonly context: RemoteContext;
@@ -16,14 +16,14 @@ export interface QuestionHost {
   readonly signal: AbortSignal;
   /** The headers that a request of this session goes with. */
   headers(outgoing: Outgoing): Readonly<Record<string, string>>;
-  /** Of the stateless era: what its requests say of themselves. */
+  /** Parameters in which requests of the stateless era describe themselves. */
   readonly envelope: McpParams | undefined;
   readonly hasSession: boolean;
   /** The handshake of this session; undefined in the stateless era. */
   readonly greeting: McpRequest | undefined;
 }
 
-/** What came of one request: the answer where there is one, else what was said in its place. */
+/** Result of one request: the answer where there is one, else what was said in its place. */
 interface Said {
   readonly status: number;
   readonly text: string;
@@ -44,7 +44,7 @@ export async function askInSession(host: QuestionHost): Promise<SessionSign> {
   return envelope === undefined ? signOf(said.status, said.text, hasSession) : signOfEra(said.status, said.text);
 }
 
-/** Whether the server takes the same handshake again. Where it does, the session that it began is kept for the next link. Never rejects. */
+/** Tells whether the server takes the same handshake again. If so, the session that it began is kept for the next link. Never rejects. */
 export async function greetAnew(host: QuestionHost): Promise<boolean> {
   const { greeting, context } = host;
   if (greeting === undefined) return false;

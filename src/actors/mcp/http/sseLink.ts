@@ -13,7 +13,7 @@ import { plainError, type SessionSign, SessionDoubt, signOf } from './sessionDou
 import { isOfGreeting, isRefusedFor, lostWithSession, sessionGone } from './sessionLoss.ts';
 import { isNoServer, wrongAddress } from './wrongAddress.ts';
 
-/** How long a server may take to accept a message, in ms. */
+/** Time in ms that a server may take to accept a message. */
 const acceptMs = 30_000;
 
 /**
@@ -25,7 +25,7 @@ export class SseLink extends RemoteLink {
   readonly #abort = new AbortController();
   /** Requests without an answer, and as of when each was sent. */
   readonly #open = new Map<string, { readonly id: McpId; readonly method: string; readonly mark: number }>();
-  /** Those whose errors are looked into. */
+  /** Requests whose errors are looked into. */
   readonly #doubted = new Set<string>();
   readonly #posts = new Set<AbortController>();
   readonly #doubt = new SessionDoubt({
@@ -54,7 +54,7 @@ export class SseLink extends RemoteLink {
     try {
       await this.#connect();
     } catch (error) {
-      // Whether this is the transport it speaks is to be found out anew.
+      // The transport that it speaks is to be found out anew.
       if (this.context.settings.transport === 'auto') this.context.transport = undefined;
       throw new AttemptError({ ...brokenFacts(error, this.scope), outcome: 'not_started' });
     }
@@ -142,7 +142,7 @@ export class SseLink extends RemoteLink {
     for (const [key, { id }] of this.#open) {
       if (!keys.has(key)) this.requestFailed(id, lostWithSession(how, status));
     }
-    // Those are ended one by one before the rest is, which was refused.
+    // Requests are ended one by one before the rest is, which was refused.
     this.clock.nextTurn(() => this.finish({ facts: sessionGone(how, status, isExpected) }));
   }
 
@@ -169,7 +169,7 @@ export class SseLink extends RemoteLink {
     return sign ?? 'silent';
   }
 
-  /** Whether the server begins another stream: it is there, and lets us in. */
+  /** Tells whether the server begins another stream: it is there, and lets us in. */
   async #isReachable(signal: AbortSignal): Promise<boolean> {
     const request = { method: 'GET', headers: { accept: 'text/event-stream' }, signal } as const;
     const opened = this.context.requester.ask(request).then(

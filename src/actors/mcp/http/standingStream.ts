@@ -4,7 +4,7 @@ import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { QuietWatch, Reopening } from './reopening.ts';
 
-/** What a standing stream needs of the link it belongs to. */
+/** Needs of a standing stream from the link it belongs to. */
 export interface StandingHost {
   readonly clock: Clock;
   readonly random: Random;
@@ -12,19 +12,19 @@ export interface StandingHost {
   readonly flow: () => Promise<void> | undefined;
   /** Opens the stream. Rejects when it cannot. */
   open(signal: AbortSignal): Promise<Response>;
-  /** What becomes of a refusal; `true` when there is no use in asking again. */
+  /** Handles a refusal; gives `true` when there is no use in asking again. */
   refused(response: Response, signal: AbortSignal): Promise<boolean>;
-  /** One message, on one line without its end. @returns whether the stream goes on, is opened again, or is over for good. */
+  /** Receives one message, on one line without its end. @returns whether the stream goes on, is opened again, or is over for good. */
   message(text: string): 'on' | 'again' | 'over';
   /** The stream stands; what the server said before is lost. @param again - whether it has stood before. */
   opened(again: boolean): void;
-  /** Whether the server answers, asked because the stream is silent. It is on the link to do something about it when not. */
+  /** Tells whether the server answers, asked because the stream is silent. It is on the link to do something about it when not. */
   isAlive(): Promise<boolean>;
   /** The last event that came. */
   eventId?(id: string): void;
 }
 
-/** How long the server may take to open it, in ms. */
+/** Time in ms that the server may take to open it. */
 const headersMs = 30_000;
 
 /** A stream on which the server says what it likes when it likes, kept open for as long as the link lives. */
@@ -101,7 +101,7 @@ export class StandingStream {
     else if (what === 'again') this.#abort.abort();
   }
 
-  /** Where the server answers, the connection of the stream may be the one that is dead: another one is opened. */
+  /** Opens another stream where the server answers: the connection of the stream may be the one that is dead. */
   async #quiet(): Promise<void> {
     const asked = this.#abort;
     if (await this.#host.isAlive()) asked.abort();

@@ -1,9 +1,9 @@
 import type { FailureFacts } from '../../../policy/failure.ts';
 
-/** What is known of an answer that no MCP server gives to a handshake. */
+/** Facts of an answer that no MCP server gives to a handshake. */
 interface Strange {
   readonly status: number;
-  /** What was said, in a few words. */
+  /** Text of the answer, in a few words. */
   readonly said: string;
 }
 
@@ -13,7 +13,7 @@ const longestPart = 16;
 /** Statuses with which a server says that there is nothing at an address, or nothing that takes a POST. */
 const nothingThere: ReadonlySet<number> = new Set([404, 405]);
 
-/** Whether a status, or the type of what came with it, is that of an address with no MCP server at it. */
+/** Tells whether a status, or the type of its body, is that of an address with no MCP server at it. */
 export function isNoServer(status: number, contentType: string | null): boolean {
   return nothingThere.has(status) || (status < 300 && /^text\/html\b/i.test(contentType ?? ''));
 }

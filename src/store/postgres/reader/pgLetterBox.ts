@@ -211,7 +211,7 @@ async function tell(rows: Rows, fact: Fact, at: number): Promise<void> {
   await rows.row(insertEvent, 'events', eventValues({ category, type }, createRedactor()(metadata), at));
 }
 
-/** Who has the session, for people. */
+/** Names who has the session, for people. */
 async function ownerName(rows: Rows, owner: PgRow[string] | undefined): Promise<string> {
   const [node] = await rows.ask('SELECT name, pid, host FROM uw.node WHERE id = $1', [String(owner ?? '')]);
   if (node === undefined) return 'another gateway';

@@ -16,7 +16,7 @@ const messageBy = (column: 'number' | 'mail'): string => `
 
 const mailOf = 'SELECT id AS mail, number, body, state, outcome FROM uw.mail WHERE session = $1 AND id = $2';
 
-/** One message of a session, whichever node accepted it and whichever has it. @throws what the server says. */
+/** Reads one message of a session, whichever node accepted it and whichever has it. @throws what the server says. */
 export async function readPgMessage(ask: Ask, session: string, id: string): Promise<MessageRecord | undefined> {
   const named = messageNamed(id, session);
   if (named === undefined) return undefined;
@@ -26,12 +26,12 @@ export async function readPgMessage(ask: Ask, session: string, id: string): Prom
   };
   if ('number' in named) {
     const record = await found('number', named.number);
-    // One that came as mail has the id of the mail for good.
+    // A message that came as mail has the id of the mail for good.
     return record?.id === id ? record : undefined;
   }
   const [mail] = await ask(mailOf, [session, named.mail]);
   if (mail === undefined) return found('mail', named.mail);
-  // One that joined a message by its key is that message.
+  // A mail that joined a message by its key is that message.
   if (mail['number'] !== null) return found('number', mail['number']);
   if (mail['state'] === 'waiting') return messageRecordIn(session, { ...mail, number: 0 }, undefined);
   // It was dropped before anybody took it.

@@ -2,7 +2,7 @@ import type { PgClient, PgModule, PgPool, PgQuery, PgRow } from '../pgDriver.ts'
 import type { PgTarget } from '../pgTarget.ts';
 import { inSchema } from '../schemaText.ts';
 
-/** What one question may take on the server, and what may be waited for its answer, in ms: some look at the events of a day. */
+/** Time that one question may take on the server, and that may be waited for its answer, in ms: some look at the events of a day. */
 const statementMs = 20_000;
 const answerMs = 25_000;
 const connectMs = 5_000;
@@ -10,7 +10,7 @@ const connectMs = 5_000;
 const idleMs = 5_000;
 const mostConnections = 3;
 
-/** What is waited for a lock, and for the answer to a question that is small, in ms. */
+/** Time that is waited for a lock, and for the answer to a question that is small, in ms. */
 const lockMs = 3_000;
 const smallMs = 5_000;
 

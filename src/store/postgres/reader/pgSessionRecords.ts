@@ -7,7 +7,7 @@ import type { Ask } from './pgReads.ts';
 /** Most rows that are told of each kind. */
 const mostRows = 100;
 
-/** Whose a session is, and since when, by the clock of the database. */
+/** Finds whose a session is, and since when, by the clock of the database. */
 const leaseOf = `
   SELECT l.token, (extract(epoch FROM clock_timestamp() - l.taken_at) * 1000)::float8 AS has, n.name, n.host, n.pid,
     (extract(epoch FROM n.expires_at - clock_timestamp()) * 1000)::float8 AS lease_left

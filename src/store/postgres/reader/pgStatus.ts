@@ -57,7 +57,7 @@ const failedCalls = `
       AND sessions[1] = ANY ($2::text[]) GROUP BY 1) t
   JOIN uw.event e ON e.id = t.last`;
 
-/** What a database says as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
+/** Tells what a database says as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
 export async function readPgStatus(ask: Ask, now: number): Promise<StoreStatus> {
   checkNumber('now', now);
   const since = Math.round(now - longMs);

@@ -22,7 +22,9 @@ describe('connections that fetch keeps for an integration', () => {
     await expect.poll(() => server.open.size).toBe(0);
   });
 
-  it('[R-14] are left where a request of the host went over them last', async () => {
+  /** From undici 8 on the connections of one `allowH2` are not used for requests of the other. */
+  const isShared = Number.parseInt(process.versions.node) < 26;
+  it.runIf(isShared)('[R-14] are left where a request of the host went over them last', async () => {
     const server = await startKeeping();
     const { gateway } = await startGateway(() => undefined);
     const api = gateway.http('api', { baseUrl: server.url });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../../policy/clock.ts';
 import { noTrace, startHttpServer } from '../../../../server/httpServer.ts';
 
-/** What the browser brought back. */
+/** Values that the browser brought back. */
 export interface Callback {
   readonly code?: string | undefined;
   readonly iss?: string | undefined;
@@ -38,7 +38,7 @@ export async function listenForCallback(clock: Clock, port: number, state: strin
   };
   // The page of the sign-in sends the browser here by a redirect.
   const server = await startHttpServer({ clock, port, answer, holdsProcess: true, isLinked: true });
-  // What was answered last may still be on its way.
+  // The last answer may still be on its way.
   return { redirectUrl: `${server.origin}${path}`, callback, close: () => server.close(lastAnswerMs) };
 }
 

@@ -10,9 +10,9 @@ interface LockOwner {
 }
 
 const pollMs = 50;
-/** What is done under a lock has a limit far below this. */
+/** Age of a stale lock; work under one has a limit far below this. */
 const staleMs = 2 * 60_000;
-/** What takes a stale lock away does so in one turn. */
+/** Limit on the taking of a stale lock, done in one turn. */
 const stealMs = 10_000;
 
 /** The lock was not to be had in time. */
@@ -95,7 +95,7 @@ function startTimeOf(pid: number): string | undefined {
   return process.platform === 'linux' ? readProcessNow(pid)?.startTime : undefined;
 }
 
-/** Of a file, by the time of the file system; undefined where there is none. */
+/** Gives the age of a file, by the time of the file system; undefined where there is none. */
 function ageMs(path: string): number | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : Date.now() - found.mtimeMs;

@@ -3,10 +3,10 @@ import { AttemptError } from '../../../../policy/failure.ts';
 import type { Issuer } from './signInRecord.ts';
 import type { TokenRequest } from './tokenRequest.ts';
 
-/** Who gives tokens for a server, and what is asked for. */
+/** Issuer of tokens for a server, and what is asked for. */
 export interface FoundIssuer {
   readonly issuer: Issuer;
-  /** What the server wants a token to allow, by its challenge or its metadata. */
+  /** Scope that the server wants of a token, by its challenge or its metadata. */
   readonly scope?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function findIssuer(
   return { issuer: { authorizationServer, metadata, client, resource }, scope: wanted || undefined };
 }
 
-/** What the server says to a request without a token. */
+/** Returns the server's response to a request without a token. */
 function challenge(server: string, request: TokenRequest): Promise<Response> {
   return request.fetch(server, {
     method: 'POST',

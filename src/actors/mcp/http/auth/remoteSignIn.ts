@@ -7,7 +7,7 @@ import { TokenKeeper } from './tokenKeeper.ts';
 
 export interface RemoteSignInHost {
   readonly clock: Clock;
-  /** Where tokens are kept unless the options say. */
+  /** Directory of the tokens unless the options say. */
   readonly directory: string;
   /** Sends no token where nobody signed in, in place of failing: the server may want none. @defaultValue false */
   readonly isOptional?: boolean | undefined;

@@ -15,20 +15,20 @@ import { TokenRequest, tokenRequestMs } from './tokenRequest.ts';
 export interface SignInRequest {
   readonly file: SignInFile;
   readonly clock: Clock;
-  /** Of a client that was registered beforehand; otherwise one is registered now. */
+  /** Identity of a client that was registered beforehand; otherwise one is registered now. */
   readonly client?: OAuthClientInformationMixed | undefined;
   /** @defaultValue what the server asks for */
   readonly scope?: string | undefined;
-  /** Where the browser comes back to. @defaultValue any free port */
+  /** Port that the browser comes back to. @defaultValue any free port */
   readonly callbackPort?: number | undefined;
-  /** How long the browser is waited for, in ms. */
+  /** Time in ms that the browser is waited for. */
   readonly waitMs: number;
   /** Shows the address that is to be opened. */
   readonly show: (address: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How it ended. */
+/** End of a sign-in. */
 export type SignInEnd =
   | { readonly ok: true; readonly issuer: string; readonly expiresAt?: number | undefined; readonly renews: boolean }
   | { readonly ok: false; readonly message: string };
@@ -108,7 +108,7 @@ async function keep({ clock, file }: SignInRequest, tokens: RenewedTokens): Prom
   return { ok: true, issuer: issuer?.metadata.issuer ?? '', expiresAt, renews: refresh !== undefined };
 }
 
-/** One limit for all requests of the work. What the authorization server wrote is not repeated. */
+/** Puts one limit on all requests of the work. Text of the authorization server is not repeated. */
 async function conversation<T>(clock: Clock, work: (talk: TokenRequest) => Promise<T>): Promise<T> {
   const talk = new TokenRequest(clock);
   try {

@@ -21,7 +21,7 @@ export class SignInFile {
     this.#path = join(directory, `${new URL(url).hostname.replaceAll(/[^\w.-]/g, '_')}-${key}.json`);
   }
 
-  /** What is kept; nothing where there is no file, or one that is not ours. Never throws. */
+  /** Reads what is kept; nothing where there is no file, or one that is not ours. Never throws. */
   read(): SignInRecord {
     try {
       return readRecord(readFileSync(this.#path, 'utf8'), this.server) ?? emptyRecord(this.server);

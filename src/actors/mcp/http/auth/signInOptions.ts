@@ -1,7 +1,7 @@
 import { choice, type KeysOf, type Tell, text, type Values } from '../../../../policy/optionKeys.ts';
 import { show } from '../../../../policy/showValue.ts';
 
-/** How tokens for a remote server are had. */
+/** Options of a sign-in for a remote server's tokens. */
 export interface RemoteSignInOptions {
   /**
    * `sign_in`: a person has signed in, with `unwedge mcp --url URL --sign-in`. `client_credentials`: the program has an account of its own,
@@ -14,7 +14,7 @@ export interface RemoteSignInOptions {
   readonly clientSecret?: string | undefined;
   /** Asked for with `client_credentials`, words with a blank between. @defaultValue what the server gives */
   readonly scope?: string | undefined;
-  /** Where tokens are kept, in files for their owner alone. @defaultValue `unwedge/sign-ins` in the XDG state directory */
+  /** Directory in which tokens are kept, in files for their owner alone. @defaultValue `unwedge/sign-ins` in the XDG state directory */
   readonly directory?: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface RefusedTokens {
   readonly count: number;
 }
 
-/** Who gives tokens for a server, and what we are to them. Nothing of it is ever used with another issuer. */
+/** Issuer of tokens for a server, and our registration there. Nothing of it is ever used with another issuer. */
 export interface Issuer {
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -27,7 +27,7 @@ export interface Issuer {
   readonly resource: string;
 }
 
-/** What is kept of a sign-in. */
+/** Record that is kept of a sign-in. */
 export interface SignInRecord {
   readonly version: 1;
   /** The address of the MCP server. */
@@ -35,11 +35,11 @@ export interface SignInRecord {
   readonly issuer?: Issuer | undefined;
   readonly tokens?: KeptTokens | undefined;
   readonly refusals?: RefusedTokens | undefined;
-  /** When tokens were last asked for, in vain or not. */
+  /** Times at which tokens were last asked for, in vain or not. */
   readonly requests: readonly number[];
   /** Requests in a row that failed for no fault of ours. */
   readonly failed: number;
-  /** When the next may be made. */
+  /** Time of the earliest next request. */
   readonly notBefore?: number | undefined;
 }
 

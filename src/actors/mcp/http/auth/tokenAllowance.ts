@@ -9,8 +9,8 @@ const firstRetryMs = 10_000;
 const longestRetryMs = 10 * 60_000;
 
 /**
- * When a token may be asked for: `now`, or later. Three things stand between a refused token and a storm of requests: how many there were
- * of late, how often the last ones failed, and whether a token that was got because of a refusal is refused as well.
+ * Returns the time a token may be asked for: `now`, or later. Three things stand between a refused token and a storm of requests: how many there were of
+ * late, how often the last ones failed, and whether a token that was got because of a refusal is refused as well.
  */
 export function nextRequestAt(record: SignInRecord, because: TokenReason, now: number): number {
   const { refusals, notBefore = now } = record;

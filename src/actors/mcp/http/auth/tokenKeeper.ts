@@ -8,7 +8,7 @@ import type { KeptTokens, SignInRecord, TokenReason } from './signInRecord.ts';
 import { nextRequestAt, refusalsWith, withFailure, withRequest } from './tokenAllowance.ts';
 import { TokenRequest, tokenRequestMs } from './tokenRequest.ts';
 
-/** What a renewal gives. */
+/** Tokens that a renewal gives. */
 export interface RenewedTokens {
   readonly issuer: SignInRecord['issuer'];
   readonly access: string;
@@ -18,9 +18,9 @@ export interface RenewedTokens {
   readonly expiresIn?: number | undefined;
 }
 
-/** How tokens are had without anybody being asked. */
+/** Way to get tokens without anybody being asked. */
 export interface Renewal {
-  /** Whether this record has what it takes. */
+  /** Tells whether this record has all it takes. */
   can(record: SignInRecord): boolean;
   /** Rejects when there are none. */
   renew(record: SignInRecord, request: TokenRequest): Promise<RenewedTokens>;
@@ -30,9 +30,9 @@ export interface TokenKeeperOptions {
   readonly clock: Clock;
   readonly file: SignInFile;
   readonly renewal: Renewal;
-  /** What to do, said where there is nothing to renew: as in "sign in with …". */
+  /** Advice where there is nothing to renew: as in "sign in with …". */
   readonly advice: string;
-  /** Whether it is a command that people sign in with. */
+  /** True where it is a command that people sign in with. */
   readonly asksPeople: boolean;
   /** Sends no token where there is none, in place of failing. */
   readonly isOptional: boolean;
@@ -42,7 +42,7 @@ export interface TokenKeeperOptions {
 
 /** A token is renewed so long before its end, or a tenth of its life where that is less. */
 const earlyMs = 60_000;
-/** One process asks at a time; the others wait for it. */
+/** Time for one process to ask; the others wait for it. */
 const lockMs = 2 * tokenRequestMs;
 
 type Renewed = 'renewed' | 'cannot' | { readonly facts: FailureFacts };
@@ -174,7 +174,7 @@ export class TokenKeeper implements RemoteAuth {
     return { kind: 'auth', message: `${what}: ${this.#options.advice}`, outcome: 'not_started' };
   }
 
-  /** Where nobody said how it is had, a token may as well be one that people have. */
+  /** Names another way: a token of unknown origin may as well be one that people have. */
   #neverSignedIn(): FailureFacts {
     const facts = this.#notSignedIn('Not signed in');
     const others = '; or give a token by --header-env or --header-file, in a file of servers by `headers`';
@@ -182,7 +182,7 @@ export class TokenKeeper implements RemoteAuth {
   }
 
   #lacksScope(wwwAuthenticate = ''): FailureFacts {
-    // What a scope may be made of, which no shell sees as more than a word within quotation marks.
+    // A scope may hold only characters that no shell sees as more than a word within quotation marks.
     const scope = /\bscope="([A-Za-z0-9:/._+ -]{1,200})"/.exec(wwwAuthenticate)?.[1];
     const what = scope === undefined ? '' : `, which takes the scope "${scope}"`;
     const how = scope === undefined || !this.#options.asksPeople ? '' : ` --scope "${scope}"`;

@@ -19,7 +19,7 @@ export class TokenRequest {
   readonly #own = new AbortController();
   readonly #kept = new KeptConnections();
   readonly #timer: ReturnType<Clock['setTimeout']>;
-  /** What the last answer said. */
+  /** Status and headers of the last answer. */
   #last: { readonly status: number; readonly headers: Headers } | undefined;
   /** The last request got no whole answer. */
   #isBroken = false;
@@ -84,7 +84,7 @@ export class TokenRequest {
   }
 }
 
-/** What the client's checks find, by the name of their error. */
+/** Findings of the client's checks, by the name of their error. */
 const distrust: Readonly<Record<string, string>> = {
   IssuerMismatchError: 'The authorization server answered in the name of another',
   AuthorizationServerMismatchError: 'The client belongs to another authorization server',
