@@ -1,6 +1,7 @@
 import { programForm } from '../policy/commandText.ts';
 import { processTarget } from '../actors/mcp/mcpProcess.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../actors/mcp/http/remoteOptions.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../actors/mcp/patientStart.ts';
 import { checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { allowedEnvironment } from '../actors/mcp/serverEnvironment.ts';
@@ -190,10 +191,6 @@ const nobody: ProbePort = {
   beside: () => undefined,
   effect: () => undefined,
 };
-
-/** Limits of a start: where a server is known to be, it takes no longer than it takes to connect. */
-const remoteHandshakeMs = 30_000;
-const commandHandshakeMs = 180_000;
 
 function needServer({ command, remote }: Values<typeof proxyKeys>, tell: Tell): void {
   if ((command === undefined) === (remote === undefined)) tell('command', { says: 'or `remote`, one of them' });

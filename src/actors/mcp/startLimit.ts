@@ -1,5 +1,6 @@
 import type { Clock } from '../../policy/clock.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
+import { commandHandshakeMs } from './patientStart.ts';
 
 /** Least limit on a restart, in ms. */
 const leastMs = 5000;
@@ -9,7 +10,8 @@ const allowance = 3;
 /**
  * The limit on each start of a process that is kept alive. The first start may take long, for example while its package is fetched. A
  * restart that hangs keeps calls waiting, so its limit is shorter: 5 s, or three times the slowest start that worked where that is more.
- * Each start that the limit cut off doubles it, so that a slow process comes back too. It is never above the limit of the first start.
+ * Each start that the limit cut off doubles it, so that a slow process comes up too: the first to 3 min where its limit is less. That of
+ * a restart is never above the limit of the first start.
  */
 export class StartLimit {
   readonly #clock: Pick<Clock, 'now'>;
@@ -27,7 +29,9 @@ export class StartLimit {
   /** A start begins. @returns its limit, in ms. */
   begins(): number {
     this.#begunAt = this.#clock.now();
-    if (this.#slowestMs === undefined) return this.#firstMs;
+    if (this.#slowestMs === undefined) {
+      return Math.max(this.#firstMs, Math.min(this.#firstMs * 2 ** this.#cut, commandHandshakeMs));
+    }
     return Math.min(this.#firstMs, Math.max(leastMs, allowance * this.#slowestMs) * 2 ** this.#cut);
   }
 

@@ -1,7 +1,17 @@
 import { nearest } from '../../policy/nearest.ts';
 
 /** Keys of a server, in the shape that clients have. */
-export const serverKeys: readonly string[] = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'disabled'];
+export const serverKeys: readonly string[] = [
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'url',
+  'headers',
+  'type',
+  'disabled',
+  'handshakeMs',
+];
 
 /** Other words for these that are too far from them to be a misspelling. */
 const otherWords: Readonly<Record<string, string>> = {

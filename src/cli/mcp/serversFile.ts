@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { isProgram, programForm } from '../../policy/commandText.ts';
+import { msIn } from '../../policy/duration.ts';
 import { isAddress } from '../../policy/httpKeys.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import type { Environment } from '../../store/paths.ts';
@@ -8,7 +9,7 @@ import { CommandError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 
 /** A server as a file of clients has it. */
-export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote'>;
+export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote' | 'handshakeMs'>;
 
 /** It is the beginning of the names of tools, which have 64 characters at most. */
 const longestName = 40;
@@ -123,7 +124,9 @@ function serverOf(
   env: Environment | undefined,
   needed: Set<string>,
 ): FileServer | string {
-  const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
+  const { command, args = [], env: own = {}, cwd, url, headers = {}, type, handshakeMs: limit } = entry;
+  const handshakeMs = limit === undefined ? undefined : startLimitIn(limit);
+  if (typeof handshakeMs === 'string') return handshakeMs;
   const missing: string[] = [];
   const filled = (key: string, text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (written, variable: string, otherwise: string | undefined) => {
@@ -146,7 +149,9 @@ function serverOf(
     const remote = { url: address, headers: filledAll('headers', shown), transport };
     if (missing.length > 0) return missing.join(', ');
     const isUnknown = env === undefined && address.includes('${');
-    return isUnknown || isAddress(address) ? { name, remote } : 'expected `url` to be an address with http or https';
+    return isUnknown || isAddress(address)
+      ? { name, remote, handshakeMs }
+      : 'expected `url` to be an address with http or https';
   }
   if (typeof command !== 'string' || command === '') return 'expected `command` to be a text';
   if (!Array.isArray(args) || !args.every(isText)) return 'expected `args` to be an array of texts';
@@ -162,8 +167,16 @@ function serverOf(
     args: args.map((each, index) => filled(`args.${index}`, each)),
     env: filledAll('env', variables),
     cwd: cwd === undefined ? undefined : filled('cwd', cwd),
+    handshakeMs,
   };
   return missing.length > 0 ? missing.join(', ') : server;
+}
+
+/** Reads the limit of a start, in ms above 0, or says what is wrong with it. */
+function startLimitIn(value: unknown): number | string {
+  const ms = isText(value) ? msIn(value) : value;
+  if (typeof ms === 'number' && ms > 0 && Number.isFinite(ms)) return ms;
+  return `expected \`handshakeMs\` to be ms above 0, or a text as "90s", got ${JSON.stringify(value).slice(0, 60)}`;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

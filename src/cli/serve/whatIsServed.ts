@@ -1,3 +1,4 @@
+import { commandHandshakeMs, remoteHandshakeMs } from '../../actors/mcp/patientStart.ts';
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
 import type { Served } from '../../serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
@@ -85,9 +86,11 @@ export function serversOf(
   servers: readonly FileServer[],
 ): Readonly<Record<string, McpIntegrationOptions | RemoteMcpOptions>> {
   return Object.fromEntries(
-    servers.map(({ name, remote, command = '', args, env, cwd }) => [
+    servers.map(({ name, remote, command = '', args, env, cwd, handshakeMs }) => [
       name,
-      remote === undefined ? { command, args, env, cwd } : remote,
+      remote === undefined
+        ? { command, args, env, cwd, handshakeMs: handshakeMs ?? commandHandshakeMs }
+        : { ...remote, handshakeMs: handshakeMs ?? remoteHandshakeMs },
     ]),
   );
 }

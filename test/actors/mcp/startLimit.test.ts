@@ -55,6 +55,19 @@ describe('the limit on a start', () => {
     expect(limit.begins()).toBe(5000);
   });
 
+  it.each([
+    [10_000, [10_000, 20_000, 40_000, 80_000, 160_000, 180_000, 180_000]],
+    [300_000, [300_000, 300_000]],
+  ])('[M-6] of a first start of %i ms doubles to 3 min while none has worked', (firstMs, limits) => {
+    const limit = new StartLimit(new SimulatedClock(), firstMs);
+    const given = limits.map(() => {
+      const ms = limit.begins();
+      limit.lost(hung);
+      return ms;
+    });
+    expect(given).toEqual(limits);
+  });
+
   it('[M-6] takes no notice of a loss after the start, nor of what is told twice', async () => {
     const clock = new SimulatedClock();
     const limit = new StartLimit(clock, 60_000);

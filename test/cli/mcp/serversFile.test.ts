@@ -45,6 +45,19 @@ describe('the servers of a file', () => {
   });
 
   it.each([
+    ['90s', 90_000],
+    [1500, 1500],
+  ])('[P-8] may have a limit on their start of their own: %j', (handshakeMs, ms) => {
+    const mcpServers = { a: { command: 'a', handshakeMs }, b: { url: 'https://b.example/mcp', handshakeMs } };
+    expect(serversIn('file', { mcpServers }, {}).servers.map((each) => each.handshakeMs)).toEqual([ms, ms]);
+  });
+
+  it.each([0, -1, 'soon', '', true, null])('[P-8] are refused with %j as the limit on their start', (handshakeMs) => {
+    const mcpServers = { a: { command: 'a', handshakeMs } };
+    expect(() => serversIn('file', { mcpServers }, {})).toThrow('expected `handshakeMs` to be ms above 0');
+  });
+
+  it.each([
     ['@vendor/x', '_vendor_x'],
     ['awslabs.x', 'awslabs_x'],
     ['Two Words', 'Two_Words'],

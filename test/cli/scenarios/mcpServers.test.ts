@@ -191,6 +191,6 @@ describe('unwedge mcp with a file of servers', () => {
     const both = await runBuilt(['mcp', '--servers', fileOf(home, reference(home)), '--', 'node'], envOf(home));
     expect(both.stderr).toContain('Expected a command or `--servers`, got both');
     const none = await runBuilt(['mcp', '--servers', join(home.directory, 'none.json')], envOf(home));
-    expect(none.stderr).toContain('cannot be read as JSON');
+    expect(none.stderr).toContain('cannot be read: ENOENT');
   });
 });

@@ -32,6 +32,20 @@ describe('what `unwedge serve` serves', () => {
     });
   });
 
+  it('[E-1] gives a server as long to start as the proxy does, or as long as its entry says', async () => {
+    const far = { url: 'https://mcp.example/mcp' };
+    const mcpServers = { kb, far, slow: { ...kb, handshakeMs: '5m' }, slower: { ...far, handshakeMs: 90_000 } };
+    expect(await served({ mcpServers })).toMatchObject({
+      servers: {
+        kb: { handshakeMs: 180_000 },
+        far: { handshakeMs: 30_000 },
+        slow: { handshakeMs: 300_000 },
+        slower: { handshakeMs: 90_000 },
+      },
+      warnings: [],
+    });
+  });
+
   it.each([
     ['no JSON', '{', /cannot be read as JSON/],
     ['no object', '[]', /to hold an object/],
