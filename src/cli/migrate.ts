@@ -81,7 +81,9 @@ function movedText(moved: Moved, { columns: width }: Io): string {
   } on with the next gateway that has this database as its \`store\`.`;
   const lines = [
     `${sanitize(from)} ${done} to ${sanitize(shownSchema(to, schema))}.`,
-    ...(kept === undefined ? [] : [`The file is kept as ${sanitize(kept)}.`]),
+    ...(kept === undefined
+      ? ['The database was not asked: the move itself is the first to connect to it.']
+      : [`The file is kept as ${sanitize(kept)}.`]),
     ...(messages + calls === 0 ? [] : [waiting]),
   ];
   return `${table}\n${wrapLines(lines, width)}`;

@@ -28,8 +28,8 @@ export interface SessionOptions<Result = unknown> {
   /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
   readonly historyLimit?: number | undefined;
   /**
-   * Keeps messages, tool calls and the history in the gateway's store, to be taken up after a restart. Messages and inputs must be JSON then. @defaultValue
-   * true; without a file as its store a gateway keeps nothing
+   * Keeps messages, tool calls and the history in the gateway's store, to be taken up after a restart. Messages and inputs must be JSON then.
+   * @defaultValue true; without a file as its store a gateway keeps nothing
    */
   readonly durable?: boolean | undefined;
   /** Part of an earlier run that is taken up. @defaultValue messages of the last day, each begun at most 3 times */

@@ -40,8 +40,8 @@ export interface StoreOptions {
    */
   readonly lockWaitMs?: number | undefined;
   /**
-   * Age and amount up to which records are kept: what is older or more is deleted in the background, the first time a minute after the opening. @defaultValue
-   * false: a short-lived process deletes nothing
+   * Age and amount up to which records are kept: what is older or more is deleted in the background, the first time a minute after the opening.
+   * @defaultValue false: a short-lived process deletes nothing
    */
   readonly retention?: RetentionOptions | false | undefined;
   /** The process that keeps the store. Where several share a file, it tells their records of one name apart. @defaultValue none is stored */

@@ -21,10 +21,7 @@ export interface HostFacts {
     /** Writes of this run before it that only the earlier file has: events and history. */
     left?: number | undefined;
   };
-  /**
-   * What was acknowledged before it was opened is not in the store: its log was deleted or damaged after a kill, or an earlier copy was put in its place.
-   * Told once, by who opens it next.
-   */
+  /** Writes that were acknowledged are not in it: its log was deleted or damaged after a kill, or an earlier copy put in its place. Told once. */
   'store.log_lost': {
     reason: string;
     fix: string;

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createChildGuard } from '../../../src/actors/process/childGuard.ts';
 import { nextTurn } from './startProcess.ts';
 import { refuseStarts, shortages } from '../../support/refusedStarts.ts';
 
@@ -15,6 +14,9 @@ function signalsSent() {
 
 describe.runIf(process.platform === 'linux').each(shortages)('a guard that the system refuses by %s', (code, errno) => {
   it('[S-4] signals nobody when it is released at once, and is told of', async () => {
+    // The guard is one for the process: that of another test may be up.
+    vi.resetModules();
+    const { createChildGuard } = await import('../../../src/actors/process/childGuard.ts');
     refuseStarts(errno);
     const sent = signalsSent();
     const noop = (): void => {};
