@@ -55,13 +55,15 @@ describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
     const { code, find } = doctor();
     expect([code, find('store.log_lost')]).toMatchObject([
       0,
-      { status: 'warning', summary: expect.stringContaining(said) },
+      { status: 'warning', summary: expect.stringContaining(said) as string },
     ]);
     const unwedge = (...words: string[]) =>
       spawnSync(process.execPath, [main, ...words], { env: usual, encoding: 'utf8' });
     expect(JSON.parse(unwedge('status', '--json').stdout)).toMatchObject({
-      lostLog: { reason: expect.stringContaining(said) },
-      attention: [{ what: expect.stringContaining(said), next: expect.stringContaining('send again') }],
+      lostLog: { reason: expect.stringContaining(said) as string },
+      attention: [
+        { what: expect.stringContaining(said) as string, next: expect.stringContaining('send again') as string },
+      ],
     });
     expect(unwedge('why').stdout).toContain('was deleted or');
     const unknown = unwedge('why', 'agent:main');

@@ -35,7 +35,9 @@ describe('unwedge migrate', () => {
     const file = await databaseWith(failed(1));
     const bare = ['--to', to.replace(/\?.*/, ''), '--dry-run'];
     const { stdout } = await call(['migrate', '--from', file, ...bare], { columns: 80 });
-    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/ would be moved to schema unwedge of postgres:\/\/[^ ?]+\. The database was not asked: .*\. $/);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      / would be moved to schema unwedge of postgres:\/\/[^ ?]+\. The database was not asked: .*\. $/,
+    );
     expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(file))).toEqual([]);
   });
 

@@ -137,10 +137,10 @@ describe.runIf(process.platform === 'linux')('a command that is short of somethi
   it.runIf(isRoot).each(programs)(
     '[S-4] [H-3] [L-4] says so and ends where no process may be started: %s',
     async (program) => {
-      const asNobody = ['setpriv', '--reuid', `${nobody}`, '--clear-groups'];
+      const asNobody = ['setpriv', '--reuid', `${nobody}`, '--clear-groups'] as const;
       // What another user may not read, that user cannot run.
-      const [setpriv = '', ...words] = [...asNobody, 'test', '-r', main];
-      if (spawnSync(setpriv, words).status !== 0) return;
+      const [setpriv, ...words] = asNobody;
+      if (spawnSync(setpriv, [...words, 'test', '-r', main]).status !== 0) return;
       const ends: End[] = [];
       for (let most = 9; most <= 13; most++) {
         const end = await runUnder([...asNobody, 'prlimit', `--nproc=${most}:${most}`], program, nobody);
