@@ -5,6 +5,7 @@ import { giveMany } from './api.ts';
 import { Ask, type Consequence } from './ask.tsx';
 import { cutting, told, verbs } from './dialog.tsx';
 import { isStale, right } from './live.ts';
+import { buttonsOfMany } from './orderButtons.ts';
 import type { Picked } from './picked.tsx';
 import { count, counted } from './words.ts';
 
@@ -94,6 +95,7 @@ export function BulkDialog() {
   return (
     <Ask
       verb={verbs[order]}
+      {...buttonsOfMany(order, verbs[order], what)}
       what={what}
       note={order === 'restart' ? 'This cannot be undone. ' : ''}
       after={[

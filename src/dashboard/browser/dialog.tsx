@@ -3,6 +3,7 @@ import type { OrderName } from '../../policy/operatorOrder.ts';
 import { give } from './api.ts';
 import { Ask, type Consequence } from './ask.tsx';
 import { isStale, right } from './live.ts';
+import { buttonsOf } from './orderButtons.ts';
 import { counted } from './words.ts';
 import { tables } from './tables.ts';
 
@@ -69,7 +70,7 @@ function Question(asked: Wish) {
   return (
     <Ask
       verb={verbs[order]}
-      {...buttonsOf(asked)}
+      {...buttonsOf(order, asked.of, target !== undefined)}
       what={what}
       note={order === 'restart' ? 'This cannot be undone. ' : ''}
       after={consequences(asked)}
@@ -84,29 +85,6 @@ function Question(asked: Wish) {
       }}
     />
   );
-}
-
-/** Names the two buttons; neither may be taken for the other if the order ends something. */
-function buttonsOf({ order, of, target }: Wish): { readonly doText?: string; readonly keepText?: string } {
-  switch (order) {
-    case 'cancel':
-      return { doText: target === undefined ? 'Cancel the turn' : 'Cancel the call', keepText: 'Let it run' };
-    case 'stop_retrying':
-      return { doText: 'Stop retrying', keepText: 'Let it be tried again' };
-    case 'restart':
-      return { doText: of === 'session' ? 'Restart the session' : 'Restart it' };
-    case 'send_again':
-      return { doText: 'Send again' };
-    case 'reset':
-      return { doText: 'Reset the circuit' };
-    case 'isolate':
-    case 'probe':
-    case 'fire':
-    case 'drop':
-    case 'acknowledge':
-    case 'snooze':
-      return {};
-  }
 }
 
 function consequences({ order, name, of, target }: Wish): readonly Consequence[] {

@@ -5,11 +5,9 @@ import { head } from './live.ts';
 import { href, span } from './route.ts';
 import { Line, SuccessBars } from './spark.tsx';
 import { useSteady } from './steady.ts';
-import { count, failureText, percent } from './words.ts';
+import { successOf } from './success.ts';
+import { count, failureText, isLow, percent } from './words.ts';
 import { tables } from './tables.ts';
-
-/** Rate that people expect of calls: below it a figure has a colour. */
-const goal = 0.99;
 
 /** Shows how well the calls work: all together, then each integration, the worst first. */
 export function Health() {
@@ -58,8 +56,6 @@ export function Health() {
     </section>
   );
 }
-
-export const isLow = (rate: number | undefined): boolean => rate !== undefined && rate < goal;
 
 export function perMinute(calls: number, spanMs: number): string {
   const rate = calls / (spanMs / 60_000);
@@ -128,6 +124,7 @@ function HealthRow({ of: key }: { readonly of: string }) {
   if (row === undefined) return null;
   const { report } = row;
   const steps = report?.steps ?? [];
+  const success = successOf(row);
   return (
     <div class="mult" data-row>
       <div>
@@ -140,7 +137,7 @@ function HealthRow({ of: key }: { readonly of: string }) {
         <State of={stateOf(row)} />
       </div>
       <div class="m" data-l="Success">
-        <span class={`nw ${isLow(report?.successRate) ? 'bad' : ''}`}>{percent(report?.successRate)}</span>
+        <span class={`nw ${success.isBad ? 'bad' : ''}`}>{success.text}</span>
         <SuccessBars steps={steps} />
       </div>
       <div class="m" data-l="p95">

@@ -1,12 +1,12 @@
 import { formatLatency } from '../../policy/duration.ts';
 import type { ReportEntry } from '../../policy/callReport.ts';
 import { Empty } from './empty.tsx';
-import { Figure, isLow, perMinute } from './health.tsx';
+import { Figure, perMinute } from './health.tsx';
 import { head } from './live.ts';
 import { CallsPlot, LatencyPlot } from './plots.tsx';
 import { span } from './route.ts';
 import { Table } from './table.tsx';
-import { count, counted, failureText, percent } from './words.ts';
+import { count, counted, failureText, isLow, percent } from './words.ts';
 
 /** Shows how well the calls of an integration work. */
 export function IntegrationFigures({ report }: { readonly report: ReportEntry | undefined }) {

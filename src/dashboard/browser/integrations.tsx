@@ -4,12 +4,13 @@ import { BulkBar } from './bulkBar.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
-import { isLow, stateOf, worst } from './health.tsx';
+import { stateOf, worst } from './health.tsx';
 import { KeyedList } from './keyedList.tsx';
 import { noPicked, Pick, useForgotten } from './picked.tsx';
 import { href } from './route.ts';
 import { Countdown } from './times.tsx';
-import { count, percent } from './words.ts';
+import { successOf } from './success.ts';
+import { count } from './words.ts';
 import { tables } from './tables.ts';
 
 /** All integrations, the worst first. */
@@ -102,6 +103,7 @@ function Row({ of: key }: { readonly of: string }) {
   const row = tables.integrations.row(key);
   if (row === undefined) return null;
   const { probeAt, inFlight, waiting, report, lastError, cause } = row;
+  const success = successOf(row);
   const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
   return (
     <tr data-row>
@@ -129,8 +131,8 @@ function Row({ of: key }: { readonly of: string }) {
       <td class="num" data-l="Wait">
         {count(waiting)}
       </td>
-      <td class={`num ${isLow(report?.successRate) ? 'bad' : ''}`} data-l="Success">
-        {percent(report?.successRate)}
+      <td class={`num ${success.isBad ? 'bad' : ''}`} data-l="Success">
+        {success.text}
       </td>
       <td class="num" data-l="p95">
         {report?.took === undefined ? '–' : formatLatency(report.took.p95Ms)}

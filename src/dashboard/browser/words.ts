@@ -1,3 +1,8 @@
+/** Rate that people expect of calls: below it a figure has a colour. */
+const goal = 0.99;
+
+export const isLow = (rate: number | undefined): boolean => rate !== undefined && rate < goal;
+
 export function percent(share: number | undefined): string {
   if (share === undefined) return '–';
   // A share that is not all of it is not shown as if it were.
