@@ -14,6 +14,9 @@ import { readBody } from './requestBody.ts';
 import { mostBulkBytes, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { DashboardSource } from './source.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const incidentModule = lateModule(() => import('../incident/incidentFiles.ts'));
 
 export interface DashboardOptions {
   readonly clock: Clock;
@@ -186,7 +189,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
   async function incident({ request, response }: Asked): Promise<void> {
     const found = await source.incident(readSubject(await readBody(request)));
-    const { incidentName, incidentText } = await import('../incident/incidentFiles.ts');
+    const { incidentName, incidentText } = await incidentModule();
     response.writeHead(200, {
       ...noTrace,
       'Content-Type': 'application/json; charset=utf-8',

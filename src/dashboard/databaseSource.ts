@@ -33,6 +33,9 @@ import { Frozen, noPending, pendingRecords } from './frozen.ts';
 import { NameBook } from './nameBook.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const gatherModule = lateModule(() => import('../incident/gather.ts'));
 
 export interface DatabaseSourceOptions {
   readonly clock: Clock;
@@ -174,7 +177,7 @@ export class DatabaseSource implements DashboardSource {
     const rows = await this.#read((reader) => runtimesOf(reader, this.#clock.wallNow()));
     const asked = pidsOfAnswers(await this.#ask(rows, 'flight', readFlightAnswer, { session: id }));
     // Loaded now: few ever need it.
-    const { gatherIncident } = await import('../incident/gather.ts');
+    const { gatherIncident } = await gatherModule();
     return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow(), asked }));
   }
 

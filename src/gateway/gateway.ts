@@ -18,6 +18,10 @@ import { type Session, SupervisedSession } from '../sessions/session.ts';
 import type { SessionOptions } from '../sessions/sessionOptions.ts';
 import { withSessionDefaults } from '../sessions/sessionDefaults.ts';
 import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const reportModule = lateModule(() => import('../runtime/reportOfRuntime.ts'));
+const metricsModule = lateModule(() => import('../runtime/ownMetrics.ts'));
 
 /**
  * Makes a gateway. Nothing runs until {@link Gateway.start}; two in one process share nothing.
@@ -124,10 +128,8 @@ function coreGateway(scope: GatewayScope): Gateway {
     restart: (name) => registry.restart(name),
     why: (session) => registry.why(session),
     untaken: () => untakenMessages(registry.sessions, kept.oldestMail(), scope.adoption.failed),
-    report: async (reportOptions) =>
-      (await import('../runtime/reportOfRuntime.ts')).reportOfRuntime(runtime, reportOptions),
-    metrics: async (metricsOptions) =>
-      (await import('../runtime/ownMetrics.ts')).ownMetricsBody(figures, metricsOptions),
+    report: async (reportOptions) => (await reportModule()).reportOfRuntime(runtime, reportOptions),
+    metrics: async (metricsOptions) => (await metricsModule()).ownMetricsBody(figures, metricsOptions),
     get store() {
       return runtime.store();
     },

@@ -4,6 +4,9 @@ import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import { systemClock } from '../runtime/systemClock.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const serverModule = lateModule(() => import('./server.ts'));
 
 /** Place of the page, and its owner. */
 export interface InspectOptions {
@@ -58,7 +61,7 @@ export async function inspectWithStately(gateway: Inspected, options: InspectOpt
   if (frames === undefined) throw new TypeError(`Expected \`gateway\` to be a gateway, got ${show(gateway)}`);
   if (frames.closed) throw new Error('The gateway is stopped');
   // Loaded now: most gateways are never looked at.
-  const { startInspectorServer, statelyInspectorUrl } = await import('./server.ts');
+  const { startInspectorServer, statelyInspectorUrl } = await serverModule();
   const server = await startInspectorServer({
     clock: systemClock,
     open: () => frames.open(),

@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FrameFeed } from './feed.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const feedModule = lateModule(() => import('./inspectionFeed.ts'));
 
 /** A feed that is made for the first viewer. */
 export interface Inspection extends Pick<FrameFeed, 'viewers' | 'closed' | 'close' | 'onClose'> {
@@ -17,7 +20,7 @@ export function createInspection(runtime: Pick<Runtime, 'root' | 'clock' | 'secr
   /** Loaded for the first viewer: most gateways are never looked at. */
   async function load(): Promise<FrameFeed> {
     if (closed) throw new Error('The gateway has stopped');
-    const { createInspectionFeed } = await import('./inspectionFeed.ts');
+    const { createInspectionFeed } = await feedModule();
     if (closed) throw new Error('The gateway has stopped');
     feed ??= createInspectionFeed(runtime);
     return feed;

@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { isOfficial } from './frames.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const webSocketModule = lateModule(() => import('ws'));
 
 /** Close codes: the server goes away; it is busy, try later. */
 const goingAway = 1001;
@@ -17,7 +20,7 @@ export async function acceptWebSocket(
   head: Buffer,
   open: () => Promise<Readable | undefined>,
 ): Promise<void> {
-  const { WebSocketServer } = await import('ws');
+  const { WebSocketServer } = await webSocketModule();
   const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   const webSocket = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, socket, head, resolve));
   webSocket.on('error', () => webSocket.terminate());

@@ -10,6 +10,9 @@ import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';
 import { knownNames } from './knownNames.ts';
 import { letterAfter, unansweredText } from './unknownOrder.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const putAwayModule = lateModule(() => import('./putAway.ts'));
 
 /** Database in which the runtimes of an order are found. */
 export interface OrderedDatabase {
@@ -34,8 +37,7 @@ interface Having {
 export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
   const { order: what, name: given, ...note } = order;
   // Loaded now: it needs no runtime.
-  if (what === 'acknowledge' || what === 'snooze')
-    return (await import('./putAway.ts')).putAway(order, { clock, read });
+  if (what === 'acknowledge' || what === 'snooze') return (await putAwayModule()).putAway(order, { clock, read });
   try {
     const { path, rows } = await read(async (reader) => ({
       path: reader.path,

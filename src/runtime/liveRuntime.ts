@@ -20,6 +20,11 @@ import type { Session } from '../sessions/session.ts';
 import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
 import type { StoreOutage } from '../policy/storeOutage.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const controlModules = lateModule(() =>
+  Promise.all([import('../control/server.ts'), import('../control/staleSockets.ts')]),
+);
 
 /** Presence of a runtime for commands of other processes: a row in its store, and a socket. */
 export interface LiveRuntime {
@@ -89,8 +94,8 @@ export function createLiveRuntime(
     }
     const { path } = found;
     // Loaded now: most runtimes have no socket.
-    const loaded = await Promise.all([import('../control/server.ts'), import('../control/staleSockets.ts')]).catch(
-      (error: unknown) => unavailable(messageOf(error), 'install unwedge again'),
+    const loaded = await controlModules().catch((error: unknown) =>
+      unavailable(messageOf(error), 'install unwedge again'),
     );
     if (loaded === undefined || stopped) return undefined;
     const [{ startControlServer }, { removeStaleSockets }] = loaded;

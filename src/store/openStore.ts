@@ -14,6 +14,9 @@ import { findDriver } from './sqlite/driver.ts';
 import { openSqlite } from './sqlite/sqliteStore.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailableError } from './storeOption.ts';
+import { lateModule } from '../actors/process/lateModule.ts';
+
+const postgresModule = lateModule(() => import('./postgres/postgresStore.ts'));
 
 // Loaded with the store, by its subscriber.
 export { storedTypes } from './record.ts';
@@ -88,7 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (isPostgresUrl(path)) {
     secrets.learn({ store: path });
     // Loaded by those who name one alone.
-    const { openPostgres } = await import('./postgres/postgresStore.ts');
+    const { openPostgres } = await postgresModule();
     return openPostgres({ url: path, redact, clock, random, facts, logger, required, retention, runtimePid });
   }
   const parts = { path, redact, clock, facts, logger };

@@ -9,9 +9,8 @@ import { checkMcpServer, type McpServerOptions } from './mcpServerOptions.ts';
 import { connectionOver, type ProcessLink } from '../process/processLink.ts';
 import type { ServerTarget } from './serverLink.ts';
 import { lateModule, loadFailure } from '../process/lateModule.ts';
+import { filesOfClient } from './clientModule.ts';
 
-/** Files of the MCP client and zod, which Node 20 reads at once. */
-const filesOfClient = 96;
 const mcpLinkModule = lateModule(() => import('./mcpLink.ts'), filesOfClient);
 
 export type { McpConnection } from './mcpClient.ts';

@@ -1,3 +1,4 @@
+import { clientModule } from '../../clientModule.ts';
 import type { OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client';
 import { findIssuer, isBearer } from './issuer.ts';
 import type { SignInRecord } from './signInRecord.ts';
@@ -9,7 +10,7 @@ export const byRefreshToken: Renewal = {
   async renew({ issuer, tokens }, request) {
     // As `can` says, they are there.
     if (issuer === undefined || tokens?.refresh === undefined) throw new TypeError('Nothing to renew');
-    const { refreshAuthorization } = await import('@modelcontextprotocol/client');
+    const { refreshAuthorization } = await clientModule();
     const { authorizationServer, metadata, client: clientInformation, resource } = issuer;
     const answer = await refreshAuthorization(authorizationServer, {
       metadata,
@@ -35,7 +36,7 @@ export function byClientCredentials({ clientId, clientSecret, scope }: ClientCre
   return {
     can: () => true,
     async renew(record, request) {
-      const { fetchToken } = await import('@modelcontextprotocol/client');
+      const { fetchToken } = await clientModule();
       const { issuer } = await findIssuer(record.server, client, request);
       const provider: Pick<OAuthClientProvider, 'clientMetadata' | 'clientInformation' | 'prepareTokenRequest'> = {
         clientMetadata: { redirect_uris: [] },

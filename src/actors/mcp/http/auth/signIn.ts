@@ -1,3 +1,4 @@
+import { clientModule } from '../../clientModule.ts';
 import { randomBytes } from 'node:crypto';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../../policy/clock.ts';
@@ -53,7 +54,7 @@ export async function signIn(request: SignInRequest): Promise<SignInEnd> {
 
 async function signInWith(request: SignInRequest, listener: CallbackListener, state: string): Promise<SignInEnd> {
   const { clock, file } = request;
-  const { startAuthorization, exchangeAuthorization } = await import('@modelcontextprotocol/client');
+  const { startAuthorization, exchangeAuthorization } = await clientModule();
   const { redirectUrl } = listener;
   const { issuer, scope } = await conversation(clock, async (talk) => {
     const found = await findIssuer(file.server, { client_id: '' }, talk);
@@ -139,7 +140,7 @@ async function register(
   if (metadata.registration_endpoint === undefined) {
     throw refused('The authorization server registers no clients: give the ID of one that it knows');
   }
-  const { registerClient } = await import('@modelcontextprotocol/client');
+  const { registerClient } = await clientModule();
   return registerClient(metadata.issuer, {
     metadata,
     clientMetadata: {

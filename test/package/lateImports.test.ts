@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { sourceFiles } from '../../scripts/rooms.mjs';
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** Rooms of programs that load what they need as they start, and of tests. */
+const startsOnly = /^(cli|demo|testing|config|install)\//;
+
+/** Files whose imports are not made through it, and why. */
+const others: Readonly<Record<string, string>> = {
+  'actors/mcp/mcpSpawn.ts': 'on Windows alone, whose processes have no such limit',
+  'claude/claudeLog.ts': 'a module of Node reads no file',
+  'codex/codexLate.ts': 'inside the function that its late module calls',
+  'mcpBoundary/serverRecords.ts': 'begun with the start of a server, once',
+  'store/openReader.ts': 'a reader is opened anew for each look',
+  'store/postgres/reader/openPgReader.ts': 'orders on letters, by commands',
+  'store/sqlite/betterSqlite3.ts': 'within the loading of the store, which is late',
+  'store/sqlite/reader.ts': 'orders on letters, by commands',
+};
+
+it('[S-4] a module that a living process loads late is loaded again where descriptors were short, and no other file imports as it runs', () => {
+  const found = sourceFiles().filter((file) => {
+    if (startsOnly.test(file)) return false;
+    const text = readFileSync(join(source, file), 'utf8').replaceAll(/lateModule\(\s*\(\)\s*=>[^;]*;/g, '');
+    return /(?<!typeof )\bimport\('/.test(text);
+  });
+  expect(found.sort()).toEqual(Object.keys(others));
+});
