@@ -11,11 +11,13 @@ const allowance = 3;
  * The limit on each start of a process that is kept alive. The first start may take long, for example while its package is fetched. A
  * restart that hangs keeps calls waiting, so its limit is shorter: 5 s, or three times the slowest start that worked where that is more.
  * Each start that the limit cut off doubles it, so that a slow process comes up too: the first to 3 min where its limit is less. That of
- * a restart is never above the limit of the first start.
+ * a restart is never above the limit under which the first one worked.
  */
 export class StartLimit {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #firstMs: number;
+  /** Limit on the start that began last, while none has worked. */
+  #mostMs: number;
   #begunAt: number | undefined = undefined;
   #slowestMs: number | undefined = undefined;
   #cut = 0;
@@ -24,15 +26,17 @@ export class StartLimit {
   constructor(clock: Pick<Clock, 'now'>, firstMs: number) {
     this.#clock = clock;
     this.#firstMs = firstMs;
+    this.#mostMs = firstMs;
   }
 
   /** A start begins. @returns its limit, in ms. */
   begins(): number {
     this.#begunAt = this.#clock.now();
     if (this.#slowestMs === undefined) {
-      return Math.max(this.#firstMs, Math.min(this.#firstMs * 2 ** this.#cut, commandHandshakeMs));
+      this.#mostMs = Math.max(this.#firstMs, Math.min(this.#firstMs * 2 ** this.#cut, commandHandshakeMs));
+      return this.#mostMs;
     }
-    return Math.min(this.#firstMs, Math.max(leastMs, allowance * this.#slowestMs) * 2 ** this.#cut);
+    return Math.min(this.#mostMs, Math.max(leastMs, allowance * this.#slowestMs) * 2 ** this.#cut);
   }
 
   /** The start that began last worked; told again, it says nothing more. */

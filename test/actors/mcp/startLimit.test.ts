@@ -68,6 +68,17 @@ describe('the limit on a start', () => {
     expect(given).toEqual(limits);
   });
 
+  it('[M-6] lets a restart take as long as a first start that came up under a longer limit than its own', async () => {
+    const clock = new SimulatedClock();
+    const limit = new StartLimit(clock, 10_000);
+    limit.begins();
+    limit.lost(hung);
+    expect(limit.begins()).toBe(20_000);
+    await clock.advance(15_000);
+    limit.worked();
+    expect(limit.begins()).toBe(20_000);
+  });
+
   it('[M-6] takes no notice of a loss after the start, nor of what is told twice', async () => {
     const clock = new SimulatedClock();
     const limit = new StartLimit(clock, 60_000);
