@@ -37,6 +37,8 @@ export class AnswerCheck {
 
   /** Takes the connection that it is written to. */
   sentOver(connection: Connection): void {
+    // A dispatcher of the host may send it again.
+    if (this.#connection !== undefined) this.#kept.freed(this.#connection);
     this.#connection = connection;
     KeptConnections.used(connection, this.#kept);
   }
@@ -67,6 +69,8 @@ export class AnswerCheck {
 
   /** Nobody asks for its end any more. */
   drop(): void {
+    // It was given up before it was written: the next one to be told of is another's.
+    if (starting === this) starting = undefined;
     this.#encoded?.drop();
     if (this.#connection !== undefined) this.#kept.freed(this.#connection);
   }
@@ -95,7 +99,9 @@ function awaitConnection(check: AnswerCheck): void {
 }
 
 function told(message: unknown): void {
-  const { socket } = message as { readonly socket: Connection };
+  const { socket } = message as { readonly socket?: Connection | null };
+  // Any undici of the process may tell; what is thrown here would end it.
+  if (typeof socket !== 'object' || socket === null) return;
   if (starting === undefined) KeptConnections.used(socket, undefined);
   else starting.sentOver(socket);
   starting = undefined;

@@ -1,12 +1,16 @@
 /** A connection of `fetch`, as far as it is kept. */
 export interface KeptConnection {
   readonly destroyed: boolean;
+  /** Protocol that was agreed on over TLS. */
+  readonly alpnProtocol?: string | false | null | undefined;
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 
 /** Who sent the last request over a connection, among those who let go of theirs. */
 const users = new WeakMap<object, KeptConnections>();
+/** Connections whose end is heard. */
+const heard = new WeakSet<object>();
 
 /**
  * The connections that one part of a gateway has sent its requests over. `fetch` keeps them for the next request, as long as the server lets it, in a pool of the whole
@@ -19,6 +23,8 @@ export class KeptConnections {
 
   /** A request goes over a connection. @param by - undefined for one of somebody else's. */
   static used(connection: KeptConnection, by: KeptConnections | undefined): void {
+    // HTTP/2, which a dispatcher of the host may speak: requests of others are under way over it at the same time.
+    if (connection.alpnProtocol === 'h2') return;
     const before = users.get(connection);
     if (before !== by) before?.forget(connection);
     if (by === undefined) {
@@ -26,7 +32,11 @@ export class KeptConnections {
       return;
     }
     users.set(connection, by);
-    by.#note(connection);
+    by.#own.set(connection, (by.#own.get(connection) ?? 0) + 1);
+    // Heard once, however often its users take turns.
+    if (heard.has(connection)) return;
+    heard.add(connection);
+    connection.once('close', () => users.get(connection)?.forget(connection));
   }
 
   /** A request of this part is over. */
@@ -44,12 +54,6 @@ export class KeptConnections {
   /** A connection has been closed, or is used by another. */
   forget(connection: KeptConnection): void {
     this.#own.delete(connection);
-  }
-
-  #note(connection: KeptConnection): void {
-    const open = this.#own.get(connection);
-    this.#own.set(connection, (open ?? 0) + 1);
-    if (open === undefined) connection.once('close', () => this.forget(connection));
   }
 
   /** Closes those that are idle now, and each other one with the end of its request. */
