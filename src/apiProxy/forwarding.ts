@@ -149,10 +149,13 @@ export class Forwarding {
     // After all of the answer a connection that breaks takes nothing with it.
     answer.on('error', (error) => (this.isOver ? this.#complete(true) : this.#failWith(error)));
     if (endsWithConnection(answer)) {
-      // Before Node ends the socket in turn.
-      answer.socket.prependOnceListener('end', () => {
-        this.#wasReset = wasReset(answer.socket);
-      });
+      const { socket } = answer;
+      const note = (): void => {
+        this.#wasReset = wasReset(socket);
+      };
+      // Before Node ends the socket in turn. After an answer that has no body the connection goes on.
+      socket.prependOnceListener('end', note);
+      answer.once('close', () => socket.off('end', note));
     }
     const { statusCode = 502 } = answer;
     const exchange = this.#exchange;

@@ -1,4 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { modelEvents } from '../../../src/testing/modelEvents.ts';
@@ -81,5 +83,29 @@ describe('an answer that ends with its connection', () => {
   it('[R-14] [E-7] is a stream that is cut without its last event', async () => {
     const { ask } = await startBefore([sse, close], [...start, ...text].join(''), reset);
     expect((await ask().got).text).not.toContain('message_stop');
+  });
+
+  it('[R-14] [E-7] without a body leaves no listener on its connection, which goes on', async () => {
+    const upstream = createHttpServer((request, response) => {
+      request.resume();
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => {
+      upstream.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => {
+      upstream.closeAllConnections();
+      upstream.close();
+    });
+    const { port } = upstream.address() as AddressInfo;
+    const opened = new Set<Socket>();
+    const note = (message: unknown): void => void opened.add((message as { socket: Socket }).socket);
+    subscribe('net.client.socket', note);
+    onTestFinished(() => void unsubscribe('net.client.socket', note));
+    const { ask } = await startApiProxy({ upstream: `http://127.0.0.1:${port}` });
+    for (let count = 0; count < 12; count++) expect((await ask(asked).got).status).toBe(204);
+    const kept = [...opened].filter((socket) => socket.remotePort === port);
+    expect(kept).toHaveLength(1);
+    expect(kept[0]?.listenerCount('end')).toBeLessThan(5);
   });
 });
