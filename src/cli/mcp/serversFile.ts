@@ -127,6 +127,8 @@ function serverOf(
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type, handshakeMs: limit } = entry;
   const handshakeMs = limit === undefined ? undefined : startLimitIn(limit);
   if (typeof handshakeMs === 'string') return handshakeMs;
+  // One that its entry does not name is left to who reads the file.
+  const ownLimit = handshakeMs === undefined ? {} : { handshakeMs };
   const missing: string[] = [];
   const filled = (key: string, text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (written, variable: string, otherwise: string | undefined) => {
@@ -150,7 +152,7 @@ function serverOf(
     if (missing.length > 0) return missing.join(', ');
     const isUnknown = env === undefined && address.includes('${');
     return isUnknown || isAddress(address)
-      ? { name, remote, handshakeMs }
+      ? { name, remote, ...ownLimit }
       : 'expected `url` to be an address with http or https';
   }
   if (typeof command !== 'string' || command === '') return 'expected `command` to be a text';
@@ -167,7 +169,7 @@ function serverOf(
     args: args.map((each, index) => filled(`args.${index}`, each)),
     env: filledAll('env', variables),
     cwd: cwd === undefined ? undefined : filled('cwd', cwd),
-    handshakeMs,
+    ...ownLimit,
   };
   return missing.length > 0 ? missing.join(', ') : server;
 }
