@@ -65,8 +65,10 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
   }
   const evidence = evidenceOf(chain, context.wallNow, context.source);
   const text = textOf(chain, evidence.texts);
-  const told = evidence.found?.isOfText === true ? open(evidence.found, messageOf(chain)) : evidence.found;
-  const found = judged(told, text, context);
+  // What an answer says in its own fields is there in its JSON as well, as far as it is a part of a message.
+  const isWhole = (): boolean => isRefusal(textOf(chain) || text, text);
+  const told = evidence.found?.isOfText === true ? open(evidence.found, isWhole) : evidence.found;
+  const found = judged(told, text, context, isWhole);
   const kept = hinted.has(found.kind) ? evidence.hint : undefined;
   const hint = { ...textHintFor(found, text, context), ...given(kept), ...given(found.hint) };
   return {
@@ -115,32 +117,34 @@ function lineFor({ status, code }: Finding): string {
 /** Kinds that neither a configured text nor a hint may turn into something that is tried again. */
 const firm: ReadonlySet<FailureKind> = new Set(['permanent', 'auth', 'quota', 'cancelled']);
 
-function judged(found: Finding | undefined, text: string, { patterns }: ClassifyContext): Finding {
+/** Tells whether the errors say a refusal and nothing else. */
+type IsWhole = () => boolean;
+
+function judged(found: Finding | undefined, text: string, { patterns }: ClassifyContext, isWhole: IsWhole): Finding {
   const said = found?.settled === true ? undefined : textMeaning(text);
   const own = patterns?.find(({ pattern }) => holds(text, pattern));
   const known = found === undefined ? undefined : sharpenedByWords(found, said, plainSpeech(text));
   if (known !== undefined && firm.has(known.kind)) return known;
   if (own?.kind === 'permanent') return { ...known, kind: 'permanent', outcome: 'failed', reason: undefined };
   if (known !== undefined && known.kind !== 'unknown') return known;
-  if (said !== undefined && firm.has(said.kind)) return worded(said, known, text);
+  if (said !== undefined && firm.has(said.kind)) return worded(said, known, isWhole);
   if (own !== undefined) return { ...known, kind: own.kind, outcome: known?.outcome ?? outcomeOf(own.kind) };
-  if (said !== undefined) return worded(said, known, text);
+  if (said !== undefined) return worded(said, known, isWhole);
   return known ?? { kind: 'unknown', outcome: 'unknown' };
 }
 
 /** The kind that a text tells; that nothing was done only where it is a refusal as a whole, and tells of nothing else. */
-function worded(said: Finding, found: Finding | undefined, text: string): Finding {
+function worded(said: Finding, found: Finding | undefined, isWhole: IsWhole): Finding {
   return {
-    ...open(said, text),
+    ...open(said, isWhole),
     code: found?.code ?? said.code,
     status: found?.status ?? said.status,
     hint: found?.hint,
   };
 }
 
-function open(said: Finding, text: string): Finding {
-  const isOpen =
-    grants.has(said.outcome) && !unrepeated.has(said.kind) && !coded.test(String(said.code)) && !isRefusal(text);
+function open(said: Finding, isWhole: IsWhole): Finding {
+  const isOpen = grants.has(said.outcome) && !unrepeated.has(said.kind) && !coded.test(String(said.code)) && !isWhole();
   return isOpen ? { ...said, outcome: 'unknown' } : said;
 }
 

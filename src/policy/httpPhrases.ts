@@ -58,12 +58,12 @@ const besideNumber: readonly (readonly [numbers: string, phrase: string])[] = [
 const all: typeof telling = [...telling, ...everyday];
 const statuses = new Map(all.flatMap(([status, ...phrases]) => phrases.map((each) => [each.toLowerCase(), status])));
 const fiveHundreds: ReadonlySet<number> = new Set([500, 502, 503, 504]);
-/** A number and its own phrase; servers mix up those of 5xx. `user 503 not found` is none. */
 /** All of them, as they are matched. */
 export const spokenPhrases: readonly string[] = [
   ...all.flatMap(([, ...phrases]) => phrases),
   ...besideNumber.map(([, phrase]) => phrase),
 ];
+/** A number and its own phrase; servers mix up those of 5xx. `user 503 not found` is none. */
 const pairs = [
   ...all.map(
     ([status, ...phrases]) => [fiveHundreds.has(status) ? '5\\d\\d' : String(status), phrases.join('|')] as const,
@@ -73,12 +73,12 @@ const pairs = [
 const beside = String.raw`\)?[:,]? ?[-–—]? ?["'(]?`;
 const paired = pairs.map(([numbers, phrase]) => `(?:${numbers})${beside}(?:${phrase})\\b`).join('|');
 /** `HTTP 503`, `API Error: 503`, `status code 503`, `"statusCode":503`, `Error code: 401`, `responded with 404`. */
-const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|api error|error[ _-]code|responded with|unexpected server response|returned error)["']?[:=]? ?["'(]?`;
+const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|api error|error[ _-]code|responded with|unexpected server response|returned (?:an )?error)["']?[:=]? ?["'(]?`;
 /** What follows a number that is counted, or spoken of: `status 503 is no member`, `responded with 503 rows`. */
 const counted = String.raw`(?![\w]|[.-]\w| (?:is|are|expected|of|in|not (?!found\b|acceptable\b|implemented\b|extended\b)|(?!was\b|status\b)\w+s\b(?! unavailable)))`;
 /** `error 503`, with nothing after it but what tells of an answer: `error: 429 tests failed` is none. */
 const weak = String.raw`\berror:? ?["'(]?`;
-const ended = String.raw`["')]?(?:[.!,;]?$|[,;] | - |: ?[{[])`;
+const ended = String.raw`["')]?(?:[.!,;]?$|[,;:] | - |: ?[{[]| (?:from|while|when|by) )`;
 
 /** `403 Key limit exceeded`, `ServiceUnavailable: 503 busy`: an SDK's message, or an error of a class, begins with it. `500 Files copied` is none. */
 const first = String.raw`(?:^|(?<!\w)(?=\w{0,60}?[a-z][A-Z])\w{2,80}: |\[)`;

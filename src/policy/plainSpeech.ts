@@ -33,7 +33,7 @@ const quotes =
 const escaped = /\\"[^"\\\n]{0,300}\\"/g;
 /** Stand before quotes that hold what a failure says: fields of errors, opened brackets, a value that is assigned. */
 const says =
-  /(?:[=([{,<]\s?|\b(?:by|with:)\s|\b[45]\d\d[\s:,–-]{1,3}|\b(?:errors?|err|exception|(?<!commit )message|metric|limit|msg|details?|reason|cause|caused by|desc|description|body|response|self|status|code|type|stderr)["'`]?\s?:?\s)$/i;
+  /(?:[=([{,<]\s?|\b(?:by|with:|resulted in an?|(?:said|says|returned|replied|responded|answered)(?: with)?:?)\s|\b[45]\d\d[\s:,–-]{1,3}|\b(?:errors?|err|exception|(?<!commit )message|metric|limit|msg|details?|reason|cause|caused by|desc|description|body|response|self|status|code|type|stderr)["'`]?\s?:?\s)$/i;
 /** What is quoted is spoken of, where it goes on like this. */
 const spokenOf = /^ (?:is|was|are|were|has|had|exists?|must|does|did|already|not|rejected|refused)\b/;
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../../src/policy/classify.ts';
 import { mayRepeat } from '../../../src/policy/repetition.ts';
@@ -39,33 +40,33 @@ const effects = [
   'API Error: 503 rows imported, 2 rejected',
   'deadlock detected in review queue after publishing',
   'Too many requests in basket 4, basket ordered',
+  'mailer: connection refused',
+  'Order 7 ok, mail: 503 Service Unavailable',
+  '[booked] 429 Too Many Requests',
+  'Notification failed: 503 Service Unavailable',
+  'Failed to send receipt: 429 Too Many Requests',
+  'cleanup request failed: 503 Service Unavailable',
+  'audit API error: 429 Too Many Requests',
+  'Payment captured. Notification API error: 429 Too Many Requests',
+  'Error executing tool transfer: transfer made, then 503 Service Unavailable',
+  'Rate limit exceeded. Try again for the remaining 3 rows',
+  'Too many requests. Please retry the last 2 items',
+  '429 Too Many Requests. 3 of 7 messages went out',
+  '503 Service Unavailable: overloaded truck left with parcel 7',
+  '503 Service Unavailable\nTransfer 5 went through',
+  'Transfer 5 went through\n503 Service Unavailable',
+  'Overloaded\n  at 5 pm the order left',
+  '{"result":"booked","error":"rate limited"}',
+  '{"error":{"type":"rate_limit_error","message":"invoice already sent"}}',
+  '429 {"id":"ch_1","object":"charge","status":"pending"}',
+  'Request failed with status code 429\n{"items":[{"id":1,"status":201},{"id":2,"status":429}]}',
+  "Error code: 503 - {'error': {'message': 'invoice already sent'}}",
 ];
 
-/** Refusals in whole, as clients and SDKs write them. */
-const refusals = [
-  'Request failed with status code 503',
-  'Request failed with status code 429 Too Many Requests: GET https://api.example/x',
-  'Response code 503 (Service Unavailable)',
-  'AxiosError: Request failed with status code 429',
-  'HTTP error! status: 503',
-  'HTTP 503: Service Unavailable',
-  '429 Too Many Requests',
-  '503 Service Unavailable',
-  '529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
-  "Error code: 429 - {'error': {'message': 'slow down', 'type': 'requests'}}",
-  'API Error: 529 Overloaded',
-  'exceeded retry limit, last status: 429 Too Many Requests, request id: 8f2a-1',
-  'unexpected status 503 Service Unavailable, url: https://api.example/v1',
-  'Unexpected server response: 503',
-  'Rate limit reached for gpt-5 in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 2s.',
-  'MCP error -32000: Too many requests',
-  'connect ECONNREFUSED 127.0.0.1:5432',
-  'fetch failed: connect ECONNREFUSED ::1:80',
-  'getaddrinfo ENOTFOUND api.example',
-  'curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Could not connect to server',
-  'Get "http://127.0.0.1:8080/": dial tcp 127.0.0.1:8080: connect: connection refused',
-  'error sending request for url (http://x/): client error (Connect): tcp connect error: Connection refused (os error 111)',
-];
+/** Refusals in whole, as SDKs, clients, command lines and whoever passes them on write them, with their stacks and the answers that they quote. */
+const refusals = JSON.parse(
+  readFileSync(new URL('../corpus/refusals.json', import.meta.url), 'utf8'),
+) as readonly string[];
 
 describe('permission to make a call again that has effects', () => {
   it.each(effects)('[R-12] does not come from a text that tells of something else: %s', (text) => {
@@ -190,6 +191,10 @@ describe('forms of programs and services', () => {
     ['auth', 'Error from server (Forbidden): pods is forbidden: User "x" cannot list resource "pods"'],
     ['permanent', 'Error from server (NotFound): pods "a-503" not found'],
     ['auth', 'denied: requested access to the resource is denied'],
+    ['transient', 'Error 502: upstream died'],
+    ['transient', 'Got error 500 from server'],
+    ['rate_limit', 'The API said: "Rate limit exceeded, try again later"'],
+    ['transient', 'The server replied with "503 Service Unavailable"'],
     ['permanent', 'manifest for x:503 not found: manifest unknown: manifest unknown'],
   ])('[R-5] are %s: %s', (kind, text) => {
     expect(ofText(text).kind).toBe(kind);
