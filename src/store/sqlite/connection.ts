@@ -21,7 +21,7 @@ export interface Connection {
   /** Number of times the file in use has been found to be another one than before; the rows of that one are not in it. */
   readonly generation: number;
   /** Of what is acknowledged in it. */
-  readonly mark: Pick<LogMark, 'lost' | 'enter'>;
+  readonly mark: Pick<LogMark, 'lost' | 'untold' | 'enter'>;
   /**
    * Runs `work` on the open database, opening it first where needed. A failure other than a lock or a refused row closes it.
    * @throws what the file system or SQLite reports; {@link diagnose} reads it.

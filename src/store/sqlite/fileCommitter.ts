@@ -52,10 +52,13 @@ export class FileCommitter implements Committer<FileWrite> {
       if (batch.length === 0 && !always && !isNew && mark.lost === undefined) return;
       const transaction = {};
       const at = this.#parts.clock.wallNow();
-      lost = mark.lost && { type: 'store.log_lost', ...lostLogText(this.#path, mark.lost), ...mark.lost };
       const entered = database.immediate(() => {
+        const found = mark.lost && mark.untold(database);
+        const fact = found && ({ type: 'store.log_lost', ...lostLogText(this.#path, found), ...found } as const);
+        lost = fact;
         // With the commit that ends the mark of it, so that it is on record once.
-        if (lost !== undefined) this.#recordLost?.(database, schema, lost, at);
+        if (fact !== undefined)
+          this.#run({ run: () => this.#recordLost?.(database, schema, fact, at) }, database, schema, transaction);
         if (isNew) given = carryAll(this.#carriers, database, transaction);
         for (const write of batch) this.#run(write, database, schema, transaction);
         return mark.enter(database, at);

@@ -65,6 +65,12 @@ export class LogMark {
     return this.#lost;
   }
 
+  /** Gives what is lost, within a transaction, unless another process that found it too has entered a commit since: it has told of it. @throws what SQLite reports. */
+  untold(database: Database): LostLog | undefined {
+    if (this.#lost !== undefined && (readRow(database)?.count ?? 0) > this.#count) this.#lost = undefined;
+    return this.#lost;
+  }
+
   /** @param wasThere - whether the file held anything before: another one that is begun in its place has lost nothing. @throws what SQLite reports. */
   opened(database: Database, wasThere: boolean): void {
     const mark = readMark(this.#path);
@@ -83,7 +89,7 @@ export class LogMark {
    * @returns to be called once it is committed. @throws what SQLite reports.
    */
   enter(database: Database, wallNow: number): (() => void) | undefined {
-    if (!this.#isWal || this.#id === undefined) return undefined;
+    if (!this.#isWal || this.#id === undefined) return this.#lost && (() => this.#forget());
     const stats = statSync(this.#path, { throwIfNoEntry: false });
     const isDue = stats?.mtimeMs !== this.#writtenAt || Math.abs(wallNow - this.#enteredAt) >= enterEveryMs;
     if (stats === undefined || !isDue) return undefined;
@@ -104,7 +110,12 @@ export class LogMark {
 
   /** The connection is closed: SQLite deletes the log with the last one, once all of it is in the database. Never throws. */
   closed(): void {
-    if (this.#lost !== undefined || existsSync(`${this.#path}-wal`)) return;
+    if (this.#lost === undefined && !existsSync(`${this.#path}-wal`)) this.#forget();
+  }
+
+  /** Nothing that was acknowledged is in a log alone. */
+  #forget(): void {
+    this.#lost = undefined;
     quietly(() => rmSync(markOf(this.#path), { force: true }));
   }
 }
@@ -149,6 +160,9 @@ export function selectLostLog(
   return row && { at: Number(row['timestamp']), reason: String(row['reason']), fix: String(row['fix']) };
 }
 
+/** The last time that a `Date` can hold, in ms. */
+const lastDate = 8.64e15;
+
 const timeText = (at: number): string => new Date(at).toISOString();
 
 function lostBetween(mark: Mark | undefined, row: Mark | undefined, inode: number | undefined): LostLog | undefined {
@@ -177,8 +191,11 @@ function toMark(text: string): Mark | undefined {
   const value: unknown = fromJson(text)?.value;
   if (typeof value !== 'object' || value === null) return undefined;
   const { id, count, at, inode } = value as Readonly<Record<string, unknown>>;
-  const isMark = typeof id === 'string' && [count, at, inode].every((field) => Number.isFinite(field));
-  return isMark ? { id, count: Number(count), at: Number(at), inode: Number(inode) } : undefined;
+  // Time is shown, and a date has an end; a number that a file system gives is as large as it likes.
+  const isMark = typeof id === 'string' && Number.isFinite(inode) && [count, at].every(Number.isSafeInteger);
+  return isMark && Math.abs(Number(at)) <= lastDate
+    ? { id, count: Number(count), at: Number(at), inode: Number(inode) }
+    : undefined;
 }
 
 /** Where it cannot be written, a log that is lost is not noticed. */

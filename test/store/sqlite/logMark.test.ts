@@ -1,17 +1,19 @@
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openReader } from '../../../src/store/openReader.ts';
 import {
   failed,
   hasSqlite,
   openDatabase,
+  openingStore,
   startLostLog,
   startStore,
   storedCalls,
   temporaryDirectory,
 } from '../startStore.ts';
 
-const markIn = (path: string) => JSON.parse(readFileSync(`${path}.log-mark`, 'utf8')) as { count: number };
+const markIn = (path: string) =>
+  JSON.parse(readFileSync(`${path}.log-mark`, 'utf8')) as { id: string; count: number; inode: number };
 
 describe.skipIf(!hasSqlite)('a store whose log was deleted after a kill', () => {
   it('[I-5] [O-2] says when it is opened what may be lost, and has it on record once', async () => {
@@ -84,4 +86,76 @@ describe.skipIf(!hasSqlite)('a store whose log was deleted after a kill', () => 
     await second.store.close();
     expect([second.lines, existsSync(`${path}.log-mark`)]).toEqual([[], true]);
   });
+
+  it('[O-2] is told once of a database without a log, as an earlier copy in another journal mode is', async () => {
+    const live = `${temporaryDirectory()}/theirs.sqlite`;
+    const path = `${temporaryDirectory()}/theirs.sqlite`;
+    // Of somebody else, whose journal mode is not ours to change.
+    openDatabase(live).exec('PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)');
+    const { store: past, clock: then } = await startStore({ path: live });
+    past.record(failed(1));
+    await past.flush();
+    openDatabase(live).exec(`VACUUM INTO '${path}'`);
+    await then.advance(1000);
+    past.record(failed(2));
+    await past.flush();
+    copyFileSync(`${live}.log-mark`, `${path}.log-mark`);
+    const { store, clock, facts, lines } = await startStore({ path });
+    for (let call = 3; call < 6; call++) {
+      store.record(failed(call));
+      await store.flush();
+    }
+    await clock.advance(0);
+    expect([facts.of('store.log_lost').length, lines.length, existsSync(`${path}.log-mark`)]).toEqual([1, 1, false]);
+    await store.close();
+    expect((await startStore({ path })).lines).toEqual([]);
+  });
+
+  it('[O-2] holds nothing up where the events of somebody else refuse it', async () => {
+    const path = await startLostLog();
+    const other = openDatabase(path);
+    other.exec(
+      `CREATE TRIGGER theirs BEFORE INSERT ON events WHEN NEW.category = 'store' BEGIN SELECT RAISE(ABORT, 'not ours'); END`,
+    );
+    other.close();
+    const { store, clock, facts, lines } = await startStore({ path });
+    store.record(failed(3));
+    expect(await store.flush()).toBe(true);
+    await clock.advance(0);
+    expect(facts.of('store.log_lost')).toHaveLength(1);
+    expect(lines).toEqual([expect.stringContaining('refuses a row'), expect.stringContaining('was lost')]);
+    await store.close();
+    expect(storedCalls(path)).toContain('call-3');
+  });
+
+  it('[O-2] is told by one of several that found it', async () => {
+    const path = await startLostLog();
+    const holder = openDatabase(path);
+    holder.exec('BEGIN IMMEDIATE');
+    const { started: first, opening } = openingStore({ path });
+    const { started: second, opening: opensToo } = openingStore({ path });
+    // Both have opened it, and wait.
+    await first.clock.advance(0);
+    await second.clock.advance(0);
+    holder.exec('COMMIT');
+    for (const { clock } of [first, second]) await clock.advance(1_000);
+    const store = await opening;
+    await opensToo;
+    for (const { clock } of [first, second]) await clock.advance(0);
+    expect([first, second].flatMap(({ facts }) => facts.of('store.log_lost'))).toHaveLength(1);
+    expect(await store.read({ category: 'store', limit: 9 })).toHaveLength(1);
+  });
+
+  it.each(['{"id":"x","count":99,"at":1e300,"inode":1}', '{"id":"x","count":1e300,"at":1,"inode":1}', '[]', ''])(
+    '[O-2] is not what a mark says that is none: %s',
+    async (text) => {
+      const path = await startLostLog();
+      const { id, inode } = markIn(path);
+      const [mine, theirs] = [`"id":"${id}"`, `"inode":${inode}`];
+      writeFileSync(`${path}.log-mark`, text.replace('"id":"x"', mine).replace('"inode":1', theirs));
+      const { store, lines } = await startStore({ path });
+      store.record(failed(3));
+      expect([await store.flush(), lines]).toEqual([true, []]);
+    },
+  );
 });
