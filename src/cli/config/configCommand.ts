@@ -56,7 +56,7 @@ async function print(args: ConfigArgs, io: Io): Promise<number> {
 
 async function check(file: string, { json, config, openclaw }: ConfigArgs, io: Io): Promise<number> {
   if (config !== undefined || openclaw !== undefined) throw new UsageError('Option --check judges its FILE alone');
-  const served = await judgeServed(file);
+  const served = await judgeServed(file, io.env);
   const loaded = await loadOrTell(io, json, file, async () => {
     const own = readConfig({ file, env: {} }, io.env, servedKeys);
     if (served.problems.length === 0) {

@@ -5,6 +5,8 @@ import { fileProblem, type Teller, toldProblem } from '../../config/issues.ts';
 import { createLocator } from '../../config/jsonPositions.ts';
 import type { ConfigProblem } from '../../config/problems.ts';
 import type { Served } from '../../serve/serveTypes.ts';
+import { KnownSecrets } from '../../store/knownSecrets.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
 import { misspeltKeys } from '../mcp/serverKeys.ts';
 import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
 import { servedKeys, serversOf } from '../serve/whatIsServed.ts';
@@ -29,8 +31,14 @@ const nothing: ServedParts = {
   togetherWith: async () => [],
 };
 
-/** Judges the file alone: its variables may be there where it is used. Never rejects: a file that cannot be read is told by who reads the rest. */
-export async function judgeServed(file: string): Promise<ServedParts> {
+/**
+ * Judges the file alone: its variables may be there where it is used. Never rejects: a file that cannot be read is told by who reads the rest.
+ * @param surroundings - the environment whose secrets are never told.
+ */
+export async function judgeServed(
+  file: string,
+  surroundings: Readonly<Record<string, string | undefined>>,
+): Promise<ServedParts> {
   if (!file.endsWith('.json')) return nothing;
   let text: string;
   let fields: ReturnType<typeof fieldsIn>;
@@ -43,7 +51,10 @@ export async function judgeServed(file: string): Promise<ServedParts> {
   if (fields === undefined || !servedKeys.some((key) => fields[key] !== undefined)) return nothing;
   const { mcpServers, agents, hooks } = fields;
   const locate = createLocator(text);
-  const wrong = (path: readonly string[], says: string): ConfigProblem => {
+  const redactor = createTextRedactor(new KnownSecrets(surroundings));
+  const hide = (said: string): string => redactor.text(said);
+  const wrong = (path: readonly string[], told: string): ConfigProblem => {
+    const says = hide(told);
     const at = locate(path);
     const place = at === undefined ? file : `${file}:${at.line}:${at.column}`;
     const key = path.join('.');
@@ -57,7 +68,7 @@ export async function judgeServed(file: string): Promise<ServedParts> {
       message: `${place}: ${key}: ${says}`,
     };
   };
-  const teller: Teller = { source: { from: 'file', file }, name: file, hide: (each) => each, locate };
+  const teller: Teller = { source: { from: 'file', file }, name: file, hide, locate };
   const table = fieldsIn(mcpServers);
   const judged = table === undefined ? undefined : judgeServers(table, undefined);
   const problems = [
@@ -67,7 +78,7 @@ export async function judgeServed(file: string): Promise<ServedParts> {
     ),
     ...(await partProblems({ agents, hooks })).map((each) => toldProblem(each, teller)),
   ];
-  const hints = [...(judged?.notes ?? []), ...misspeltKeys(mcpServers)].map((hint) => `${file}: ${hint}`);
+  const hints = [...(judged?.notes ?? []), ...misspeltKeys(mcpServers)].map((hint) => `${file}: ${hide(hint)}`);
   const served = {
     servers: serversOf((judged?.servers ?? []).map(withAddress)),
     agents: (agents ?? {}) as Served['agents'],

@@ -41,7 +41,7 @@ export async function whatIsServed(
     agents: (agents ?? {}) as Served['agents'],
     hooks: (hooks ?? {}) as Served['hooks'],
   };
-  await refuseWrong(named, { agents, hooks });
+  await refuseWrong(named, { agents, hooks }, env);
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
   return { ...served, file: named, warnings: [...found.notes, ...unread(mcpServers, file === undefined)] };
@@ -65,13 +65,21 @@ function unread(servers: unknown, isOurs: boolean): readonly string[] {
 }
 
 /** Rejects with {@link CommandError} that says all that is wrong with agents and hooks. */
-async function refuseWrong(file: string, parts: { readonly agents: unknown; readonly hooks: unknown }): Promise<void> {
+async function refuseWrong(
+  file: string,
+  parts: { readonly agents: unknown; readonly hooks: unknown },
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   if (parts.agents === undefined && parts.hooks === undefined) return;
-  const [{ judgeServed }, { toldProblem }] = await Promise.all([
+  const [{ judgeServed }, { toldProblem }, { KnownSecrets }, { createTextRedactor }] = await Promise.all([
     import('../../serve/judgeServed.ts'),
     import('../../config/issues.ts'),
+    import('../../store/knownSecrets.ts'),
+    import('../../store/secrets.ts'),
   ]);
-  const teller = { source: { from: 'file', file }, name: quoted(file), hide: (text: string) => text } as const;
+  const redactor = createTextRedactor(new KnownSecrets(env));
+  const hide = (text: string): string => redactor.text(text);
+  const teller = { source: { from: 'file', file }, name: quoted(file), hide } as const;
   const problems = judgeServed(parts).map((each) => toldProblem(each, teller).message);
   if (problems.length > 0) throw new CommandError(problems.join('; '));
 }

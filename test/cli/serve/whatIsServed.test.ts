@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { judgeServed } from '../../../src/cli/config/servedParts.ts';
 import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
+import { messageOf } from '../../../src/policy/thrown.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 function served(content: unknown, as: 'config' | 'servers' = 'config') {
@@ -11,6 +13,7 @@ function served(content: unknown, as: 'config' | 'servers' = 'config') {
   return whatIsServed(args, { TOKEN: 'planted' });
 }
 
+const shaped = `sk-ant-api03-${'a1B2c3D4'.repeat(8)}`;
 const kb = { command: 'kb-server', args: ['--quiet'], env: { KEY: '${TOKEN}' } };
 
 describe('what `unwedge serve` serves', () => {
@@ -81,6 +84,20 @@ describe('what `unwedge serve` serves', () => {
     const args = { config: undefined, servers: undefined };
     const { servers } = await whatIsServed(args, { TOKEN: 'planted', UNWEDGE_CONFIG: file });
     expect(Object.keys(servers)).toEqual(['kb']);
+  });
+
+  it('[E-1] [O-8] says what is wrong with an agent without the secrets that stand there', async () => {
+    const claude = { args: `--token=${shaped}` };
+    const env = 'KEY=planted-secret-of-this-environment';
+    const content = { agents: { c: { backend: 'claude', claude }, d: { backend: 'codex', env } } };
+    const file = join(temporaryDirectory(), 'serve.json');
+    writeFileSync(file, JSON.stringify(content));
+    const surroundings = { MY_API_KEY: 'planted-secret-of-this-environment' };
+    const told = await whatIsServed({ config: file, servers: undefined }, surroundings).then(String, messageOf);
+    expect(told).toMatch(/agents\.c\.claude\.args: expected .*agents\.d\.env: expected/);
+    const checked = await judgeServed(file, surroundings);
+    expect(checked.problems.map(({ path }) => path)).toEqual(['agents.c.claude.args', 'agents.d.env']);
+    for (const said of [told, JSON.stringify(checked.problems)]) expect(said).not.toMatch(/planted|sk-ant-api03/);
   });
 
   it('[E-1] says of a file that is not there that it cannot be read, not that it is no JSON', async () => {
