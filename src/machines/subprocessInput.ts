@@ -33,8 +33,8 @@ export interface SubprocessInput {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Base that `env` adds to: the whole environment of the runtime (`extend`); HOME, LOGNAME, PATH, SHELL, TERM and USER, or on Windows their like (`safe`);
-   * nothing (`only`). @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   * Base that `env` adds to: the whole environment of the runtime (`extend`); HOME, LOGNAME, PATH, SHELL, TERM and USER, or on Windows their like, with places of
+   * certificates and proxies without a password (`safe`); nothing (`only`). @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'extend' | 'safe' | 'only' | undefined;
   /**

@@ -59,8 +59,9 @@ export interface GatewayOptions {
   readonly supervisor?: RootOptions | undefined;
   /**
    * Environment that the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
-   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like. It holds for subprocesses, command hooks, alert commands, agents and
-   * Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own `envMode` is `extend`.
+   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like, with places of certificates and proxies without a password. It holds
+   * for subprocesses, command hooks, alert commands, agents and Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own
+   * `envMode` is `extend`.
    * @defaultValue 'extend'
    */
   readonly environment?: 'extend' | 'safe' | undefined;

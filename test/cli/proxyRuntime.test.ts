@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import { createProxyRuntime } from '../../src/cli/proxyRuntime.ts';
 import type { Fact } from '../../src/policy/facts.ts';
@@ -152,6 +152,23 @@ describe.skipIf(!hasSqlite)('a proxy that ends before its store is open', () => 
     const { registry } = await startRuntime(path);
     await registry.stop({ recordsEarly: true });
     expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe.skipIf(!hasSqlite)('a proxy whose store cannot be loaded, as this process is out of descriptors', () => {
+  it('[S-4] [P-3] says so once, tries again every 10 s, and has what was told meanwhile recorded then', async () => {
+    const path = await fileWith();
+    const { open, registry, crash, clock, said } = await startRuntime(path);
+    const shortage = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    const opens = vi.spyOn(registry, 'openStore').mockRejectedValueOnce(shortage).mockRejectedValueOnce(shortage);
+    await open();
+    crash();
+    await clock.advance(19_999);
+    expect([opens.mock.calls.length, crashesIn(path)]).toEqual([2, 0]);
+    await clock.advance(1);
+    await clock.settle();
+    expect([opens.mock.calls.length, crashesIn(path)]).toEqual([3, 1]);
+    expect(said).toEqual(['Nothing is stored: too many files are open in this process (EMFILE)']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
 import { safeEnvironment } from '../../../src/actors/process/safeEnvironment.ts';
@@ -9,15 +10,18 @@ describe('the environment that is safe for any child', () => {
   });
 
   it('[P-1] has the places of certificates, and proxies without a password', () => {
-    const host = {
-      NODE_EXTRA_CA_CERTS: '/ca.pem',
-      SSL_CERT_FILE: '/f.pem',
-      SSL_CERT_DIR: '/certs',
-      HTTPS_PROXY: 'http://proxy.internal:3128',
-      https_proxy: 'http://proxy.internal:3128',
-      NO_PROXY: 'localhost,.internal',
-    };
-    expect(safeEnvironment([], host)).toEqual(host);
+    const page = readFileSync(new URL('../../../docs/guides/mcp-servers.md', import.meta.url), 'utf8');
+    const told =
+      page
+        .split('`safe` lets through ')[1]
+        ?.split('A proxy with')[0]
+        ?.match(/\b[A-Z_]{4,}\b/g) ?? [];
+    const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
+    expect(told).toEqual(expect.arrayContaining(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', ...proxies]));
+    const names = [...told, ...proxies.map((name) => name.toLowerCase())];
+    const host = Object.fromEntries(names.map((name) => [name, 'http://proxy.internal:3128']));
+    // Nothing beside what the page says, and all of that.
+    expect(safeEnvironment([], { ...host, API_KEY: 'k', SSL_CERT_KEY: 'k', HTTPS_PROXY_AUTH: 'k' })).toEqual(host);
   });
 
   it.each(['http://me:planted@proxy.internal:3128', 'me:planted@proxy.internal:3128', 'http://me@proxy.internal'])(
