@@ -42,7 +42,7 @@ export class Forwarding {
   #scanner: EventScanner | undefined = undefined;
   /** Body of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
   #encoded: EncodedBody | undefined = undefined;
-  /** Of JSON that ends with its connection. */
+  /** Reader of JSON that ends with its connection. */
   #openJson: OpenJson | undefined = undefined;
   readonly #watch: ContentWatch;
   readonly #writer: ClientWriter;
@@ -50,7 +50,7 @@ export class Forwarding {
   /** Failure of the answer in the words of the upstream, which pass to the client as they came. */
   #failure: FailureFacts | undefined = undefined;
   #isOver = false;
-  /** Whether the connection that the body ended with was reset, where Node tells that as an end. */
+  /** True where the connection that the body ended with was reset, where Node tells that as an end. */
   #wasReset = false;
   /** Reader, where the host asks for telemetry. */
   #reader: AnswerReader | undefined = undefined;

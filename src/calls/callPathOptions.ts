@@ -39,7 +39,7 @@ export interface CallPathOptions<I, O> {
   readonly signals: SignalFanout;
   /** Returns the time in ms from now to the next try of the thing behind a crashed integration; undefined when nobody knows. */
   readonly restartInMs?: (() => number | undefined) | undefined;
-  /** Whether its supervisor has given up restarting it, for `restartInMs` or until somebody restarts it by hand. @defaultValue never */
+  /** Tells whether its supervisor has given up restarting it, for `restartInMs` or until somebody restarts it by hand. @defaultValue never */
   readonly isQuarantined?: (() => boolean) | undefined;
   /** Told after every change of the breaker, so that it can be kept, with why it is open. Must not throw. */
   readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;

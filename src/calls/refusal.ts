@@ -66,7 +66,7 @@ export function replaced(scope: string, inFlight: boolean): FailureFacts {
   };
 }
 
-/** How what is down comes back. */
+/** Way in which an integration that is down comes back. */
 export interface ServerComeback {
   /** Undefined when no restart is planned. */
   readonly restartInMs?: number | undefined;

@@ -43,7 +43,7 @@ export interface Watched {
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
   readonly moreWaiting?: number | undefined;
-  /** What the database has lost. @defaultValue nothing */
+  /** Loss of the database. @defaultValue nothing */
   readonly lostLog?: LostLogRecord | undefined;
 }
 
@@ -289,7 +289,7 @@ function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>, db
   return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
 }
 
-/** What was acknowledged before is gone. */
+/** Tells of acknowledged writes that are gone. */
 export function mattersOfLostLog(lost: LostLogRecord | undefined, now: number): readonly Matter[] {
   if (lost === undefined) return [];
   const noticed = lost.at === undefined ? '' : `; noticed ${ago(lost.at, now)}`;

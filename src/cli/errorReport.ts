@@ -2,7 +2,7 @@ import { shortageText } from '../actors/process/spawnFailure.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { sanitize } from './sanitize.ts';
 
-/** What is said of an error that ends a command: a line, of a bug its stack. */
+/** Returns the text for an error that ends a command: a line, of a bug its stack. */
 export function errorReport(error: unknown): string {
   if (error instanceof UsageError || error instanceof CommandError) return sanitize(error.message);
   const shortage = shortageText(error);

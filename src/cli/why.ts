@@ -21,7 +21,7 @@ import { integrationOf, integrationWhy, liveMatters } from './whyIntegration.ts'
 import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
 
-/** How long a loss is told, in ms. */
+/** Time for which a loss is told, in ms. */
 const dayMs = 24 * 60 * 60_000;
 
 export const why = defineCommand({
@@ -77,7 +77,7 @@ export const why = defineCommand({
     );
     const asked = redact(await askRuntimes(rows, io, 'why', readWhyAnswer, { session: id }));
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
-    // What it waited for, or all of it, may have been in what is lost.
+    // The call it waited for, or all of it, may have been in what is lost.
     const lost = mattersOfLostLog(lostLog, io.now());
     if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {

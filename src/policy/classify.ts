@@ -65,7 +65,7 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
   }
   const evidence = evidenceOf(chain, context.wallNow, context.source);
   const text = textOf(chain, evidence.texts);
-  // What an answer says in its own fields is there in its JSON as well, as far as it is a part of a message.
+  // Fields of an answer are there in its JSON as well, as far as it is a part of a message.
   const isWhole = (): boolean => isRefusal(textOf(chain) || text, text);
   const told = evidence.found?.isOfText === true ? open(evidence.found, isWhole) : evidence.found;
   const found = judged(told, text, context, isWhole);

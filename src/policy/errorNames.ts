@@ -20,7 +20,7 @@ const ordinary =
  * and a rate limit come together.
  */
 const names: readonly Row[] = [
-  // Of whoever pays, not of the account that asks.
+  // It is about the one who pays, not the account that asks.
   [
     /^(?:stripe)?card$|carddeclined|^paymentmethod$|instrumentdeclined|genericdecline|^expiredcard$|^incorrect(?:cvc|number|zip)$/,
     'permanent',

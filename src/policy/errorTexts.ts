@@ -220,7 +220,7 @@ export function textMeaning(text: string): TextMeaning | undefined {
 /** Forms whose first words are a name that settles what was answered; what follows is the words of whoever did. */
 const stated = [/^rpc error: code = (?<name>[A-Za-z]+) desc = /, /^Error from server \((?<name>[A-Za-z]+)\): /m];
 
-/** What the name at the beginning of a text says, where it leaves nothing open. */
+/** Returns what the name at the beginning of a text says, where it leaves nothing open. */
 function statedName(text: string): TextMeaning | undefined {
   for (const pattern of stated) {
     const name = pattern.exec(text)?.groups?.['name'];

@@ -21,7 +21,7 @@ export interface Evidence {
   readonly found: Finding | undefined;
   /** Texts for people in the bodies of the answers. */
   readonly texts: readonly string[];
-  /** What the fields say of calling again, where no structure says what happened. */
+  /** Advice of the fields on calling again, where no structure says what happened. */
   readonly hint?: RetryHint | undefined;
 }
 

@@ -20,13 +20,13 @@ const signals: ReadonlyMap<number, string> = new Map([
   [24, 'SIGXCPU'],
   [25, 'SIGXFSZ'],
 ]);
-/** Those by which an agent is ended, and which it tells by its exit code where it has ended in order. */
+/** Signals by which an agent is ended, and which it tells by its exit code where it has ended in order. */
 const endsAgent = /^SIG(?:HUP|INT|QUIT|ABRT|BUS|KILL|SEGV|TERM)$/;
 
 /** An exit code that stands for something else than that the command failed. */
 export type CodeMeaning = { readonly kind: 'crash'; readonly signal: string } | { readonly kind: 'timeout' | 'spawn' };
 
-/** What a code means by the word of those who tell it; undefined: it is the command's own, whatever it is. */
+/** Returns the meaning of a code by the word of those who tell it; undefined: it is the command's own, whatever it is. */
 export function codeMeaning(exitCode: number, tellers: ReadonlySet<ExitTeller>): CodeMeaning | undefined {
   const isAgent = tellers.has('agent');
   const signal = isAgent ? signals.get(exitCode - 128) : undefined;

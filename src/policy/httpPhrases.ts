@@ -74,7 +74,7 @@ const beside = String.raw`\)?[:,]? ?[-–—]? ?["'(]?`;
 const paired = pairs.map(([numbers, phrase]) => `(?:${numbers})${beside}(?:${phrase})\\b`).join('|');
 /** `HTTP 503`, `API Error: 503`, `status code 503`, `"statusCode":503`, `Error code: 401`, `responded with 404`. */
 const prefix = String.raw`\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _-]?code)?|api error|error[ _-]code|responded with|unexpected server response|returned (?:an )?error)["']?[:=]? ?["'(]?`;
-/** What follows a number that is counted, or spoken of: `status 503 is no member`, `responded with 503 rows`. */
+/** Words that follow a number that is counted, or spoken of: `status 503 is no member`, `responded with 503 rows`. */
 const counted = String.raw`(?![\w]|[.-]\w| (?:is|are|expected|of|in|not (?!found\b|acceptable\b|implemented\b|extended\b)|(?!was\b|status\b)\w+s\b(?! unavailable)))`;
 /** `error 503`, with nothing after it but what tells of an answer: `error: 429 tests failed` is none. */
 const weak = String.raw`\berror:? ?["'(]?`;

@@ -80,7 +80,7 @@ export const rateTexts: readonly ErrorText[] = [
 export const payerText =
   /\b(?:your|the|this|customer['’]?s?) (?:debit |credit |bank )?card(?:['’]s)? (?:was|has|is|does|did|number|security|zip|cannot|could)\b|\bcard (?:was |has been )?declined\b/i;
 
-/** Whether a text tells of the card with which somebody pays: it says nothing of the account that asks. */
+/** Tells whether a text is about the card with which somebody pays: it says nothing of the account that asks. */
 export function isOfPayer(text: string): boolean {
   return payerText.test(text);
 }
@@ -88,13 +88,13 @@ export function isOfPayer(text: string): boolean {
 /** Things that have a name or a value of their own, in which any words may stand. */
 const thing =
   /\b(?:fields?|rules?|names?|named|titles?|titled|propert(?:y|ies)|attributes?|columns?|parameters?|params?|labels?|tags?|articles?|templates?|values?|enum|keys? ["'<]|entry|entries|records?|options?|subjects?|slugs?|categor(?:y|ies)|documents?|pages?|posts?|tickets?|comments?|validation|must (?:be|not)|exists?|is taken)\b/i;
-/** Whose limit it is: of whoever asks. */
+/** Owner of the limit: the one who asks. */
 const account =
   /\b(?:you|your|you['’]ve|accounts?|organi[sz]ations?|org|team|workspace|projects?|billing|credits?|balance|plan|subscription|spend\w*|usage|tier|tenant|consumer|metric|quota metric|api key|requests?|tokens?|quotaUser|daily|caller|user)\b/i;
 const plainly =
   /^(?:\W|\b(?:error|failed|forbidden|http|api|request|message|\d{3})\b)*(?:\w+ ){0,2}(?:quota|limit|insufficient|exceeded|out of|exhausted)\b/i;
 
-/** Whether a line of a text says of the account that asks that it has nothing left, and not of a thing with such a name. */
+/** Tells whether a line of a text says of the account that asks that it has nothing left, and not of a thing with such a name. */
 export function isOfAccount(text: string): boolean {
   return text
     .split('\n')

@@ -34,7 +34,7 @@ const escaped = /\\"[^"\\\n]{0,300}\\"/g;
 /** Stand before quotes that hold what a failure says: fields of errors, opened brackets, a value that is assigned. */
 const says =
   /(?:[=([{,<]\s?|\b(?:by|with:|resulted in an?|(?:said|says|returned|replied|responded|answered)(?: with)?:?)\s|\b[45]\d\d[\s:,–-]{1,3}|\b(?:errors?|err|exception|(?<!commit )message|metric|limit|msg|details?|reason|cause|caused by|desc|description|body|response|self|status|code|type|stderr)["'`]?\s?:?\s)$/i;
-/** What is quoted is spoken of, where it goes on like this. */
+/** Words after a quotation that make it something spoken of. */
 const spokenOf = /^ (?:is|was|are|were|has|had|exists?|must|does|did|already|not|rejected|refused)\b/;
 
 /** The words that a text says by itself: without lines that tell of no failure of another side, and without names and titles that it mentions. */
@@ -71,7 +71,7 @@ function isSaid(line: string, whole: string, place: number): boolean {
   return says.test(line.slice(Math.max(0, place - 40), place)) || isWithin(line, place);
 }
 
-/** Whether a place is in brackets that were opened before it: of JSON, of Python. */
+/** Tells whether a place is in brackets that were opened before it: of JSON, of Python. */
 function isWithin(line: string, place: number): boolean {
   let depth = 0;
   for (const each of line.slice(0, place)) {

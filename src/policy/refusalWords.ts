@@ -86,7 +86,7 @@ const sayings = [
   String.raw`stream closed with error code nghttp2_refused_stream|(?:http2: )?stream error: stream id \d+; refused_stream`,
   String.raw`timeout exceeded when trying to connect|connection terminated due to connection timeout`,
   String.raw`remaining connection slots are reserved for [\w ]{1,80}`,
-  // Of providers.
+  // Words of providers.
   String.raw`(?:request )?rate (?:is (?:too )?large|exceeded)`,
   String.raw`(?:sorry, )?too many (?:requests|clients already|connections)`,
   String.raw`(?:(?:the |your |[\w-]{1,30} )?(?:api|requests?) )?rate[ _-]?limit(?:ed|s)?(?:[ _-](?:error|exceeded|reached|hit))?(?: for (?:(?:user|installation) id )?[\w.:/-]*[\w/-])?(?:: [\w-]+-per-(?:min|day))?(?: in (?:organization|project) [\w-]+)?(?: on [\w ]{0,40}\w(?: \(\w+\))?)?`,
@@ -126,7 +126,7 @@ const advice = among(
   String.raw`is the (?:server running|docker daemon running)|did you specify the right|sorry about that|slow_down`,
 );
 
-/** What may stand behind, until nothing is left: an answer, where it was, an id, advice. */
+/** Pieces that may stand behind, until nothing is left: an answer, where it was, an id, advice. */
 export const behind: readonly RegExp[] = [
   /^\s*(?:[-–—:,]\s*)?(?:some\(\\?)?["']?[{[].{0,8000}[}\]]["']?\)?$/is,
   /^\s*\(no body\)/i,

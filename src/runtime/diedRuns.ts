@@ -34,7 +34,7 @@ export async function takeOffDied(
   }
 }
 
-/** Whether gateways of other machines may use it: of a file each start says what is left of those before. */
+/** True where gateways of other machines may use it: of a file each start says what is left of those before. */
 export const isShared = (store: Store | undefined): boolean => store?.kind === 'postgres';
 
 const diedFact = ({ name, pid, host = hostname() }: RuntimeRow): FactOf<'gateway.died'> => ({

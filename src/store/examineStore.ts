@@ -37,7 +37,7 @@ export type StoreExamination =
   | { readonly state: 'damaged' | 'locked' | 'unreadable'; readonly reason: string }
   | { readonly state: 'no driver' };
 
-/** How long ago a log may have been lost that is worth a word, in ms. */
+/** Age up to which a lost log is worth a word, in ms. */
 const lostLogForMs = 7 * 24 * 60 * 60_000;
 
 /** Number of the newest events that are looked at for a clock that was set back. */

@@ -84,13 +84,13 @@ export interface StoreReader {
   close(): void;
 }
 
-/** What a store has lost, for people. */
+/** Loss of a store, for people. */
 export interface LostLogRecord {
-  /** When it was noticed, wall time in ms since the epoch; undefined where it is first now. */
+  /** Time at which it was noticed, wall time in ms since the epoch; undefined where it is first now. */
   readonly at?: number | undefined;
-  /** What may be lost, and by what. */
+  /** Writes that may be lost, and the cause. */
   readonly reason: string;
-  /** One line that names what to do. */
+  /** Line that names what to do. */
   readonly fix: string;
 }
 

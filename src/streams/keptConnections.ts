@@ -7,7 +7,7 @@ export interface KeptConnection {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Who sent the last request over a connection, among those who let go of theirs. */
+/** Sender of the last request over each connection, among those who let go of theirs. */
 const users = new WeakMap<object, KeptConnections>();
 /** Connections whose end is heard. */
 const heard = new WeakSet<object>();
@@ -17,7 +17,7 @@ const heard = new WeakSet<object>();
  * process: what is closed here are those whose last request was of this part; one that the host has used since is the host's.
  */
 export class KeptConnections {
-  /** How many requests of this part are under way over each. */
+  /** Number of requests of this part that are under way over each. */
   readonly #own = new Map<KeptConnection, number>();
   readonly #closing = new WeakSet<object>();
 

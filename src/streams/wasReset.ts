@@ -1,4 +1,4 @@
-/** What of a socket of Node tells whether its connection still has another end. */
+/** Part of a socket of Node that tells whether its connection still has another end. */
 interface Handle {
   readonly getpeername?: (out: object) => number | undefined;
 }

@@ -53,7 +53,7 @@ function settleSeries(child: Child, now: number): void {
   if (now - child.startedAt >= child.spec.backoff.resetAfterMs) child.series = 0;
 }
 
-/** Whether a child is live or on its way back, as opposed to put aside or stopped for good. */
+/** Tells whether a child is live or on its way back, as opposed to put aside or stopped for good. */
 export function isUp(child: Child): boolean {
   return ['starting', 'running', 'restarting'].includes(child.state) || child.next === 'restarting';
 }

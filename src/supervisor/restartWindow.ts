@@ -40,7 +40,7 @@ export function addRestart(window: RestartWindow, now: number, who: string): boo
   return true;
 }
 
-/** Whether the newest restart is within the period. */
+/** Tells whether the newest restart is within the period. */
 export function hasRestarted({ ring, next, periodMs }: RestartWindow, now: number): boolean {
   const newest = ring.at(next - 1);
   return newest !== undefined && now - newest.at <= periodMs;

@@ -12,7 +12,7 @@ export interface McpServerOptions {
   /** Variables set for the server; their values are kept out of messages. @defaultValue {} */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * What `env` adds to: `safe` is HOME, LOGNAME, PATH, SHELL, TERM and USER (on Windows their like), with places of certificates and proxies
+   * Variables that `env` adds to: `safe` is HOME, LOGNAME, PATH, SHELL, TERM and USER (on Windows their like), with places of certificates and proxies
    * without a password, `extend` the whole environment of the runtime, keys and tokens included. @defaultValue 'safe'
    */
   readonly envMode?: 'safe' | 'extend' | undefined;

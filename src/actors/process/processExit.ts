@@ -18,7 +18,7 @@ export interface ExpectedExit {
   readonly expectsOutput?: boolean | undefined;
   /** Name of it in messages for people. @defaultValue 'CLI' */
   readonly calledAs?: string | undefined;
-  /** Those who tell something by an exit code. @defaultValue none: it is the command's own, and its answer */
+  /** Programs that tell something by an exit code. @defaultValue none: it is the command's own, and its answer */
   readonly tellers?: ReadonlySet<ExitTeller> | undefined;
 }
 

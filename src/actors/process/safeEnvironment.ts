@@ -17,7 +17,7 @@ const safeNames: readonly string[] =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 
-/** Where certificates are, and whether they and the proxies count: without these a program behind a proxy reaches nothing. */
+/** Variables of certificates, and of whether they and the proxies count: without these a program behind a proxy reaches nothing. */
 const networkNames: readonly string[] = [
   'CURL_CA_BUNDLE',
   'NODE_EXTRA_CA_CERTS',

@@ -21,7 +21,7 @@ const shortages = new Map([
 /** Tells whether an error says so. */
 export const isShortage = (error: unknown): boolean => shortageText(error) !== undefined;
 
-/** What the system is short of, as an error of it says; undefined where it says no such thing. */
+/** Returns the resource that the system is short of by an error of it; undefined where it says no such thing. */
 export function shortageText(error: unknown): string | undefined {
   const code = codeOf(error) ?? '';
   const shortage = shortages.get(code);

@@ -19,7 +19,7 @@ export interface ServedParts {
   readonly variables: readonly string[];
   /** Hints at likely misspelt words, a line each. */
   readonly hints: readonly string[];
-  /** What does not go together of parts that are right each on its own, and of the configuration beside them. */
+  /** Finds what does not go together of parts that are right each on its own, and of the configuration beside them. */
   togetherWith(options: ConfigOptions): Promise<readonly ConfigProblem[]>;
 }
 

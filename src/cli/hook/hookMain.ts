@@ -118,7 +118,7 @@ async function runHook(args: HookArgs): Promise<number> {
   // A hook may fail before its input was read; one that hung has had the time.
   const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
   const exitCode = failureExitCode(args.onFailure, about?.event);
-  // Where a guard may not decline, its host is to hear of the failure what the guard said.
+  // A host whose guard may not decline is to hear of the failure what the guard said.
   if (failure.exitCode !== undefined && exitCode !== blockExitCode)
     return passOn({ is: 'answered', exitCode: failure.exitCode });
   const trouble = await circuit.failed(failure, about, admission);

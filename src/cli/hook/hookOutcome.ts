@@ -27,7 +27,7 @@ export type HookOutcome =
 
 /** The line of stderr that says what is wrong, in characters. */
 const longestTail = 300;
-/** Where it is looked for, in bytes from the end: frames of a stack may follow it. */
+/** Part in which it is looked for, in bytes from the end: frames of a stack may follow it. */
 const tailBytes = 8192;
 
 /**

@@ -127,7 +127,7 @@ function serverOf(
   const { command, args = [], env: own = {}, cwd, url, headers = {}, type, handshakeMs: limit } = entry;
   const handshakeMs = limit === undefined ? undefined : startLimitIn(limit);
   if (typeof handshakeMs === 'string') return handshakeMs;
-  // One that its entry does not name is left to who reads the file.
+  // A limit that its entry does not name is left to who reads the file.
   const ownLimit = handshakeMs === undefined ? {} : { handshakeMs };
   const missing: string[] = [];
   const filled = (key: string, text: string): string =>

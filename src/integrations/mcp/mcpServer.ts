@@ -206,7 +206,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     // A server that is killed twice a second must still answer in between, and is never given up for good.
     backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
     intensity: Number.POSITIVE_INFINITY,
-    // One that ends at every call is over the limits of the root: it is told, and has its longest wait.
+    // A server that ends at every call is over the limits of the root: it is told, and has its longest wait.
     quarantineMs: 5000,
     shutdown: 9000,
     ...(isRemote(options) && { details: () => ({ url: target.command }) }),

@@ -25,7 +25,7 @@ export interface SubprocessOptions
   readonly printsOnlyAtEnd?: boolean | undefined;
   /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
   readonly policy?: PolicyInput | undefined;
-  /** What its runs may do to the world, where the call does not say. @defaultValue unspecified */
+  /** Effect of its runs on the world, where the call does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /**
    * Agent whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`, `codex exec --json`), not by

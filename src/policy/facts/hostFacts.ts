@@ -7,7 +7,7 @@ export interface HostFacts {
   'runtime.stalled': { stalledMs: number };
   /** A gateway on a shared PostgreSQL database has ended in order, also one that had no session and stood by; its sessions are free. */
   'gateway.left': { gateway: string; pid: number; host: string };
-  /** One is gone that ended without a word, also one that stood by; told by the next that looks on its machine. */
+  /** A gateway is gone that ended without a word, also one that stood by; told by the next that looks on its machine. */
   'gateway.died': { gateway: string; pid: number; host: string };
   /** The store cannot be written: what it is given waits in memory. */
   'store.degraded': { reason: string; fix: string };
@@ -25,9 +25,9 @@ export interface HostFacts {
   'store.log_lost': {
     reason: string;
     fix: string;
-    /** Of the last commit that is known to be there, wall time in ms since the epoch; absent where none is. */
+    /** Time of the last commit that is known to be there, wall time in ms since the epoch; absent where none is. */
     from?: number | undefined;
-    /** Of the last commit that is known to be lost. */
+    /** Time of the last commit that is known to be lost. */
     to: number;
   };
   /** Records that were too old or too many were deleted. */

@@ -20,7 +20,7 @@ const defaultLockWaitMs = 5;
 export interface Connection {
   /** Number of times the file in use has been found to be another one than before; the rows of that one are not in it. */
   readonly generation: number;
-  /** Of what is acknowledged in it. */
+  /** Mark of what is acknowledged in it. */
   readonly mark: Pick<LogMark, 'lost' | 'untold' | 'enter'>;
   /**
    * Runs `work` on the open database, opening it first where needed. A failure other than a lock or a refused row closes it.

@@ -21,9 +21,9 @@ interface Mark {
 
 /** Commits that were acknowledged and are not in the database. Times are wall time in ms since the epoch. */
 export interface LostLog {
-  /** Of the last commit that is known to be in it; undefined where none is. */
+  /** Time of the last commit that is known to be in it; undefined where none is. */
   readonly from: number | undefined;
-  /** Of the last commit that is known to be lost. */
+  /** Time of the last commit that is known to be lost. */
   readonly to: number;
 }
 
@@ -33,7 +33,7 @@ const enterEveryMs = 1000;
 /** Each of a length: it is written over the one before without a moment in which there is none. */
 const markBytes = 200;
 
-/** Where the mark of a database is: not under the names that whoever deletes its log takes with it, such as `FILE-*`. */
+/** Returns the path of a database's mark: not under the names that whoever deletes its log takes with it, such as `FILE-*`. */
 const markOf = (path: string): string => `${path}.log-mark`;
 
 /**
@@ -50,7 +50,7 @@ export class LogMark {
   #count = 0;
   #isWal = false;
   #hasTable = false;
-  /** When the database itself was written to last, as it was before the last that was entered. */
+  /** Time at which the database itself was written to last, as it was before the last that was entered. */
   #writtenAt: number | undefined = undefined;
   #enteredAt = Number.NEGATIVE_INFINITY;
   #lost: LostLog | undefined = undefined;
@@ -60,7 +60,7 @@ export class LogMark {
     this.#path = path;
   }
 
-  /** What was found to be lost, until a commit is entered. */
+  /** Loss that was found, until a commit is entered. */
   get lost(): LostLog | undefined {
     return this.#lost;
   }
@@ -123,14 +123,14 @@ export class LogMark {
 const createMeta = 'CREATE TABLE IF NOT EXISTS unwedge_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT';
 const upsert = `INSERT INTO unwedge_meta (key, value) VALUES ('log', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** What a database has lost that no process has opened since. */
+/** Finds what a database has lost that no process has opened since. */
 function readLostLog(database: Database, path: string): LostLog | undefined {
   // First: what is acknowledged meanwhile is in the database by then.
   const mark = readMark(path);
   return mark && lostBetween(mark, readRow(database), inodeOf(path));
 }
 
-/** What happened, what may be lost and what to do. */
+/** Says what happened, what may be lost and what to do. */
 export function lostLogText(path: string, { from, to }: LostLog): { readonly reason: string; readonly fix: string } {
   const since = from === undefined ? 'before' : `between ${timeText(from)} and`;
   const what = `what was acknowledged ${since} ${timeText(to)} or soon after may be lost: messages, results of calls, events`;
@@ -141,7 +141,7 @@ export function lostLogText(path: string, { from, to }: LostLog): { readonly rea
   };
 }
 
-/** What is known of a log that was lost: by an event since then, wall time in ms since the epoch, or by the mark. @throws what SQLite reports. */
+/** Returns what is known of a log that was lost: by an event since then, wall time in ms since the epoch, or by the mark. @throws what SQLite reports. */
 export function selectLostLog(
   database: Database,
   path: string,
@@ -198,7 +198,7 @@ function toMark(text: string): Mark | undefined {
     : undefined;
 }
 
-/** Where it cannot be written, a log that is lost is not noticed. */
+/** Writes the mark; while that fails, a log that is lost is not noticed. */
 function writeMark(path: string, mark: Mark): void {
   const known = readMark(path);
   // Another process was faster.
