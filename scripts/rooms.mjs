@@ -25,6 +25,16 @@ export const floors = [
   ],
   [
     {
+      room: 'redaction',
+      purpose:
+        'Masks secrets in what is told: values known as secret, values under names of secrets, shapes of tokens.',
+      begin: 'redactFact.ts',
+      next: ['secrets.ts', 'knownSecrets.ts'],
+      pure: true,
+    },
+  ],
+  [
+    {
       room: 'protocol',
       purpose: 'Wire formats: lines, JSON-RPC, MCP, the app-server of Codex, the stream of Claude, hooks, transcripts.',
       begin: 'jsonRpc.ts',
@@ -93,8 +103,7 @@ export const floors = [
     },
     {
       room: 'store',
-      purpose:
-        'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary; redaction.',
+      purpose: 'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary.',
       begin: 'store.ts',
       next: ['openStore.ts', 'sessionRows.ts'],
       closed: ['store/sqlite', 'store/memory', 'store/postgres'],

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
-import { createFactRedactor } from '../../src/store/redactFact.ts';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { factTypes } from '../../src/policy/factTypes.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { createBus } from '../../src/telemetry/bus.ts';

@@ -2,7 +2,7 @@ import type { OpenAlert } from '../policy/alertRecord.ts';
 import { readStatusAnswer, type WatchedAlert } from '../control/answers.ts';
 import { troubleText } from '../policy/alertText.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, withShownNames } from '../redaction/shownNames.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';

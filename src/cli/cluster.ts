@@ -4,7 +4,7 @@ import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { ClusterNode, ClusterSession, ClusterView } from '../store/storeReader.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, withShownNames } from '../redaction/shownNames.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';

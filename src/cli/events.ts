@@ -2,7 +2,7 @@ import type { EventQuery } from '../store/events.ts';
 import { isAbout } from '../store/eventSubjects.ts';
 import { categories } from '../store/record.ts';
 import { nearestId } from '../policy/nearest.ts';
-import { createShownNames, type ShownName } from '../store/shownNames.ts';
+import { createShownNames, type ShownName } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';

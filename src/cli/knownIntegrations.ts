@@ -2,7 +2,7 @@ import { readStatusAnswer } from '../control/answers.ts';
 import { nearest } from '../policy/nearest.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
-import type { ShownName } from '../store/shownNames.ts';
+import type { ShownName } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize } from './sanitize.ts';

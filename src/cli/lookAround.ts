@@ -9,7 +9,7 @@ import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, need
 import { judgedOutside } from '../runtime/judgedOutside.ts';
 import { withLastSigns } from '../runtime/lastSigns.ts';
 import { runtimesOf } from '../runtime/unlisted.ts';
-import { createShownNames, type ShownName, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, type ShownName, withShownNames } from '../redaction/shownNames.ts';
 import type { LostLogRecord, StoreReader, StoreStatus } from '../store/storeReader.ts';
 import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';

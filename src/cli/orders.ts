@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
-import { createShownNames } from '../store/shownNames.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';

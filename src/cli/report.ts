@@ -8,7 +8,7 @@ import {
   type ReportStep,
 } from '../policy/callReport.ts';
 import { formatDuration, formatLatency } from '../policy/duration.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, withShownNames } from '../redaction/shownNames.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';

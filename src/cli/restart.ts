@@ -2,7 +2,7 @@ import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import { nearest } from '../policy/nearest.ts';
 import type { JudgedRuntime } from '../store/runtimes.ts';
-import { createShownNames, nameAmong, type ShownName } from '../store/shownNames.ts';
+import { createShownNames, nameAmong, type ShownName } from '../redaction/shownNames.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';

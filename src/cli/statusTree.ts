@@ -1,7 +1,7 @@
 import { readStatusAnswer, readTreeAnswer } from '../control/answers.ts';
 import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import { openToolsOf, viewOf } from '../runtime/integrationView.ts';
-import { createShownNames, withShownNames } from '../store/shownNames.ts';
+import { createShownNames, withShownNames } from '../redaction/shownNames.ts';
 import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';

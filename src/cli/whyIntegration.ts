@@ -8,7 +8,7 @@ import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { integrationOfRun } from '../runtime/diedRuns.ts';
 import { type IntegrationView, shownViewOf } from '../runtime/integrationView.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
-import { type ShownName, withShownNames } from '../store/shownNames.ts';
+import { type ShownName, withShownNames } from '../redaction/shownNames.ts';
 import { raisedRecords, type Standing, standingOf, standingOfUnwatched, watchesOf } from './alertStanding.ts';
 import { type Matter, matterOfDead, mattersOf } from './attention.ts';
 import { dbWords } from '../policy/dbWords.ts';

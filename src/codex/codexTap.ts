@@ -1,5 +1,5 @@
-import { createRedactor } from '../store/redact.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createRedactor } from '../redaction/redact.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import type { CodexWireLine } from './codexOptions.ts';
 
 /** Fields that hold what people, models and tools say. */

@@ -1,4 +1,4 @@
-import { createShownNames } from '../store/shownNames.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 
 /** Names that were changed to be shown and are remembered; those that were shown first are forgotten first. */

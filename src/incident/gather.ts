@@ -1,10 +1,10 @@
 import type { FlightRecord, PendingRow, PolicyRow } from '../policy/flight.ts';
 import type { EventRow } from '../store/events.ts';
-import { type FactRedactor, createFactRedactor } from '../store/redactFact.ts';
-import { redactTexts } from '../store/redactTexts.ts';
+import { type FactRedactor, createFactRedactor } from '../redaction/redactFact.ts';
+import { redactTexts } from '../redaction/redactTexts.ts';
 import { policyMark } from '../store/flights.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
-import { createShownNames } from '../store/shownNames.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import {
   type Incident,

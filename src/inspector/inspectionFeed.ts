@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createRedactor } from '../store/redact.ts';
+import { createRedactor } from '../redaction/redact.ts';
 import { createDisclose } from './disclose.ts';
 import { createFeed, type FrameFeed } from './feed.ts';
 

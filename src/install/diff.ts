@@ -1,4 +1,4 @@
-import { redactText } from '../store/secrets.ts';
+import { redactText } from '../redaction/secrets.ts';
 import type { Document } from './document.ts';
 import { maskedText } from './masked.ts';
 import { inOrder, type Range, type TextEdit } from './textEdits.ts';

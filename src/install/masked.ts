@@ -1,6 +1,6 @@
-import { redacted } from '../store/redacted.ts';
-import { announcesSecret, isSecretName } from '../store/secretNames.ts';
-import { redactText } from '../store/secrets.ts';
+import { redacted } from '../redaction/redacted.ts';
+import { announcesSecret, isSecretName } from '../redaction/secretNames.ts';
+import { redactText } from '../redaction/secrets.ts';
 import { type Document, tokenOf } from './document.ts';
 import { applyEdits, type Range, type TextEdit } from './textEdits.ts';
 import type { Node, Scalar } from './tree.ts';

@@ -3,8 +3,8 @@ import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
 import { anything, callback, duration, type Key, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
-import { createFactRedactor } from '../store/redactFact.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createFactRedactor } from '../redaction/redactFact.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 
 /** Limits on the time of a handler. */

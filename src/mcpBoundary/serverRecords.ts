@@ -2,9 +2,9 @@ import type { Clock } from '../policy/clock.ts';
 import type { Fact, Told } from '../policy/facts.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Logger } from '../policy/logger.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
-import { createFactRedactor } from '../store/redactFact.ts';
-import { createRedactedLogger } from '../store/redactLogger.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createFactRedactor } from '../redaction/redactFact.ts';
+import { createRedactedLogger } from '../redaction/redactLogger.ts';
 import type { Store } from '../store/store.ts';
 import { type Bus, createBus } from '../telemetry/bus.ts';
 

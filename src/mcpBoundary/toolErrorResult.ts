@@ -1,6 +1,6 @@
 import { show } from '../policy/options.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
-import { createTextRedactor } from '../store/secrets.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createTextRedactor } from '../redaction/secrets.ts';
 
 /** The result of a tool call that failed, as the protocol has it. */
 export type ToolErrorResult = { content: { type: 'text'; text: string }[]; isError: true };

@@ -1,6 +1,6 @@
 import type { AlertNote, NotedAlerts } from '../store/alertNote.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
-import type { ShownName } from '../store/shownNames.ts';
+import type { ShownName } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 
 /** Events that are read for it. */

@@ -1,6 +1,6 @@
 import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
-import { createShownNames } from '../store/shownNames.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';

@@ -4,8 +4,8 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import type { FlightReason, FlightRecord, IntegrationTraits, PolicyRow, SessionLimits } from '../policy/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { policyMark, runSeparator } from '../store/flights.ts';
-import type { FactRedactor } from '../store/redactFact.ts';
-import { redactTexts } from '../store/redactTexts.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
+import { redactTexts } from '../redaction/redactTexts.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 

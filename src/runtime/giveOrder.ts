@@ -4,7 +4,7 @@ import type { Clock } from '../policy/clock.ts';
 import { nearest } from '../policy/nearest.ts';
 import { done, noteIn, notDone, type Order, type OrderName, type OrderResult, said } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { createShownNames, nameAmong, type ShownName } from '../store/shownNames.ts';
+import { createShownNames, nameAmong, type ShownName } from '../redaction/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';

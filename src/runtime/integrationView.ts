@@ -1,7 +1,7 @@
 import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import type { ReportLine } from '../policy/callReport.ts';
-import { type ShownName, withShownNames } from '../store/shownNames.ts';
+import { type ShownName, withShownNames } from '../redaction/shownNames.ts';
 import type { IntegrationStatus } from '../store/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 

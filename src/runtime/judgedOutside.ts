@@ -1,7 +1,7 @@
 import type { LiveStatus } from '../control/answers.ts';
 import type { AlertCause } from '../policy/alertCause.ts';
 import { defaultAlertRule } from '../policy/alerts.ts';
-import type { ShownName } from '../store/shownNames.ts';
+import type { ShownName } from '../redaction/shownNames.ts';
 import type { IntegrationStatus, RuntimeFailures, UnwatchedAlert } from '../store/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 

@@ -1,6 +1,6 @@
 import { addFigures, type CallTotals, noFigures } from '../policy/callFigures.ts';
 import type { MetricsSource } from '../policy/metrics.ts';
-import { createShownNames, type ShownName } from '../store/shownNames.ts';
+import { createShownNames, type ShownName } from '../redaction/shownNames.ts';
 import type { Registry } from './registry.ts';
 
 /**

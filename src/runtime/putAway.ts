@@ -3,7 +3,7 @@ import { parseDuration } from '../policy/duration.ts';
 import { nearest } from '../policy/nearest.ts';
 import { noteIn, notDone, type Order, type OrderResult } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { createShownNames } from '../store/shownNames.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { AlertNoteFact } from '../store/storeReader.ts';
 import { askRuntimes } from './askRuntimes.ts';
 import type { OrderedDatabase } from './giveOrder.ts';

@@ -1,5 +1,5 @@
 import { remoteSecrets, type RemoteSettings } from '../actors/mcp/http/remoteOptions.ts';
-import { variablesOf } from '../store/requestSecrets.ts';
+import { variablesOf } from '../redaction/requestSecrets.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The headers that a remote server is shown with every request. */

@@ -2,7 +2,7 @@ import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import { RateBuckets } from '../calls/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
-import { createShownNames } from '../store/shownNames.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Store } from '../store/store.ts';

@@ -16,9 +16,9 @@ import {
 } from '../policy/toolCallRetry.ts';
 import type { SessionDefaults } from '../sessions/sessionDefaults.ts';
 import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
-import { KnownSecrets } from '../store/knownSecrets.ts';
-import { createFactRedactor, type FactRedactor } from '../store/redactFact.ts';
-import { createRedactedLogger } from '../store/redactLogger.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createFactRedactor, type FactRedactor } from '../redaction/redactFact.ts';
+import { createRedactedLogger } from '../redaction/redactLogger.ts';
 import { storeFrom, storeKey, type StoreLocation } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 

@@ -2,7 +2,7 @@ import type { Methods } from '../control/serveClient.ts';
 import { noteIn, type OrderResult } from '../policy/operatorOrder.ts';
 import { checkName } from '../policy/options.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
-import type { FactRedactor } from '../store/redactFact.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
 import { nameIn } from './liveRuntime.ts';
 
 /**

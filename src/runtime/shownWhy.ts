@@ -1,6 +1,6 @@
 import type { SessionWhy } from '../sessions/why.ts';
-import type { FactRedactor } from '../store/redactFact.ts';
-import { keptApart } from '../store/shownNames.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
+import { keptApart } from '../redaction/shownNames.ts';
 
 /** Shows what a session waits for, without secrets. Rules stay apart, so that an order can name each of them. */
 export function shownWhy(why: SessionWhy, redact: FactRedactor): SessionWhy {

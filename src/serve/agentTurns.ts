@@ -12,7 +12,7 @@ import type { IntegrationPolicy } from '../policy/policy.ts';
 import { waitingForPlaces } from './places.ts';
 import { TurnLimits } from './turnLimits.ts';
 import { OpenConversations } from './openConversations.ts';
-import type { FactRedactor } from '../store/redactFact.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
 import { approvedTools } from './judgeServed.ts';
 import type { ServedAgent } from './serveTypes.ts';
 

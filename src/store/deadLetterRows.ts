@@ -1,5 +1,5 @@
 import { fromJson } from './json.ts';
-import type { Redactor } from './redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import { messageIdIn } from './recordRows.ts';
 import { messageIn } from './sessionRows.ts';
 import type { DeadLetterRecord } from './storeReader.ts';

@@ -4,7 +4,7 @@ import type { AbortWatcher } from '../calls/signalFanout.ts';
 import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from '../machines/workflow.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { FactRedactor } from '../store/redactFact.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';
 import { createHandover } from './handover.ts';

@@ -12,7 +12,7 @@ import type { ConfigOptions } from '../../src/config/configTypes.ts';
 import { checkMcpProxy } from '../../src/mcpProxy/settings.ts';
 import { checkPolicies } from '../../src/policy/policies.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runBuilt } from './startCli.ts';
 import { fixture, main, startPlace } from './startRun.ts';

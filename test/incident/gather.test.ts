@@ -11,7 +11,7 @@ import type { FlightRecord } from '../../src/policy/flight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { policyMark } from '../../src/store/flights.ts';
 import { replay } from '../../src/replay/replay.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
 import { openReader } from '../../src/store/openReader.ts';
 import { seededRandom } from '../../src/testing/random.ts';

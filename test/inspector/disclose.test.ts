@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createRedactor } from '../../src/redaction/redact.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 
 const disclose = createDisclose(createRedactor(new KnownSecrets({ TOKEN: 'planted-value-of-the-environment' })));

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { createRedactor } from '../../src/redaction/redact.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 import { createFeed, type FeedOptions } from '../../src/inspector/feed.ts';
 import { startRoot } from '../supervisor/startRoot.ts';

@@ -4,7 +4,7 @@ import { gatherIncident } from '../../src/incident/gather.ts';
 import type { Incident } from '../../src/incident/incident.ts';
 import { incidentText } from '../../src/incident/incidentFiles.ts';
 import { registryOf } from '../../src/runtime/registryOf.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
 import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
 import { CallStatistics } from '../../src/runtime/callStatistics.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { createShownNames } from '../../src/store/shownNames.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createShownNames } from '../../src/redaction/shownNames.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 

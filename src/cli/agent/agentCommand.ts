@@ -11,8 +11,8 @@ import { AttemptError, type Failure, type Outcome } from '../../policy/failure.t
 import { type AgentName, longestAnswer } from '../../protocol/agentReport.ts';
 import { Registry } from '../../runtime/registry.ts';
 import { databasePath } from '../databasePath.ts';
-import { KnownSecrets } from '../../store/knownSecrets.ts';
-import { createTextRedactor } from '../../store/secrets.ts';
+import { KnownSecrets } from '../../redaction/knownSecrets.ts';
+import { createTextRedactor } from '../../redaction/secrets.ts';
 import { errorReport } from '../errorReport.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';

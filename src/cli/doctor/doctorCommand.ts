@@ -1,8 +1,8 @@
 import { accessSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { messageOf } from '../../policy/thrown.ts';
-import { KnownSecrets } from '../../store/knownSecrets.ts';
-import { createTextRedactor } from '../../store/secrets.ts';
+import { KnownSecrets } from '../../redaction/knownSecrets.ts';
+import { createTextRedactor } from '../../redaction/secrets.ts';
 import type { Args } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ownVersion } from '../ownVersion.ts';

@@ -153,8 +153,8 @@ async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
 
 /** The message may quote the hook. What redacts is loaded for a failure alone. */
 async function withoutSecrets(text: string): Promise<string> {
-  const { KnownSecrets } = await import('../../store/knownSecrets.ts');
-  const { createTextRedactor } = await import('../../store/secrets.ts');
+  const { KnownSecrets } = await import('../../redaction/knownSecrets.ts');
+  const { createTextRedactor } = await import('../../redaction/secrets.ts');
   return createTextRedactor(new KnownSecrets(process.env)).text(text);
 }
 

@@ -3,8 +3,8 @@ import { HandshakeFiles } from '../../actors/mcp/handshakeFiles.ts';
 import { allowedEnvironment, mcpEnvironment } from '../../actors/mcp/serverEnvironment.ts';
 import type { HandshakeShelf } from '../../mcpProxy/handshakeShelf.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
-import type { KnownSecrets } from '../../store/knownSecrets.ts';
-import { withoutTokens } from '../../store/secretShapes.ts';
+import type { KnownSecrets } from '../../redaction/knownSecrets.ts';
+import { withoutTokens } from '../../redaction/secretShapes.ts';
 import { commandIdentity } from './commandIdentity.ts';
 
 /** Settings that handshakes are kept by. */

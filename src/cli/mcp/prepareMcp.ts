@@ -5,7 +5,7 @@ import type { Logger } from '../../policy/logger.ts';
 import type { Policies } from '../../policy/policies.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import { databasePath } from '../databasePath.ts';
-import { createTextRedactor } from '../../store/secrets.ts';
+import { createTextRedactor } from '../../redaction/secrets.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';

@@ -74,8 +74,8 @@ async function refuseWrong(
   const [{ judgeServed }, { toldProblem }, { KnownSecrets }, { createTextRedactor }] = await Promise.all([
     import('../../serve/judgeServed.ts'),
     import('../../config/issues.ts'),
-    import('../../store/knownSecrets.ts'),
-    import('../../store/secrets.ts'),
+    import('../../redaction/knownSecrets.ts'),
+    import('../../redaction/secrets.ts'),
   ]);
   const redactor = createTextRedactor(new KnownSecrets(env));
   const hide = (text: string): string => redactor.text(text);

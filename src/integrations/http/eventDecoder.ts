@@ -1,7 +1,7 @@
 import { costsSaidBy } from '../../calls/integrationRates.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
-import type { FactRedactor } from '../../store/redactFact.ts';
+import type { FactRedactor } from '../../redaction/redactFact.ts';
 import type { Decoder, Give } from '../../streams/decodedStream.ts';
 import { type ServerSentEvent, ServerSentEventParser } from '../../streams/serverSentEvents.ts';
 import type { EventRules } from '../../streams/eventRules.ts';

@@ -4,9 +4,9 @@ import { read, readString } from '../../policy/errorChain.ts';
 import { duration, integer, type KeysOf, signal, test } from '../../policy/optionKeys.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
-import type { FactRedactor } from '../../store/redactFact.ts';
+import type { FactRedactor } from '../../redaction/redactFact.ts';
 import { readBody } from '../../streams/readBody.ts';
-import { redactorOf } from '../../store/requestSecrets.ts';
+import { redactorOf } from '../../redaction/requestSecrets.ts';
 
 /** Limits on how much is read of the body of a failed answer, and for how long. */
 export interface FetchFailureOptions {

@@ -7,7 +7,7 @@ import { checkHttpOptions, type HttpAnswer, type HttpOptions, type HttpParse } f
 import type { StreamedBy } from './httpIntegration.ts';
 import { type HttpRequest, prepareRequest } from './httpRequest.ts';
 import { readAnswer } from './readAnswer.ts';
-import { ownHeaderValues, variablesOf } from '../../store/requestSecrets.ts';
+import { ownHeaderValues, variablesOf } from '../../redaction/requestSecrets.ts';
 import { KeptConnections } from '../../streams/keptConnections.ts';
 import { sendRequest } from './sendRequest.ts';
 import { serverOf } from './serverOf.ts';

@@ -2,7 +2,7 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
-import type { FactRedactor } from '../../store/redactFact.ts';
+import type { FactRedactor } from '../../redaction/redactFact.ts';
 import { type ChunkSource, openChunkSource } from '../../streams/chunkSource.ts';
 import { DecodedStream, type Decoder, type Give } from '../../streams/decodedStream.ts';
 import { EventDecoder } from './eventDecoder.ts';
@@ -12,7 +12,7 @@ import { modelEvents } from '../../streams/eventRules.ts';
 import type { CheckedHttp } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
 import type { CheckedReading, HttpChunks, HttpStreamParse } from '../../streams/httpReading.ts';
-import { redactorOf } from '../../store/requestSecrets.ts';
+import { redactorOf } from '../../redaction/requestSecrets.ts';
 
 /** Content type that is asked for where the request does not say. */
 const eventStream = 'text/event-stream';

@@ -1,7 +1,7 @@
 import { isThenable } from '../../calls/observe.ts';
 import type { AttemptContext, Operation } from '../../calls/operation.ts';
 import type { Clock } from '../../policy/clock.ts';
-import { redactorOf } from '../../store/requestSecrets.ts';
+import { redactorOf } from '../../redaction/requestSecrets.ts';
 import { isResponse } from '../../streams/chunkSource.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
 

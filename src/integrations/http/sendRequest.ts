@@ -9,7 +9,7 @@ import { ownDispatcher } from '../../streams/ownDispatcher.ts';
 import { type CheckedHttp, mostRedirects } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
 import { dropBody } from '../../streams/readBody.ts';
-import { redactorOf } from '../../store/requestSecrets.ts';
+import { redactorOf } from '../../redaction/requestSecrets.ts';
 
 /** Settings for sending requests of one integration. */
 export interface Sending {

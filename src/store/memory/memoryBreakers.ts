@@ -2,7 +2,7 @@ import { readBreakerCause } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { MemoryBreaker, MemoryDatabase } from './memoryDatabase.ts';
 
 /** Breakers in memory, by the rules of the file. */

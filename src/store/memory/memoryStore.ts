@@ -5,7 +5,7 @@ import type { SessionStore } from '../../sessions/sessionStore.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
 import type { OutageParts, Trouble } from '../outage.ts';
 import { storedEvent } from '../record.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { WriteQueue } from '../writeQueue.ts';

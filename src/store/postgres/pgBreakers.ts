@@ -1,7 +1,7 @@
 import type { Clock } from '../../policy/clock.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import { MemoryBreakers } from '../memory/memoryBreakers.ts';
 import { MemoryDatabase } from '../memory/memoryDatabase.ts';
 import { type RowStatement, rowsOf, type Value } from './rowStatement.ts';

@@ -2,7 +2,7 @@ import type { Fact, Told } from '../../policy/facts.ts';
 import { troubleIn } from '../counting.ts';
 import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { BatchRows } from './batch.ts';
 import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';

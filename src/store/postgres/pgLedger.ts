@@ -15,7 +15,7 @@ import {
 import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { fromJson, toJson } from '../json.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { BatchRows } from './batch.ts';
 import type { FencedStatement, Value } from './rowStatement.ts';
 import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts';

@@ -1,7 +1,7 @@
 import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
 import { deadLetterIn, isDeadLetter } from '../deadLetterRows.ts';
-import { createRedactor } from '../redact.ts';
+import { createRedactor } from '../../redaction/redact.ts';
 import { messageIn } from '../sessionRows.ts';
 import type { DeadLetterRecord } from '../storeReader.ts';
 import type { Database } from './database.ts';

@@ -1,7 +1,7 @@
 import type { Fact, Told } from '../../policy/facts.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { Database } from './database.ts';
 import { selectEvents } from './eventRows.ts';
 import type { Schema } from './schema.ts';

@@ -12,7 +12,7 @@ import {
   unknownText,
   unreadableText,
 } from '../letterOrder.ts';
-import { createRedactor } from '../redact.ts';
+import { createRedactor } from '../../redaction/redact.ts';
 import { createConnection } from './connection.ts';
 import type { Database, Driver } from './database.ts';
 import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';

@@ -1,6 +1,6 @@
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { Database } from './database.ts';
 import { dataVersionOf } from './fileMarks.ts';
 import type { StoreFile } from './storeFile.ts';

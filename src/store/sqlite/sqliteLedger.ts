@@ -16,7 +16,7 @@ import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './carriers.ts';
 import type { Database } from './database.ts';

@@ -9,7 +9,7 @@ import type {
   SessionStore,
   StoredCall,
 } from '../../sessions/sessionStore.ts';
-import type { Redactor } from '../redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import { lostCall, pastUnread, type Unprocessed } from '../sessionRows.ts';
 import { carryAll } from './carriers.ts';

@@ -6,7 +6,7 @@ import { failureOf } from '../../../src/integrations/http/fetchFailure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import { failureOfEvent } from '../../../src/apiProxy/failedAnswer.ts';
-import { redactorOf } from '../../../src/store/requestSecrets.ts';
+import { redactorOf } from '../../../src/redaction/requestSecrets.ts';
 
 /** A failure as somebody met it, and what table 1 says of it. */
 export interface CorpusRow {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
 import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
 import type { SimulatedClock } from '../../../src/testing/index.ts';

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { KnownSecrets } from '../../../src/store/knownSecrets.ts';
+import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
 import { MemoryDatabase, type MemorySession } from '../../../src/store/memory/memoryDatabase.ts';
 import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';

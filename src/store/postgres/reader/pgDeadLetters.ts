@@ -1,5 +1,5 @@
 import { deadLetterIn, isDeadLetter } from '../../deadLetterRows.ts';
-import { createRedactor } from '../../redact.ts';
+import { createRedactor } from '../../../redaction/redact.ts';
 import type { DeadLetterRecord } from '../../storeReader.ts';
 import { untakenMail } from './pgUntakenMail.ts';
 import type { Ask } from './pgReads.ts';

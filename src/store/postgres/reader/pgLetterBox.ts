@@ -17,7 +17,7 @@ import {
 } from '../../letterOrder.ts';
 import { isDeadLetter } from '../../deadLetterRows.ts';
 import { storedEvent } from '../../record.ts';
-import { createRedactor } from '../../redact.ts';
+import { createRedactor } from '../../../redaction/redact.ts';
 import { messageIn } from '../../sessionRows.ts';
 import { Batch } from '../batch.ts';
 import { writeFenced } from '../fenced.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { createFactRedactor } from '../../src/store/redactFact.ts';
-import { createRedactedLogger } from '../../src/store/redactLogger.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
+import { createRedactedLogger } from '../../src/redaction/redactLogger.ts';
 
 const key = `sk-ant-${'x1'.repeat(20)}`;
 const redact = createFactRedactor(new KnownSecrets({ TOKEN: 'environment-secret' }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { createFactRedactor } from '../../src/store/redactFact.ts';
-import { createTextRedactor, redactText } from '../../src/store/secrets.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
+import { createTextRedactor, redactText } from '../../src/redaction/secrets.ts';
 
 /** Built from parts, so that scanners of this repository do not take them for real. */
 const x = (length: number): string => 'aB3x'.repeat(Math.ceil(length / 4)).slice(0, length);

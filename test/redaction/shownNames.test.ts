@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { createShownNames, withShownNames } from '../../src/store/shownNames.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createShownNames, withShownNames } from '../../src/redaction/shownNames.ts';
 
 /** Built from parts, so that scanners of this repository do not take them for real. */
 const key = (end: string): string => ['sk', 'ant', 'api03', `aB3x7890aB3x7890${end}`].join('-');

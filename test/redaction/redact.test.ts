@@ -1,9 +1,9 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, maxMetadataBytes, maxTextChars } from '../../src/store/redact.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { isSecretName } from '../../src/store/secretNames.ts';
-import { redactText } from '../../src/store/secrets.ts';
+import { createRedactor, maxMetadataBytes, maxTextChars } from '../../src/redaction/redact.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { isSecretName } from '../../src/redaction/secretNames.ts';
+import { redactText } from '../../src/redaction/secrets.ts';
 
 const redact = createRedactor();
 const redactValue = (value: unknown): unknown => (JSON.parse(redact({ value })) as { value: unknown }).value;
