@@ -97,6 +97,24 @@ describe('what waits', () => {
     expect(found[2]).toMatchObject({ rule: 'Given up', endsAt: at + 228_000, since: at - 1000 });
   });
 
+  it('[O-13] tells of a quarantine how often it crashed, and when it ends or that nothing ends it', () => {
+    const quarantined = { state: 'quarantined', lastError: 'exit 127' } as const;
+    expect(waits({ trees: [tree({ ...quarantined, restarts: 5 })] })).toEqual([
+      {
+        ...{ key: 'child integration browser', name: 'browser', of: 'integration', needsPerson: true },
+        ...{ sign: 'quarantined', order: 'restart', error: 'exit 127' },
+        text: 'In quarantine: it crashed too often (5 restarts so far). No restart is planned.',
+      },
+    ]);
+    expect(waits({ trees: [tree({ ...quarantined, restarts: 1, nextRestartInMs: 800 })] })).toEqual([
+      {
+        ...{ key: 'child integration browser', name: 'browser', of: 'integration', needsPerson: false },
+        ...{ sign: 'quarantined', error: 'exit 127', rule: 'Next restart', endsAt: at + 800 },
+        text: 'In quarantine for a time: it crashed too often (1 restart so far).',
+      },
+    ]);
+  });
+
   it('[O-13] [R-16] is for a session what becomes of calls of an earlier process', () => {
     const { turn: _, next: __, ...idle } = busy;
     const recovering = [{ ...call('backoff', 1), sinceMs: 9000 }];

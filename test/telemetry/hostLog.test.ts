@@ -121,6 +121,16 @@ describe('what a host is told', () => {
       'warn The call search of kb (desk-1-1) is pending for 15s, silent for 15s; its server is pinged in 15s, attempt_timeout in 4m45s',
     ],
     [
+      'of a quarantine that a person ends',
+      { type: 'child.quarantined', child: 'mcp:kb', restarts: 1, error: 'exit code 127' },
+      'error mcp:kb is in quarantine after 1 restart: exit code 127',
+    ],
+    [
+      'of a quarantine that ends by itself',
+      { type: 'child.quarantined', child: 'mcp:kb', restarts: 5, error: 'exit code 1', nextRestartInMs: 90_000 },
+      'error mcp:kb is in quarantine after 5 restarts, for 1m30s: exit code 1',
+    ],
+    [
       'of a restart that an operator ordered, with who and why',
       { type: 'operator.restarted', integration: 'kb', what: 'server', calls: 2, by: 'kim (pid 7)', why: 'it hangs' },
       'info An operator restarted kb, with 2 calls in flight (kim (pid 7)): it hangs',

@@ -17,6 +17,15 @@ describe('the servers of a file', () => {
     });
   });
 
+  it('[P-8] whose names had to change are named with both, and no others', () => {
+    const server = { command: 'files' };
+    const { servers, notes } = serversIn('file', { mcpServers: { '@vendor/x': server, plain: server } }, {});
+    expect(servers.map(({ name }) => name)).toEqual(['_vendor_x', 'plain']);
+    expect(notes).toEqual([
+      '"@vendor/x" is called _vendor_x: names of tools begin with it, and have letters, digits, - and _',
+    ]);
+  });
+
   it('[P-8] may stand for variables, with something else where there is none', () => {
     const file = { mcpServers: { a: { command: '${BIN}/a', args: ['${X:-none}'], env: { KEY: '${BIN}' }, cwd: '/' } } };
     expect(serversIn('file', file, { BIN: '/bin' }).servers).toEqual([
