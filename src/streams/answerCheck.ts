@@ -21,6 +21,8 @@ let isListening = false;
  */
 export class AnswerCheck {
   #connection: Connection | undefined = undefined;
+  /** From here on its connection may be another's. */
+  #isOver = false;
   #isChunked = false;
   #encoded: EncodedBody | undefined = undefined;
   readonly #kept: KeptConnections;
@@ -58,6 +60,7 @@ export class AnswerCheck {
 
   /** The body has ended, as undici has it. @returns the error that its end is, or undefined for a whole one; at once, where nothing is unpacked. */
   end(): Error | undefined | Promise<Error | undefined> {
+    this.#isOver = true;
     const broken = this.#broken();
     if (this.#encoded === undefined || broken !== undefined) {
       this.drop();
@@ -67,8 +70,18 @@ export class AnswerCheck {
     return this.#encoded.end().then((error) => (error?.code === 'Z_BUF_ERROR' ? cut() : error));
   }
 
+  /**
+   * Its sender aborts it. Its connection is ended here, before undici does that in its own way: it takes the request for one to be sent again then, and makes a
+   * connection for it that nobody uses.
+   */
+  giveUp(): void {
+    if (this.#isOver || this.#connection === undefined || this.#connection.alpnProtocol === 'h2') return;
+    this.#connection.destroy(new Error('The request was given up'));
+  }
+
   /** Nobody asks for its end any more. */
   drop(): void {
+    this.#isOver = true;
     // It was given up before it was written: the next one to be told of is another's.
     if (starting === this) starting = undefined;
     this.#encoded?.drop();

@@ -3,7 +3,7 @@ export interface KeptConnection {
   readonly destroyed: boolean;
   /** Protocol that was agreed on over TLS. */
   readonly alpnProtocol?: string | false | null | undefined;
-  destroy(): unknown;
+  destroy(error?: Error): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 

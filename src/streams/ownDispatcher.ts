@@ -14,13 +14,17 @@ interface Dispatcher {
 /** Controller that the parts of an answer come with, in undici 8. */
 interface Controller {
   readonly rawHeaders?: readonly (Uint8Array | string)[] | null;
+  abort?: Abort;
 }
+
+type Abort = (...reason: unknown[]) => unknown;
 
 /**
  * For the global `fetch`: its requests go where they would go, a proxy among them, with what supervision needs.
  * - Without the limits of 300 s on headers and body that Node has there.
  * - By HTTP/1.1 alone: there a call that is given up takes its connection with it. Of HTTP/2 only its stream would end, and the next call would go onto a connection that may be dead.
  * - Half an answer is an error, also where undici takes it for whole.
+ * - A request that is given up leaves no connection that nobody uses.
  *
  * Empty where it cannot be had: Node's own rules hold then.
  *
@@ -58,9 +62,9 @@ function isDispatcher(value: unknown): value is Dispatcher {
 function olderHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
-    onConnect(...args) {
+    onConnect(abort, ...rest) {
       check.begin();
-      return handler['onConnect']?.(...args);
+      return handler['onConnect']?.(givenUpFirst(check, abort as Abort), ...rest);
     },
     onHeaders(status, headers, ...rest) {
       if ((status as number) >= 200) check.answered(headers as readonly Uint8Array[]);
@@ -84,9 +88,12 @@ function olderHandler(handler: Handler, check: AnswerCheck): Handler {
 function newerHandler(handler: Handler, check: AnswerCheck): Handler {
   return {
     ...passedOn(handler),
-    onRequestStart(...args) {
+    onRequestStart(controller, ...rest) {
       check.begin();
-      handler['onRequestStart']?.(...args);
+      const { abort } = controller as Controller;
+      // It is made for this request alone.
+      if (abort !== undefined) (controller as Controller).abort = givenUpFirst(check, abort.bind(controller));
+      handler['onRequestStart']?.(controller, ...rest);
     },
     onResponseStart(controller, status, ...rest) {
       if ((status as number) >= 200) check.answered((controller as Controller | null)?.rawHeaders ?? []);
@@ -105,6 +112,13 @@ function newerHandler(handler: Handler, check: AnswerCheck): Handler {
       check.drop();
       handler['onResponseError']?.(controller, error);
     },
+  };
+}
+
+function givenUpFirst(check: AnswerCheck, abort: Abort): Abort {
+  return (...reason) => {
+    check.giveUp();
+    return abort(...reason);
   };
 }
 

@@ -7,7 +7,7 @@ import type { Incident } from '../../src/incident/incident.ts';
 import { contentsOf, incidentFiles, incidentName, incidentText } from '../../src/incident/incidentFiles.ts';
 import { readIncident } from '../../src/incident/readIncident.ts';
 import { writeIncident } from '../../src/incident/writeIncident.ts';
-import type { FlightRecord } from '../../src/policy/flight.ts';
+import type { FlightRecord, RecordedFailure } from '../../src/policy/flight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { policyMark } from '../../src/store/flights.ts';
 import { replay } from '../../src/replay/replay.ts';
@@ -301,6 +301,24 @@ describe.skipIf(!hasSqlite)('the folder of an incident', () => {
     expect(wrong(`${row}.2.failure.kind`, 'constructor')).toContain('expected one of');
     expect(wrong('events', { length: 1e9 })).toContain('events: expected a list');
     expect(checkIncident(whole)).toEqual(await gather('alice'));
+  });
+
+  it('[O-16] keeps of a failure all that it is judged by, as it was written', async () => {
+    const whole = {
+      ...{ kind: 'crash', reason: 'connection_lost', message: 'gone', outcome: 'unknown', how: 'read ECONNRESET' },
+      ...{ retryAfterMs: 1, probeAfterMs: 2, status: 503, code: 137, breaker: 'alive' },
+      ...{ shouldRetry: false, leaves: 'lost', resumable: true, alerts: false },
+    } as const;
+    const end = { what: 'end', call: 12, arrivedAt: start, attempts: 1, endedAt: start + 50, end: 'failed' } as const;
+    const readBack = async (failure: object): Promise<unknown> => {
+      const incident = await gather('kb', [{ ...record, rows: [{ ...end, failure: failure as RecordedFailure }] }]);
+      const read = checkIncident(JSON.parse(incidentText(incident)));
+      return typeof read === 'string' ? read : read.integrations[0]?.records[0]?.rows[0];
+    };
+    expect(await readBack(whole)).toEqual({ ...end, failure: whole });
+    const { leaves: _, resumable: __, alerts: ___, ...plain } = whole;
+    const odd = { ...plain, leaves: 'nothing', resumable: false, alerts: true };
+    expect(await readBack(odd)).toEqual({ ...end, failure: plain });
   });
 
   it('[O-16] that is hostile is refused, or harmless', () => {

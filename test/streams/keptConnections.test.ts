@@ -6,6 +6,8 @@ import { KeptConnections } from '../../src/streams/keptConnections.ts';
 
 function openSocket(alpnProtocol: string | false = false): Socket {
   const socket = Object.assign(new Socket(), { alpnProtocol });
+  // As undici does.
+  socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   return socket;
 }
@@ -52,6 +54,20 @@ describe('connections that fetch keeps', () => {
     ask(kept, socket).drop();
     kept.close();
     expect(socket.destroyed).toBe(true);
+  });
+
+  it('[R-14] end with a request that is given up, and not once it is over or where others are under way', () => {
+    const [given, over, ended, shared] = [openSocket(), openSocket(), openSocket(), openSocket('h2')];
+    const kept = new KeptConnections();
+    ask(kept, given).giveUp();
+    const dropped = ask(kept, over);
+    dropped.drop();
+    dropped.giveUp();
+    const answered = ask(kept, ended);
+    expect(answered.end()).toBeUndefined();
+    answered.giveUp();
+    ask(kept, shared).giveUp();
+    expect([given, over, ended, shared].map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
   });
 
   it.each(['the same one', 'another one'])('[R-14] are closed where a request was sent again over %s', (which) => {

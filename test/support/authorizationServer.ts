@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { deferred, type Deferred } from './deferred.ts';
 
@@ -40,6 +40,8 @@ export class AuthorizationServer {
   readonly paths: string[] = [];
   /** What happens to the next requests for tokens, in order. */
   readonly faults: TokenFault[] = [];
+  /** Connections that are open as it sees them. Its clients are told to keep them for longer than a test lasts. */
+  readonly open = new Set<Socket>();
   /** Whether a resource that asks is told that tokens are good. */
   acceptsTokens = true;
   expiresIn: number;
@@ -57,6 +59,11 @@ export class AuthorizationServer {
   }
 
   async listen(): Promise<void> {
+    this.#http.keepAliveTimeout = 600_000;
+    this.#http.on('connection', (socket: Socket) => {
+      this.open.add(socket);
+      socket.on('close', () => this.open.delete(socket));
+    });
     await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
     this.url = `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }

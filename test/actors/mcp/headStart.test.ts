@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -5,7 +6,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endHeadStart, type ServerCommand, startAhead, takeHeadStart } from '../../../src/actors/mcp/headStart.ts';
 import { processTarget } from '../../../src/actors/mcp/mcpProcess.ts';
+import type { ServerLink } from '../../../src/actors/mcp/serverLink.ts';
 import { readProcessNow } from '../../../src/actors/process/processTable.ts';
+import { processesOf } from '../../support/processesOf.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 
@@ -73,6 +76,25 @@ describe('a server that is started ahead', () => {
     });
     await isEnded;
     expect(errors).toBe('API_KEY is not set');
+  });
+
+  it('[P-3] [I-3] is ended by who took it with all it has started, also what left its tree before that', async () => {
+    const word = `left-behind-${randomUUID()}`;
+    const left = `(setsid sh -c 'sleep 600; :' ${word} >/dev/null 2>&1 &); echo ready; exec cat`;
+    const command = program('', { command: 'sh', args: ['-c', left] });
+    startAhead(command, systemClock);
+    const settings = { ...command, handshakeMs: 1000, pingMs: 1000, maxMessageBytes: 1000, closeMs: 1000 };
+    const server = await new Promise<ServerLink>((resolve) => {
+      const listener = {
+        ...{ started: () => undefined, outputEnded: () => undefined, errorsEnded: () => undefined },
+        ...{ output: () => resolve(link), errors: () => undefined, ended: () => undefined },
+      };
+      const link = processTarget(settings as never).open(systemClock, listener as never);
+      void link.start();
+    });
+    await expect.poll(() => processesOf(word)).toHaveLength(1);
+    await server.close();
+    await expect.poll(() => processesOf(word)).toEqual([]);
   });
 
   it('[P-3] [I-3] that nobody takes is ended, with what it has started', async () => {

@@ -27,6 +27,8 @@ export async function startServer(listener: RequestListener): Promise<HttpServer
     listener(request, response);
     for (const look of waiting) look();
   });
+  // Told to clients, who keep a connection as long: within a test only they can end one.
+  server.keepAliveTimeout = 600_000;
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));

@@ -91,18 +91,22 @@ export async function startLosingFront(target: string): Promise<LosingFront> {
         if (message.id !== undefined) streams.get(address)?.write(`event: message\ndata: ${line}\n\n`);
         return;
       }
-      const relayed = send(`${origin}${incoming.url ?? pathname}`, { method: incoming.method, headers }, (answer) => {
-        const begun = answer.headers['mcp-session-id'];
-        if (typeof begun === 'string') known.add(begun);
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.on('data', (chunk: Buffer) => {
-          const found = /^event: endpoint\ndata: (\S+)/m.exec(chunk.toString())?.[1];
-          if (found === undefined) return;
-          addresses.add(found);
-          streams.set(found, response);
-        });
-        answer.pipe(response);
-      });
+      const relayed = send(
+        `${origin}${incoming.url ?? pathname}`,
+        { method: incoming.method, headers, agent: false },
+        (answer) => {
+          const begun = answer.headers['mcp-session-id'];
+          if (typeof begun === 'string') known.add(begun);
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.on('data', (chunk: Buffer) => {
+            const found = /^event: endpoint\ndata: (\S+)/m.exec(chunk.toString())?.[1];
+            if (found === undefined) return;
+            addresses.add(found);
+            streams.set(found, response);
+          });
+          answer.pipe(response);
+        },
+      );
       relayed.on('error', () => response.destroy());
       response.on('close', () => relayed.destroy());
       relayed.end(body);
