@@ -5,10 +5,16 @@ import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../pr
 import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
 import { mergedDiscovery, mergedInfo, signature } from './mergedInfo.ts';
-import { settling } from './settling.ts';
 
 /** Time that servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
 const eraMs = 3000;
+/**
+ * Longest that the handshake of the client waits for those whose process lives and has not answered, in ms. Clients take the tools that they hear of first;
+ * the shortest limit of one is the 5 s of Claude Code, in which our own start and the lists have to fit.
+ */
+const handshakeMs = 4000;
+/** Time that servers may take to hear what to log, in ms: nothing of the client hangs by it. */
+const levelMs = 1000;
 
 /** Greeting of the client of a hub and its servers, in either era. */
 export class HubGreeting {
@@ -43,10 +49,7 @@ export class HubGreeting {
 
   async initialize({ id, params }: McpRequest): Promise<string> {
     this.#level = undefined;
-    await settling(
-      this.#clock,
-      this.#members.map(async (member) => (await member.greet('initialize', params)).answer.result !== undefined),
-    );
+    await this.#inTime((member) => member.settles(params), handshakeMs);
     this.#isDone = true;
     this.#isModern = false;
     const merged = mergedInfo(this.#members, params['protocolVersion'], this.#version);
@@ -90,27 +93,28 @@ export class HubGreeting {
 
   async setLevel({ id, params }: McpRequest): Promise<string> {
     this.#level = params;
-    await settling(
-      this.#clock,
-      this.#members.map((member) => this.tellLevel(member)),
-    );
+    await this.#inTime((member) => this.tellLevel(member), levelMs);
     return resultAnswer(id, {});
   }
 
   /** Tells a server what to log, whenever it comes up: the client says so once. */
-  async tellLevel(member: HubMember): Promise<boolean> {
-    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return true;
-    return (await member.ask('logging/setLevel', this.#level)).answer.result !== undefined;
+  async tellLevel(member: HubMember): Promise<void> {
+    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return;
+    await member.ask('logging/setLevel', this.#level);
   }
 
   /** Greets the servers without a handshake. @returns what those answered that did in time. */
   async #askForEra(params: McpParams): Promise<readonly McpAnswer[]> {
     const found: McpAnswer[] = [];
-    const all = this.#members.map(async (member) => {
+    await this.#inTime(async (member) => {
       found.push((await member.greet('server/discover', metaOf(params))).answer);
-    });
-    await inTime(Promise.all(all), { clock: this.#clock, limitMs: eraMs });
+    }, eraMs);
     return [...found];
+  }
+
+  /** Does something with all servers at once, and waits for it, but not longer than so. */
+  async #inTime(each: (member: HubMember) => Promise<void>, limitMs: number): Promise<void> {
+    await inTime(Promise.all(this.#members.map(each)), { clock: this.#clock, limitMs });
   }
 }
 

@@ -28,6 +28,8 @@ export interface Told {
   readonly text: string;
 }
 
+/** Time that one has for another try once a start of it has failed, before nobody waits for it any more, in ms. */
+const graceMs = 1000;
 /** Time after which one that did not come up is greeted again, in ms. */
 const againMs = 15_000;
 /** Most that may wait to be read by a server, in bytes; beyond it a request is refused. */
@@ -49,6 +51,8 @@ export class HubMember implements Listener {
   #isReady = false;
   #again: Timer | undefined = undefined;
   #isOver = false;
+  #grace: Timer | undefined = undefined;
+  #hasFailed = (): void => undefined;
 
   constructor({ name, open }: HubServer, host: MemberHost) {
     this.name = name;
@@ -89,6 +93,20 @@ export class HubMember implements Listener {
   greet(method: string, params: McpParams): Promise<Told> {
     this.#greeted = this.#greet(method, params);
     return this.#greeted;
+  }
+
+  /** Greets it as the client shakes hands. Resolves when it has answered, or a second after a start of it failed: a process that lives may be slow. */
+  async settles(params: McpParams): Promise<void> {
+    const failed = new Promise<void>((resolve) => (this.#hasFailed = resolve));
+    await Promise.race([this.greet('initialize', params), failed]);
+    this.#hasFailed = () => undefined;
+  }
+
+  startFailed(): void {
+    this.#grace ??= this.#host.clock.setTimeout(() => {
+      this.#grace = undefined;
+      this.#hasFailed();
+    }, graceMs);
   }
 
   /** Resolves when it takes requests, or has failed to come up once more. @returns what was said to that, or `up`. */
@@ -136,7 +154,7 @@ export class HubMember implements Listener {
   /** The client has ended its side. */
   end(): void {
     this.#isOver = true;
-    this.#host.clock.clearTimeout(this.#again);
+    this.#stopTimers();
     this.#lines.end();
   }
 
@@ -152,13 +170,18 @@ export class HubMember implements Listener {
 
   over(): void {
     this.#isOver = true;
-    this.#host.clock.clearTimeout(this.#again);
+    this.#stopTimers();
     for (const resolve of this.#asked.values()) resolve({ answer: ended, text: '' });
     this.#asked.clear();
   }
 
   room(): Promise<void> | undefined {
     return this.#host.room();
+  }
+
+  #stopTimers(): void {
+    this.#host.clock.clearTimeout(this.#again);
+    this.#host.clock.clearTimeout(this.#grace);
   }
 
   #tellReady(): void {

@@ -34,6 +34,8 @@ export type { McpProxyOptions } from './settings.ts';
 export interface McpProxySurroundings extends ProxyVoice {
   /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
+  /** Told when a start of the server has failed before it answered the handshake. Never throws. */
+  readonly startFailed?: (() => void) | undefined;
   /** Stream that the client writes. */
   readonly input: Readable;
   /** Stream that the client reads. */
@@ -137,7 +139,7 @@ export class McpProxy implements Part {
       pipe: () => this.#pipe,
       changed: () => this.#idlePause.check(),
     });
-    this.#server = this.#createServer();
+    this.#server = this.#createServer(around.startFailed);
     this.#unreadInput = watchUnreadInput({ clock, limitMs: idleMs, suspect: () => this.#server.hangWatch.suspect() });
     this.#pipe = this.#startPipe(around);
   }
@@ -261,7 +263,7 @@ export class McpProxy implements Part {
     });
   }
 
-  #createServer(): ServerChild {
+  #createServer(startFailed: McpProxySurroundings['startFailed']): ServerChild {
     const scope = this.#scope;
     const { record, clock } = scope;
     const wire: WireParts = {
@@ -287,6 +289,7 @@ export class McpProxy implements Part {
         this.#unreadInput.end();
         this.#fromServer.end();
         this.#startUp.end();
+        if (!record.established) startFailed?.();
         return this.#replacement.lost(facts, stderr, gone);
       },
       incarnationEnded: () => this.path.incarnationEnded(),

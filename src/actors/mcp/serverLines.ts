@@ -9,6 +9,8 @@ export interface ClientStreams {
   readonly output: Writable;
   /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
+  /** Told when a start of the server has failed before it answered the handshake; it may be tried again. Never throws. */
+  readonly startFailed?: (() => void) | undefined;
 }
 
 /** Starts what serves a client. @returns resolves when it has ended, and all it started; never rejects. */
@@ -20,6 +22,8 @@ export interface Listener {
   heard(message: Exclude<McpMessage, { readonly kind: 'batch' }>, text: string): void;
   /** Nothing more will come. */
   over(): void;
+  /** A start of the server has failed before it answered the handshake. */
+  startFailed?(): void;
   /** Resolves when more may be said; undefined when it may be at once. */
   room?(): Promise<void> | undefined;
 }
@@ -50,7 +54,8 @@ export class ServerLines {
         else void room.then(() => done());
       },
     });
-    this.closed = open({ input: this.#input, output, isShared }).then(() => {
+    const startFailed = (): void => listener.startFailed?.();
+    this.closed = open({ input: this.#input, output, isShared, startFailed }).then(() => {
       this.#isOver = true;
       this.#wakeAll();
       output.destroy();

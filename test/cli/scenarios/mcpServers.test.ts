@@ -11,6 +11,8 @@ import { runBuilt } from '../startCli.ts';
 import { makeHome, type McpHome, startMcp } from '../startMcp.ts';
 import { main } from '../startRun.ts';
 
+/** Time within which servers come up on any machine, in ms. */
+const lateMs = 60_000;
 const secret = 'planted-secret-value-42';
 
 /** A file of servers. */
@@ -35,14 +37,20 @@ function reference(home: McpHome): object {
   };
 }
 
+/** Names of the tools, once all that are wanted are there: those of a server that is late come with `list_changed`, and a machine may be busy. */
+async function listed(client: Pick<Client, 'listTools'>, wanted: readonly string[]): Promise<readonly string[]> {
+  let names: readonly string[] = [];
+  const ask = async (): Promise<readonly string[]> =>
+    (names = (await client.listTools()).tools.map(({ name }) => name));
+  await expect.poll(ask, { timeout: lateMs, interval: 200 }).toEqual(expect.arrayContaining([...wanted]));
+  return names;
+}
+
 /** A client does with two of the reference servers what they are for. */
 async function use(
   client: Pick<Client, 'listTools' | 'callTool' | 'listResources' | 'readResource' | 'listPrompts' | 'getPrompt'>,
 ) {
-  const { tools } = await client.listTools();
-  const names = tools.map(({ name }) => name);
-  expect(names).toContain('everything__echo');
-  expect(names).toContain('memory__create_entities');
+  const names = await listed(client, ['everything__echo', 'memory__create_entities']);
   expect(names.every((name) => /^(?:everything|memory)__/.test(name))).toBe(true);
   const echoed = await client.callTool({ name: 'everything__echo', arguments: { message: 'hi' } });
   expect(JSON.stringify(echoed)).toContain('Echo: hi');
@@ -123,9 +131,7 @@ describe('unwedge mcp with a file of servers', () => {
     const client = new Client({ name: 'test', version: '1' });
     onTestFinished(() => client.close());
     await client.connect(transport);
-    const names = (await client.listTools()).tools.map(({ name }) => name);
-    expect(names).toContain('far__echo');
-    expect(names).toContain('memory__read_graph');
+    await listed(client, ['far__echo', 'memory__read_graph']);
     expect(JSON.stringify(await client.callTool({ name: 'far__echo', arguments: { message: 'hi' } }))).toContain(
       'Echo: hi',
     );
@@ -140,7 +146,7 @@ describe('unwedge mcp with a file of servers', () => {
     const command = { command: process.execPath, args, env, cwd: elsewhere, stderr: 'ignore' as const };
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StdioClientTransport(command));
-    expect((await client.listTools()).tools[0]?.name).toBe('everything__echo');
+    expect((await listed(client, ['everything__echo']))[0]).toBe('everything__echo');
     await client.close();
     // From where the file lies.
     await expect.poll(() => readFileSync(join(home.directory, 'other.sqlite')).length).toBeGreaterThan(0);

@@ -137,6 +137,17 @@ describe('one server among several', () => {
     expect(await hub.toolNames()).toEqual([...toolsOf('late'), ...toolsOf('other')]);
   });
 
+  it('[P-8] whose process ends at its start is waited for one second more, though it is tried again', async () => {
+    const failing = { env: { FAIL_STARTS: '1', STALL_STARTS: '2' } };
+    const hub = await startHub({ bad: failing, one: {} });
+    const opening = hub.open();
+    await hub.told('call.succeeded');
+    await hub.told('process.exited');
+    hub.clock.skip(1000);
+    expect((await opening).result).toBeDefined();
+    expect(await hub.toolNames()).toEqual(toolsOf('one'));
+  });
+
   it('[P-8] that hangs delays a list once, by three seconds, and its tools stay', async () => {
     const hub = await startHub({ one: {}, other: {} });
     await hub.open();
@@ -166,7 +177,7 @@ describe('one server among several that hangs from its start', () => {
 
   async function opened() {
     const hub = await started();
-    hub.clock.skip(1000);
+    hub.clock.skip(4000);
     await hub.opening;
     return {
       ...hub,
@@ -182,9 +193,9 @@ describe('one server among several that hangs from its start', () => {
     };
   }
 
-  it('[P-8] has the client wait for one second more than the others, and its tools come when it does', async () => {
+  it('[P-8] has the client wait for four seconds, within the five of Claude Code, and hides none of the others', async () => {
     const { opening, clock, messages, toolNames } = await started();
-    clock.skip(999);
+    clock.skip(3999);
     await turns();
     expect(messages).toEqual([]);
     clock.skip(1);
