@@ -1,6 +1,7 @@
 import { read, readInteger, readString } from './errorChain.ts';
 import { type ExitTeller, exitTellers } from './exitTellers.ts';
 import type { Finding } from './finding.ts';
+import { isOfStart, lineNeverExecuted } from './notExecuted.ts';
 
 /** Signals that end a process, by the number that shells add to 128. */
 const signals: ReadonlyMap<number, string> = new Map([
@@ -24,16 +25,14 @@ const signals: ReadonlyMap<number, string> = new Map([
 const endsAgent = /^SIG(?:HUP|INT|QUIT|ABRT|BUS|KILL|SEGV|TERM)$/;
 
 /** An exit code that stands for something else than that the command failed. */
-export type CodeMeaning = { readonly kind: 'crash'; readonly signal: string } | { readonly kind: 'timeout' | 'spawn' };
+export type CodeMeaning = { readonly kind: 'crash'; readonly signal: string } | { readonly kind: 'timeout' };
 
 /** Returns the meaning of a code by the word of those who tell it; undefined: it is the command's own, whatever it is. */
 export function codeMeaning(exitCode: number, tellers: ReadonlySet<ExitTeller>): CodeMeaning | undefined {
   const isAgent = tellers.has('agent');
   const signal = isAgent ? signals.get(exitCode - 128) : undefined;
   if (signal !== undefined && endsAgent.test(signal)) return { kind: 'crash', signal };
-  if (exitCode === 124) return isAgent || tellers.has('timeout') ? { kind: 'timeout' } : undefined;
-  const isOfStart = isAgent || tellers.has('shell') || tellers.has('env');
-  return isOfStart && (exitCode === 126 || exitCode === 127) ? { kind: 'spawn' } : undefined;
+  return exitCode === 124 && (isAgent || tellers.has('timeout')) ? { kind: 'timeout' } : undefined;
 }
 
 /**
@@ -60,21 +59,34 @@ export function byExit(error: unknown): Finding | undefined {
   if (read(error, 'timedOut') === true) return { kind: 'timeout', outcome: 'unknown', code: signal };
   if (signal?.startsWith('SIG') === true) return { kind: 'crash', outcome: 'unknown', code: signal };
   if (exitCode === undefined || exitCode === 0) return undefined;
-  const meaning = codeMeaning(exitCode, tellersOf(error, cmd ?? readString(error, 'command') ?? ''));
+  const line = cmd ?? readString(error, 'command') ?? '';
+  if (isUnstarted(error, line, exitCode)) return { kind: 'spawn', outcome: 'not_started', code: exitCode };
+  const meaning = codeMeaning(exitCode, tellersOf(error, line));
   switch (meaning?.kind) {
     case 'crash':
       return { kind: 'crash', outcome: 'unknown', code: meaning.signal };
     case 'timeout':
       return { kind: 'timeout', outcome: 'unknown', code: exitCode };
-    case 'spawn':
-      return { kind: 'spawn', outcome: 'not_started', code: exitCode };
     case undefined:
-      return { kind: 'unknown', outcome: 'failed', code: exitCode };
+      return { kind: 'unknown', outcome: outcomeOfExit(exitCode), code: exitCode };
   }
 }
 
+/** Effect of a command that ended by itself. A script that could not find its last command has run those before it. */
+export function outcomeOfExit(exitCode: number): 'failed' | 'unknown' {
+  return isOfStart(exitCode) ? 'unknown' : 'failed';
+}
+
+function isUnstarted(error: unknown, line: string, exitCode: number): boolean {
+  // `exec` repeats its command before what that wrote.
+  const message = readString(error, 'message') ?? '';
+  const head = `Command failed: ${line}\n`;
+  const stderr = readString(error, 'stderr') ?? (message.startsWith(head) ? message.slice(head.length) : '');
+  return lineNeverExecuted(line, exitCode, stderr, readString(error, 'stdout'));
+}
+
 /** The words of a shell that could not run what it was to, at the beginning of a line. */
-const ofShell = /^(?:\/\S{1,80}\/)?(?:sh|bash|dash|zsh|ksh|env): /m;
+const ofShell = /^(?:\/\S{1,80}\/)?(?:sh|bash|dash|zsh|ksh): /m;
 
 function tellersOf(error: unknown, commandLine: string): ReadonlySet<ExitTeller> {
   const [command = '', ...args] = commandLine.trim().split(/\s+/, 50);

@@ -1,10 +1,11 @@
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import { usualName } from '../../machines/subprocessInput.ts';
 import { classify } from '../../policy/classify.ts';
-import { codeMeaning, shellHint } from '../../policy/exitCodes.ts';
+import { codeMeaning, outcomeOfExit, shellHint } from '../../policy/exitCodes.ts';
 import type { ExitTeller } from '../../policy/exitTellers.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { lastWords } from '../../policy/lastWords.ts';
+import { neverExecuted } from '../../policy/notExecuted.ts';
 import { spawnFailure } from './spawnFailure.ts';
 
 /** The end of stderr that tells what went wrong, in characters; more would drown it in what went before. */
@@ -62,6 +63,18 @@ export function exitFacts(
   }
 }
 
+/** Gives the end of a run in which a wrapper or a shell could not execute what it was to, by its own word: nothing ran; undefined for any other end. */
+export function unstartedFacts(
+  { reason, exitCode, stderr, stdout }: ProcessExit,
+  command: string,
+  args: readonly string[],
+): FailureFacts | undefined {
+  if (reason !== 'exit' || exitCode === undefined || stderr.omittedBytes > 0) return undefined;
+  const words = { command, args, exitCode, stderr: stderr.text, stdout: stdout.text };
+  if (!neverExecuted(words)) return undefined;
+  return { kind: 'spawn', message: tailOf(stderr.text), outcome: 'not_started', code: exitCode };
+}
+
 /** It says that all went well, and nothing else: what it did is not known. */
 function emptyFacts({ stderr }: ProcessExit, calledAs: string): FailureFacts {
   const message = lastLines(tailOf(stderr.text)) ?? `${calledAs} exited with code 0 and printed no answer.`;
@@ -86,13 +99,12 @@ function codeFacts(
   if (meaning?.kind === 'crash')
     return { kind: 'crash', message: killedBy(calledAs, meaning.signal), outcome: 'unknown', code: exitCode };
   if (meaning?.kind === 'timeout') return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
-  if (meaning?.kind === 'spawn') return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
   const hinted = said === undefined || hint === undefined ? message : `${said} (exit code ${exitCode}, ${hint})`;
   const words = lastWords(text);
   const found = words === undefined ? undefined : classify(words, { wallNow: endedAt, dispatched: true });
   const isAgent = tellers.has('agent');
   if (found === undefined || found.kind === 'unknown' || (!isAgent && ofEnd.has(found.kind)))
-    return { kind: 'unknown', message: hinted, outcome: 'failed', code: exitCode };
+    return { kind: 'unknown', message: hinted, outcome: outcomeOfExit(exitCode), code: exitCode };
   // It ran: whatever it says last, what it did before is not known.
   const code = isAgent ? (found.code ?? exitCode) : exitCode;
   return { ...found, message: hinted, outcome: 'unknown', leaves: 'lost', code };

@@ -1,6 +1,6 @@
 import { withoutValues } from '../../actors/process/valueHider.ts';
 import { agentExitFacts } from '../../actors/process/agentExit.ts';
-import { exitFacts } from '../../actors/process/processExit.ts';
+import { exitFacts, unstartedFacts } from '../../actors/process/processExit.ts';
 import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
@@ -111,7 +111,9 @@ export class AgentRuns {
       tellsLife,
       input: { args: bounded.args, stdin, env: bounded.env, onOutput },
       conclude: (exit) => {
-        if (exit.reason === 'spawn-error') trail.forget();
+        const unstarted = unstartedFacts(exit, this.#options.command, call.args);
+        if (exit.reason === 'spawn-error' || unstarted !== undefined) trail.forget();
+        if (unstarted !== undefined) throw new AttemptError(withoutValues(unstarted, this.#options.env));
         return conclude(exit, call, this.#options, (facts) => this.#judged(facts, call, context));
       },
       async end() {

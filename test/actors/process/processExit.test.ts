@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { exitFacts } from '../../../src/actors/process/processExit.ts';
+import { exitFacts, unstartedFacts } from '../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import type { Effect } from '../../../src/policy/effects.ts';
 import { exitTellers } from '../../../src/policy/exitTellers.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
-import { mayRetry } from '../../../src/policy/repetition.ts';
+import { mayRepeat, mayRetry } from '../../../src/policy/repetition.ts';
 
 const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
 
@@ -174,7 +174,8 @@ describe('the end of a run as a failure', () => {
       const facts = exitFacts(exit({ exitCode }, 'usage: git diff'), {
         tellers: exitTellers('git', ['diff', '--bogus']),
       });
-      expect(facts).toEqual({ kind: 'unknown', message: 'usage: git diff', outcome: 'failed', code: exitCode });
+      const outcome = exitCode === 126 || exitCode === 127 ? 'unknown' : 'failed';
+      expect(facts).toEqual({ kind: 'unknown', message: 'usage: git diff', outcome, code: exitCode });
       expect(exitFacts(exit({ exitCode }))?.message).toBe(`CLI failed with exit code ${exitCode}.`);
       expect(facts && mayRetry(facts, 'readOnly', { repeatAfter: 'lost', retryUnknown: false })).toBe(false);
     },
@@ -182,9 +183,9 @@ describe('the end of a run as a failure', () => {
 
   it.each([
     [124, 'timeout', ['timeout', '5s', 'make']],
-    [126, 'spawn', ['sh', '-c', '/etc']],
-    [127, 'spawn', ['bash', 'steps.sh']],
-    [127, 'spawn', ['env', 'A=b', 'nosuch']],
+    [126, 'unknown', ['sh', '-c', '/etc']],
+    [127, 'unknown', ['bash', 'steps.sh']],
+    [127, 'unknown', ['env', 'A=b', 'nosuch']],
     [124, 'unknown', ['sh', '-c', 'exit 124']],
     [127, 'unknown', ['timeout', '5s', 'node', 'steps.js']],
     [137, 'unknown', ['sh', '-c', 'make']],
@@ -193,6 +194,27 @@ describe('the end of a run as a failure', () => {
       kind,
       code: exitCode,
     });
+  });
+
+  it.each([126, 127])('[S-9] [R-12] knows nothing of what a script did that ends with %i', (exitCode) => {
+    const facts = exitFacts(exit({ exitCode }, 'sh: 1: missing: not found'), {
+      tellers: exitTellers('sh', ['-c', 'x']),
+    });
+    expect(facts?.outcome).toBe('unknown');
+    expect(facts && mayRepeat(facts, 'mutating', 'lost')).toBe(false);
+  });
+
+  it('[S-9] [R-12] has not been started where a wrapper says that there is no such command, and nothing else', () => {
+    const told = exit({ exitCode: 127 }, 'nice: ‘nosuch’: No such file or directory');
+    expect(unstartedFacts(told, 'nice', ['nosuch'])).toMatchObject({
+      kind: 'spawn',
+      outcome: 'not_started',
+      code: 127,
+    });
+    expect(unstartedFacts(told, 'nice', ['book', 'nosuch'])).toBeUndefined();
+    expect(unstartedFacts({ ...told, stdout: captured('booked') }, 'nice', ['nosuch'])).toBeUndefined();
+    const cut = { ...told, stderr: { ...told.stderr, omittedBytes: 1 } };
+    expect(unstartedFacts(cut, 'nice', ['nosuch'])).toBeUndefined();
   });
 
   it('[S-9] hints at the signal that a shell may tell, which decides nothing', () => {

@@ -136,10 +136,27 @@ describe('a command', () => {
       };
       for (const effect of ['readOnly', 'idempotent', 'mutating', undefined] as const)
         expect(await cli.call(call, { effect })).toMatchObject({
-          failure: { kind: 'unknown', code, attempts: 1, outcome: 'failed', retryable: false, message: 'usage: x' },
+          failure: {
+            ...{ kind: 'unknown', code, attempts: 1, retryable: false, message: 'usage: x' },
+            outcome: code === 126 || code === 127 ? 'unknown' : 'failed',
+          },
         });
     },
   );
+
+  it('[S-9] [R-12] that a wrapper cannot find was not started; one whose last command is missing may have had its effect', async () => {
+    const { cli } = await startCommand({ command: 'nice', args: [] });
+    expect(await cli.call({ args: ['nosuch-program'] }, { effect: 'mutating' })).toMatchObject({
+      failure: { kind: 'spawn', code: 127, outcome: 'not_started', attempts: 1 },
+    });
+    for (const script of [':; nosuch-program', 'nosuch-program "$(:)"'])
+      expect(await cli.call({ args: ['sh', '-c', script] }, { effect: 'mutating' })).toMatchObject({
+        failure: { kind: 'unknown', code: 127, outcome: 'unknown', attempts: 1 },
+      });
+    expect(await cli.call({ args: ['sh', '-c', 'nosuch-program'] }, { effect: 'mutating' })).toMatchObject({
+      failure: { kind: 'spawn', code: 127, outcome: 'not_started' },
+    });
+  });
 
   it('[S-9] that a signal ends has crashed, behind a shell or not, and a code of the shell is a hint alone', async () => {
     const { cli } = await startCommand({ command: 'sh', args: ['-c'] });
