@@ -182,7 +182,7 @@ export interface AgentOptions {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like, certificates and proxies alone.
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'extend' | 'safe' | undefined;

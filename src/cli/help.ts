@@ -92,7 +92,7 @@ function described(spec: OptionSpec): string {
   if (spec.kind !== 'count') return spec.help;
   // The default is said already, or is no number that could be given.
   const usually = spec.defaultValue === 0 || spec.help.includes('; else ') ? '' : `, else ${spec.defaultValue}`;
-  return `${spec.help} (1 to ${spec.max}${usually})`;
+  return `${spec.help} (${spec.min ?? 1} to ${spec.max}${usually})`;
 }
 
 /** The widest left side that what is said of it stands beside. */

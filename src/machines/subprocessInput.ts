@@ -85,7 +85,7 @@ export const commandKeys = {
   env: { ...variables, inherited: {}, help: 'Variables set for it.' },
   envMode: choice(['extend', 'safe', 'only'], {
     usually: '`environment`',
-    help: 'What `env` adds to: the whole environment, HOME, PATH and their like alone, or nothing.',
+    help: 'What `env` adds to: the whole environment, HOME, PATH and their like, certificates and proxies alone, or nothing.',
   }),
   envAllow: list(text(), {
     expected: texts,

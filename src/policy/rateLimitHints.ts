@@ -14,10 +14,10 @@ const longestHeader = 1000;
  * @param wallNow - wall time in ms, for dates where the response has none of its own.
  *
  * @example
- * const { requests } = rateLimitHints(response.headers);
+ * const { requests } = rateLimitHints(response.headers, Date.now());
  * if (requests?.remaining === 0) console.log(`full again in ${requests.resetMs} ms`);
  */
-export function rateLimitHints(headers: HeaderSource, wallNow = Date.now()): RateLimitHints {
+export function rateLimitHints(headers: HeaderSource, wallNow: number): RateLimitHints {
   const read = (name: string): string | undefined => {
     const value = header(headers, name);
     return value === undefined || value === '' || value.length >= longestHeader ? undefined : value;

@@ -135,7 +135,7 @@ export const gatewayKeys = {
   }),
   environment: choice(['extend', 'safe'], {
     default: 'extend',
-    help: 'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
+    help: 'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like, certificates and proxies alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
   }),
   retention: retentionKey,
   alerts: alertsKey,

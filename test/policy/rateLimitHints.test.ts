@@ -94,12 +94,12 @@ describe('what headers say of rate limits', () => {
   });
 
   it('[R-15] never throws, and reads the headers of fetch', () => {
-    expect(rateLimitHints(new Headers({ 'x-ratelimit-limit-requests': '5' }))).toEqual({ requests: { limit: 5 } });
+    expect(rateLimitHints(new Headers({ 'x-ratelimit-limit-requests': '5' }), now)).toEqual({ requests: { limit: 5 } });
     const broken = {
       get(): string {
         throw new Error('broken');
       },
     };
-    expect(rateLimitHints(broken)).toEqual({});
+    expect(rateLimitHints(broken, now)).toEqual({});
   });
 });

@@ -6,12 +6,11 @@ export interface McpServerTransport {
   /** Begins to hear; the listeners are set before. Called once. */
   start(): Promise<void>;
   /** Hands one message to the server. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- each SDK has a type of its own for a message
-  send(message: any): Promise<void>;
+  send(message: unknown): Promise<void>;
   /** Ends the connection; `onclose` follows. */
   close(): Promise<void>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  onmessage?: ((message: any) => void) | undefined;
+  /** Hears one message. A method, as each SDK has a type of its own for a message. */
+  onmessage?(message: unknown): void;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 }

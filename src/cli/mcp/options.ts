@@ -42,7 +42,7 @@ export const mcpOptions = {
   'env-allow': {
     kind: 'list',
     value: 'NAME',
-    help: 'a variable the server gets besides HOME, PATH and their like; without it, all of them',
+    help: 'a variable the server gets besides the safe ones (HOME, PATH, certificates, proxies and their like); without it, all of them',
   },
   url: { kind: 'text', value: 'URL', help: 'a server that is reached by HTTP, in place of a command' },
   'header-env': {
