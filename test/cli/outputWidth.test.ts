@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { outputWidth } from '../../src/cli/outputWidth.ts';
 import { failed } from '../store/startStore.ts';
-import { databaseWith, runBuilt } from './startCli.ts';
+import { call, databaseWith, runBuilt } from './startCli.ts';
 
 describe('the width of what is written', () => {
   it.each([
@@ -13,6 +13,13 @@ describe('the width of what is written', () => {
     ['without limit where COLUMNS is no whole number', { isTTY: false, columns: 0 }, '60.5', undefined],
   ])('[L-6] is %s', (_, stream, given, width) => {
     expect(outputWidth(stream, { COLUMNS: given })).toBe(width);
+  });
+
+  it('[L-6] holds for what the dashboard says beside its address', async () => {
+    const db = await databaseWith(failed(1));
+    const { stderr } = await call(['dashboard', '--db', db], { columns: 80, signal: AbortSignal.abort() });
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('its token opens the page, once.');
+    expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   it('[L-6] is COLUMNS in a pipe of the real command, on stdout and on stderr', async () => {

@@ -8,6 +8,7 @@ import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { tokenIn } from '../tokenFile.ts';
+import { wrapLines } from '../wrap.ts';
 
 /** Arguments of `unwedge dashboard`. */
 export interface DashboardArgs {
@@ -51,7 +52,8 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
 
 function say({ url }: DashboardServer, database: string, { json }: DashboardArgs, io: Io): void {
   io.stdout.write(json ? toJson({ url, database }) : `${sanitize(database)}:\n${url}\n`);
-  io.stderr.write('unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page, once.\n');
+  const notice = 'unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page, once.';
+  io.stderr.write(wrapLines([notice], io.columns));
 }
 
 /** As orders are recorded. */

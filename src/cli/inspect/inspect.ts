@@ -8,6 +8,7 @@ import { runtimeText } from '../liveRuntimes.ts';
 import { toJson } from '../sanitize.ts';
 import { chooseRuntime } from './chooseRuntime.ts';
 import { isGone, openRelay } from './relay.ts';
+import { wrapLines } from '../wrap.ts';
 
 /** Arguments of `unwedge inspect`. */
 export interface InspectArgs {
@@ -59,7 +60,8 @@ function say({ url, webSocketUrl }: InspectorServer, runtime: JudgedRuntime, arg
   const notice = stately
     ? ` What is shown goes to ${statelyInspectorUrl}, a third party, once you agree on the page.`
     : '';
-  io.stderr.write(`unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page.${notice}\n`);
+  const line = `unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page.${notice}`;
+  io.stderr.write(wrapLines([line], io.columns));
 }
 
 /** Resolves with true when the runtime has gone, with false when the signal came first. */
