@@ -1,4 +1,5 @@
 import type { AlertLine } from '../snapshot.ts';
+import { noteText } from './alertNote.ts';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
@@ -72,12 +73,12 @@ function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
 }
 
 /** Shows who looks after it, and until when. */
-function NoteText({ is, by = 'somebody', at, until, why }: NonNullable<AlertLine['note']>) {
-  const isOver = until !== undefined && until <= now.value;
+function NoteText({ note }: { readonly note: NonNullable<AlertLine['note']> }) {
+  const { text, at, endsAt } = noteText(note, now.value);
   return (
-    <p class="faint" title={why}>
-      {is === 'acknowledged' ? `acknowledged by ${by} ` : isOver ? `was put off by ${by} ` : `put off by ${by} for `}
-      {until === undefined || isOver ? <Ago at={until ?? at} /> : <Countdown at={until} />}
+    <p class="faint" title={note.why}>
+      {`${text} `}
+      {endsAt === undefined ? <Ago at={at} /> : <Countdown at={endsAt} />}
     </p>
   );
 }
@@ -89,7 +90,7 @@ function Row({ of: key }: { readonly of: string }) {
     <tr data-row>
       <td>
         <State of={row.state === 'open' ? 'alert' : row.state} />
-        {row.note !== undefined && <NoteText {...row.note} />}
+        {row.note !== undefined && <NoteText note={row.note} />}
       </td>
       <td>
         <a href={href('integrations', row.integration)}>

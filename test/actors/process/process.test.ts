@@ -42,6 +42,17 @@ describe('starting a program', () => {
     expect(JSON.parse(exit.stdout.text)).toEqual(args);
   });
 
+  it('[I-3] leaves nothing to be killed at the exit of this process once it has ended, or was given up', async () => {
+    const before = process.listenerCount('exit');
+    await startProcess('echoArgs').done;
+    expect(process.listenerCount('exit')).toBe(before);
+    const { actor, firstLine } = startProcess('stubborn');
+    await firstLine;
+    expect(process.listenerCount('exit')).toBe(before + 1);
+    actor.stop();
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+
   it('[S-1] closes stdin unless it is given', async () => {
     const exit = await startProcess('echoStdin').done;
     expect(exit).toMatchObject({ reason: 'exit', exitCode: 0, stdout: { text: '\nend of input\n' } });

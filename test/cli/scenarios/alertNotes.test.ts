@@ -123,6 +123,7 @@ describe.skipIf(!hasSqlite)('an alert that somebody looks after', () => {
     const none = await run(['alerts', '--ack', 'kc']);
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('No alert of kc is open')]);
     expect(none.stderr).toContain('did you mean kb?');
+    expect((await run(['alerts', '--ack', 'zzzzzzzz'])).stderr).toContain('nothing was done; open: kb.');
     for (const words of [
       ['--ack', 'kb', '--snooze', 'kb', '--for', '1h'],
       ['--snooze', 'kb'],
@@ -132,6 +133,15 @@ describe.skipIf(!hasSqlite)('an alert that somebody looks after', () => {
       ['--by', 'ana'],
     ])
       expect((await run(['alerts', ...words])).code).toBe(2);
+  });
+
+  it('[O-3] is none where none is open, which is said', async () => {
+    const db = await databaseWith();
+    const { code, stderr } = await call(['alerts', '--ack', 'kb', '--db', db]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('No alert of kb is open, and nothing was done; none is open.'),
+    ]);
   });
 
   it('[O-3] [O-13] is put away on the dashboard, which asks nobody any more and shows who does it', async () => {
@@ -147,5 +157,8 @@ describe.skipIf(!hasSqlite)('an alert that somebody looks after', () => {
     expect(alerts).toMatchObject([{ state: 'open', note: { is: 'snoozed', by: 'ana', why: 'known' } }]);
     expect((alerts[0]?.note?.until ?? 0) - systemClock.wallNow()).toBeGreaterThan(119 * minute);
     expect((await source.order({ ...order, target: 'long' })).ok).toBe(false);
+    const acknowledged = await source.order({ order: 'acknowledge', name: 'kb', by: 'ben' });
+    expect(acknowledged).toEqual({ ok: true, text: 'The alert of kb is acknowledged, until it ends.' });
+    expect((await source.snapshot(900_000)).alerts).toMatchObject([{ note: { is: 'acknowledged', by: 'ben' } }]);
   });
 });

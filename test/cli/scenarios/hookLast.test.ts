@@ -21,6 +21,7 @@ describe('the last timer of a guard', () => {
   it.each([
     ['--on-failure', 'block', '--host-timeout', '300ms'],
     ['--on-failure=block', '--host-timeout=0.3'],
+    ['--on-failure', 'block', '--host-timeout', '0.005m'],
   ])(
     '[H-3] declines before the limit of the host though nothing of the program is loaded: %s %s %s',
     async (...words) => {
@@ -31,4 +32,12 @@ describe('the last timer of a guard', () => {
       );
     },
   );
+
+  it.each(['0', '0ms', '0.0s'])('[H-3] is none for a limit of %s: that is refused in words', async (limit) => {
+    const words = ['hook', '--on-failure', 'block', '--host-timeout', limit, '--', 'true'];
+    const { exitCode, stderr } = await execa(process.execPath, [main, ...words], { reject: false, input: '{}' });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--host-timeout');
+    expect(stderr).not.toContain('It was not done');
+  });
 });
