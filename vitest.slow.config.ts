@@ -3,12 +3,45 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import config from './vitest.config.ts';
 
-/** Begins with the simulations, which take minutes each: at the end one core would wait for them. */
+/** Of all files those that take the longest, the longest first: what is begun last with minutes to go has one core end the run alone. */
+const longest = [
+  'simulation/store/storeSimulation',
+  'simulation/store/sessionSimulation',
+  'package/guides',
+  'simulation/store/sharedSimulation',
+  'mcpHttp/scenarios/conformance',
+  'mcpProxy/scenarios/conformanceOfficial',
+  'mcpProxy/scenarios/conformance',
+  'dashboard/scenarios/page',
+  'chaos/killOnPostgres',
+  'cli/scenarios/hook',
+  'cli/scenarios/mcp',
+  'package/nightlyExample',
+  'package/weight',
+  'dashboard/scenarios/looks',
+  'mcpProxy/scenarios/conformanceModern',
+  'chaos/killBank',
+  'gateway/scenarios/takeover',
+  'claude/scenarios/coverage',
+  'actors/process/scenarios/wholeOutput',
+  'cli/scenarios/hookBusy',
+  'gateway/scenarios/descriptors',
+  'package/types',
+  'cli/scenarios/agent',
+  'package/importing',
+  'integrations/mcp/scenarios/remoteSessions',
+  'mcpProxy/scenarios/crashed',
+  'simulation/payments/payments',
+  'simulation/simulation',
+].map((name) => `/test/${name}.slow.test.ts`);
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/simulation/');
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? longest.length : at;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
@@ -20,7 +53,7 @@ export default defineConfig({
     include: ['test/**/*.slow.test.ts'],
     exclude: configDefaults.exclude,
     sequence: { sequencer: LongestFirst },
-    // Each of these keeps a core busy with programs of its own.
-    maxWorkers: availableParallelism(),
+    // Each of these keeps a core busy with programs of its own, but waits for them a third of its time.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
   },
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { machineCatalogue } from '../../src/machines/catalogue.ts';
 import { chartOf } from '../../src/inspector/chart.ts';
 import { mermaidOf } from '../../src/inspector/mermaid.ts';
-import { runBuilt } from './startCli.ts';
+import { runBuilt, runHere } from './startCli.ts';
 
 const drawings = Object.entries(machineCatalogue).map(([name, { machine, summary }]) => {
   const text = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
@@ -24,22 +24,22 @@ describe('unwedge machines', () => {
   });
 
   it('[L-1] draws one machine', async () => {
-    const { stdout } = await runBuilt(['machines', 'session']);
+    const { stdout } = await runHere(['machines', 'session']);
     expect(stdout).toBe(mermaidOf(chartOf(machineCatalogue['session']!.machine)));
   });
 
   it('[L-1] draws all of them with --format alone', async () => {
-    const { stdout } = await runBuilt(['machines', '--format', 'mermaid']);
+    const { stdout } = await runHere(['machines', '--format', 'mermaid']);
     expect(stdout.match(/^%% \w+$/gm)).toEqual(Object.keys(machineCatalogue).map((name) => `%% ${name}`));
   });
 
   it('[L-2] gives charts as data', async () => {
-    const { stdout } = await runBuilt(['machines', 'approval', '--json']);
+    const { stdout } = await runHere(['machines', 'approval', '--json']);
     expect(JSON.parse(stdout)).toEqual(chartOf(machineCatalogue['approval']!.machine));
   });
 
   it("[O-6] gives the machine's own configuration for Stately's editor", async () => {
-    const { stdout } = await runBuilt(['machines', 'integration', '--format', 'xstate']);
+    const { stdout } = await runHere(['machines', 'integration', '--format', 'xstate']);
     expect(JSON.parse(stdout)).toMatchObject({
       id: 'integration',
       initial: 'idle',
@@ -52,7 +52,7 @@ describe('unwedge machines', () => {
     [['machines', '--format', 'xstat'], 'did you mean xstate?'],
     [['machines', 'session', 'approval'], 'Unexpected argument "approval"'],
   ])('[L-1] refuses %s in one line', async (words, text) => {
-    const { code, stdout, stderr } = await runBuilt(words);
+    const { code, stdout, stderr } = await runHere(words);
     expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
     expect(stderr).toContain(text);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { failed, hasSqlite, temporaryDirectory } from '../store/startStore.ts';
-import { call, databaseWith, runBuilt, runUnread } from './startCli.ts';
+import { call, databaseWith, runBuilt, runHere, runUnread } from './startCli.ts';
 import { main } from './startRun.ts';
 
 const oneLine = /^unwedge: [^\n]+\n$/;
@@ -33,7 +33,7 @@ describe('the built command line', () => {
     const { code, stdout, stderr } = await runBuilt(['events', '--nonsense', '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Usage: unwedge events ');
-    expect((await runBuilt(['help', 'events'])).stdout).toBe(stdout);
+    expect((await runHere(['help', 'events'])).stdout).toBe(stdout);
   });
 
   it('[L-1] names a command it does not know in one line on stderr, exit 2', async () => {
@@ -43,7 +43,7 @@ describe('the built command line', () => {
   });
 
   it('[L-1] keeps a word with a line break and an escape to one harmless line', async () => {
-    const { code, stderr } = await runBuilt(['bad\nword\u001b[31m']);
+    const { code, stderr } = await runHere(['bad\nword\u001b[31m']);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'unwedge: Unknown command "bad word"; see `unwedge --help`\n',
@@ -54,7 +54,7 @@ describe('the built command line', () => {
     const path = join(temporaryDirectory(), 'none.sqlite');
     for (const { code, stdout, stderr } of [
       await runBuilt(['status', '--db', path]),
-      await runBuilt(['events'], { UNWEDGE_DB: path }),
+      await runHere(['events'], { UNWEDGE_DB: path }),
     ]) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(oneLine);
@@ -65,7 +65,7 @@ describe('the built command line', () => {
 
   it('prints its version', async () => {
     expect((await runBuilt(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(JSON.parse((await runBuilt(['--version', '--json'])).stdout)).toHaveProperty('version');
+    expect(JSON.parse((await runHere(['--version', '--json'])).stdout)).toHaveProperty('version');
   });
 });
 
@@ -109,17 +109,17 @@ describe.skipIf(!hasSqlite)('the built command line on a database', () => {
     const path = await databaseWith(failed(1));
     const rows: unknown = JSON.parse((await runBuilt(['events', '--json', '--db', path])).stdout);
     expect(rows).toMatchObject([{ category: 'integration', type: 'failure', metadata: { integration: 'kb' } }]);
-    const status: unknown = JSON.parse((await runBuilt(['--db', path, 'status', '--json'])).stdout);
+    const status: unknown = JSON.parse((await runHere(['--db', path, 'status', '--json'])).stdout);
     expect(status).toMatchObject({ database: path, events: 1 });
   });
 
   it('[O-1] reads the database of UNWEDGE_DB, and that of --db rather', async () => {
     const one = await databaseWith(failed(1));
     const two = await databaseWith(failed(1), failed(2));
-    const events = async (words: string[]) =>
-      (JSON.parse((await runBuilt(['status', '--json', ...words], { UNWEDGE_DB: one })).stdout) as { events: number })
+    const events = async (words: string[], run = runBuilt) =>
+      (JSON.parse((await run(['status', '--json', ...words], { UNWEDGE_DB: one })).stdout) as { events: number })
         .events;
-    expect([await events([]), await events(['--db', two])]).toEqual([1, 2]);
+    expect([await events([]), await events(['--db', two], runHere)]).toEqual([1, 2]);
   });
 
   it('ends quietly when nobody reads on', async () => {

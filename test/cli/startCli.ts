@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import type { Io } from '../../src/cli/io.ts';
+import { outputWidth } from '../../src/cli/outputWidth.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { startStore } from '../store/startStore.ts';
@@ -26,6 +27,16 @@ export async function runBuilt(words: readonly string[], env: Record<string, str
     stdin: 'ignore',
   });
   return { code: exitCode, stdout, stderr };
+}
+
+/**
+ * Runs it in this process, by the same function, with the environment and the time that a process of its own would have: a start takes a third of a
+ * second of a processor, and one of a command shows that its streams and its exit code are those of the function.
+ */
+export function runHere(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const whole = { HOME: '/nonexistent', XDG_RUNTIME_DIR: '/nonexistent', ...env };
+  const width = outputWidth({ isTTY: false, columns: 0 }, whole);
+  return call(words, { env: whole, columns: width ?? Infinity, errorColumns: width, now: () => Date.now() });
 }
 
 /** Runs it with a stdout that nobody reads. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { type Ran, runBuilt } from './startCli.ts';
+import { type Ran, runHere } from './startCli.ts';
 
 const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
 
@@ -38,5 +38,5 @@ export async function startKept(): Promise<KeptGateway> {
     wanted.delete(line);
     if (wanted.size === 0) break;
   }
-  return { pid: child.pid ?? 0, child, run: (...words) => runBuilt([...words, '--db', db], env), kill };
+  return { pid: child.pid ?? 0, child, run: (...words) => runHere([...words, '--db', db], env), kill };
 }

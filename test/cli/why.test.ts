@@ -4,7 +4,7 @@ import { whyText } from '../../src/cli/whyText.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { failed, hasSqlite, openDatabase, startStore } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { call, databaseWith, runBuilt } from './startCli.ts';
+import { call, databaseWith, runBuilt, runHere } from './startCli.ts';
 import { startKept } from './startKept.ts';
 
 /** A session of an earlier run on a database that a live gateway has, which does not have the session. */
@@ -200,11 +200,11 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const five = await databaseWith(
       ...[1, 2, 3, 4, 5].map((each) => failed(each, { at: Date.now(), integration: 'search' })),
     );
-    expect((await runBuilt(['why', 'search', '--db', five])).stdout).toMatch(
+    expect((await runHere(['why', 'search', '--db', five])).stdout).toMatch(
       /its alert: nobody watches it; clears by itself/,
     );
-    expect((await runBuilt(['why', 'serach', '--db', db])).stderr).toContain('Did you mean "search"?');
-    const asked = await runBuilt(['why', 'search', '--json', '--db', db]);
+    expect((await runHere(['why', 'serach', '--db', db])).stderr).toContain('Did you mean "search"?');
+    const asked = await runHere(['why', 'search', '--json', '--db', db]);
     expect(JSON.parse(asked.stdout)).toMatchObject({ integration: 'search', circuit: 'closed', live: [] });
   });
 });

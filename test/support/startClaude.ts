@@ -5,6 +5,7 @@ import { type ClaudeCallOptions, type ClaudeOptions, type ClaudeResult, createCl
 import { createGateway } from '../../src/index.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { fakeClaude, type FakeRun } from './fakeClaude.ts';
+import { moment } from './moment.ts';
 
 /** One line of the log. */
 export interface LogLine {
@@ -48,6 +49,7 @@ export async function startClaude(script: readonly FakeRun[], options: Partial<C
       toAdvance = 0;
       if (stalls[0] !== undefined && fake.runs().length >= stalls[0].runs) toAdvance += stalls.shift()?.ms ?? 0;
       await clock.advance(ms);
+      await moment();
     }
     return promise;
   }

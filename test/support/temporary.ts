@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { listProcessesNow } from '../../src/actors/process/processTable.ts';
+import { listProcessesNow, readProcessNow } from '../../src/actors/process/processTable.ts';
 
 /** A directory of the test's own, gone when the test is. */
 export function temporaryDirectory(): string {
@@ -19,6 +19,9 @@ export function wholeLines(file: string): string[] {
 }
 
 /** Whether a process of this id is alive; one that has ended and waits for its parent is not. */
-export function isAlive(pid: number): boolean {
-  return listProcessesNow().some((entry) => entry.pid === pid && !entry.zombie);
+export function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  const entry =
+    process.platform === 'linux' ? readProcessNow(pid) : listProcessesNow().find((each) => each.pid === pid);
+  return entry?.zombie === false;
 }

@@ -30,7 +30,7 @@ describe('the hang watch', () => {
     process.kill(server.pid(), 'SIGSTOP');
     expect(await watch.suspect()).toBe('killed');
     expect(await server.done).toMatchObject({ error: { facts: { kind: 'crash', reason: 'hang' } } });
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[P-1] leaves a server alone whose tool hangs while it answers', async () => {

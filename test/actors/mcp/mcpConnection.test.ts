@@ -130,7 +130,7 @@ describe('an MCP connection', () => {
     const facts = await failureOf(server.done);
     expect(facts).toMatchObject({ kind: 'timeout', reason: 'init_timeout', outcome: 'not_started' });
     expect(server.losses).toEqual([facts]);
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[P-1] says what a server that exits at its start wrote to stderr', async () => {
@@ -165,7 +165,7 @@ describe('an MCP connection', () => {
       code: -32602,
       message: 'initialize failed: no licence',
     });
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[P-1] says that there is no such command', async () => {
@@ -193,7 +193,7 @@ describe('an MCP connection', () => {
     await server.ready;
     server.actor.send({ type: 'shutdown' });
     expect(await server.done).toEqual({ exit: 'normal' });
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
     expect(server.losses).toMatchObject([{ reason: 'stopped' }]);
     expect(server.emitted.at(-1)).toMatchObject({ type: 'process.exited', pid: server.pid(), exitCode: 0 });
   });
@@ -215,7 +215,7 @@ describe('an MCP connection', () => {
     await server.heard(/^stderr: not now$/);
     clock.skip(600_000);
     await server.done;
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[I-3] kills the server at once when its actor is stopped', async () => {
@@ -229,7 +229,7 @@ describe('an MCP connection', () => {
   it('[I-3] kills the server at once when its actor is stopped in the handshake', async () => {
     const server = startServer(silent);
     await server.heard(/still loading/);
-    expect(await isAlive(server.pid())).toBe(true);
+    expect(isAlive(server.pid())).toBe(true);
     server.actor.stop();
     await gone(server.pid());
   });
@@ -255,7 +255,7 @@ describe('an MCP connection', () => {
     const server = startServer({}, { args: [fixture('wrapper'), ...extra, '--', ...faultyServer(stubborn).args] });
     const pid = await serverOf(server.heard);
     await server.ready;
-    expect(await isAlive(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     server.actor.stop();
     await gone(pid);
   });
@@ -266,7 +266,7 @@ describe('an MCP connection', () => {
     await server.ready;
     process.kill(server.pid(), 'SIGKILL');
     expect(await failureOf(server.done)).toMatchObject({ reason: 'connection_lost', code: 'SIGKILL' });
-    expect(await isAlive(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it.each(['stdin', 'stdout'] as const)('[M-6] gives up a server that closes its %s and stays', async (name) => {
@@ -280,7 +280,7 @@ describe('an MCP connection', () => {
       message: 'The server closed a pipe and did not exit; stderr: closed it',
     });
     await server.done;
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[P-1] starts each incarnation afresh from the same child spec', async () => {
@@ -314,7 +314,7 @@ describe('an MCP connection', () => {
     connection.kill({ kind: 'crash', reason: 'hang', message: 'It hung', outcome: 'unknown' });
     expect(await Promise.race([call, server.done])).toMatchObject({ kind: 'crash', reason: 'hang' });
     expect(await failureOf(server.done)).toMatchObject({ reason: 'hang' });
-    expect(await isAlive(server.pid())).toBe(false);
+    expect(isAlive(server.pid())).toBe(false);
   });
 
   it('[I-4] survives callbacks that throw, and logs it', async () => {

@@ -6,10 +6,13 @@ import type { McpConnection, McpRequestContext } from '../../../src/actors/mcp/m
 import type { McpServerOptions } from '../../../src/actors/mcp/mcpServerOptions.ts';
 import type { ConnectionEmitted, ConnectionRef } from '../../../src/machines/connection.ts';
 import type { FailureFacts } from '../../../src/policy/failure.ts';
-import { listProcesses } from '../../../src/actors/process/processTable.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import type { FaultyMcpServerOptions } from '../../../src/testing/faultyMcpServer.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
+import { moment } from '../../support/moment.ts';
+import { isAlive } from '../../support/temporary.ts';
+
+export { isAlive };
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}.mjs`, import.meta.url));
 
@@ -117,14 +120,9 @@ export function requestContext(): {
   };
 }
 
-/** Whether the process runs; one that has ended and was not collected by its new parent does not. */
-export async function isAlive(pid: number): Promise<boolean> {
-  return (await listProcesses()).some((entry) => entry.pid === pid && !entry.zombie);
-}
-
 /** Resolves when the process is gone; the test's own limit is the only bound. */
 export async function gone(pid: number): Promise<void> {
-  while (await isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+  while (isAlive(pid)) await moment();
 }
 
 /** The facts a promise rejects with. */

@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { createActor, toPromise } from 'xstate';
 import { processLogic } from '../../../src/actors/process/process.ts';
-import { listProcessesNow } from '../../../src/actors/process/processTable.ts';
 import type { SubprocessInput } from '../../../src/machines/subprocessInput.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
+import { moment } from '../../support/moment.ts';
+import { isAlive } from '../../support/temporary.ts';
+
+export { isAlive };
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}.mjs`, import.meta.url));
 
@@ -33,9 +36,6 @@ export function startProcess(name: string, args: readonly string[] = [], input: 
   return { actor, done, firstLine };
 }
 
-export const isAlive = (pid: number | undefined): boolean =>
-  listProcessesNow().some((entry) => entry.pid === pid && !entry.zombie);
-
 /** Whether none of them is left, with no turn of the event loop in between: a signal takes a moment to show, on a busy machine seconds. */
 export function goneNow(...pids: number[]): boolean {
   const givenUp = systemClock.now() + 20_000;
@@ -50,5 +50,5 @@ export const nextTurn = (): Promise<void> =>
 
 /** Resolves when none of them is left; the limit of the test is the only bound. */
 export async function allGone(...pids: number[]): Promise<void> {
-  while (pids.some(isAlive)) await nextTurn();
+  while (pids.some(isAlive)) await moment();
 }

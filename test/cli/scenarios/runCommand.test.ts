@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../store/startStore.ts';
-import { runBuilt } from '../startCli.ts';
+import { runBuilt, runHere } from '../startCli.ts';
 import { fixture, startPlace } from '../startRun.ts';
 
 const shell = (text: string): string[] => ['--', 'sh', '-c', text];
@@ -92,12 +92,18 @@ describe('unwedge run', () => {
     ['an unknown preset', ['--policy', 'claudCli', '--', 'true'], 'did you mean claudeCli?'],
     ['an unknown agent', ['--agent', 'cluade', '--', 'true'], 'did you mean claude?'],
     ['a prompt that is not there', ['--prompt-file', '/nonexistent/p', '--', 'true'], 'Cannot read the prompt'],
-    ['an empty prompt', ['--prompt-file', '-', '--', 'true'], 'The prompt is empty'],
   ])('[L-1] [L-4] exits with 125 and one line on stderr for %s', async (_, words, message) => {
-    const { code, stdout, stderr } = await startPlace().run(words);
-    expect({ code, stdout: stdout.toString() }).toEqual({ code: 125, stdout: '' });
+    const { code, stdout, stderr } = await runHere(['run', ...words]);
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
     expect(stderr).toMatch(oneLine);
     expect(stderr).toContain(message);
+  });
+
+  it('[L-1] [L-4] exits so, and says so on stderr, as a process of its own: for an empty prompt on stdin', async () => {
+    const { code, stdout, stderr } = await startPlace().run(['--prompt-file', '-', '--', 'true']);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain('The prompt is empty');
   });
 
   it('[L-1] explains itself, though the command has a --help of its own', async () => {
@@ -133,12 +139,12 @@ describe('unwedge run', () => {
   it('[L-4] [O-3] has an exit code on record as an answer: named, and counted by no alert', async () => {
     const { db, run } = startPlace();
     await run(['--name', 'search', ...shell('exit 3')]);
-    const events = JSON.parse((await runBuilt(['events', '--json', '--db', db])).stdout) as object[];
+    const events = JSON.parse((await runHere(['events', '--json', '--db', db])).stdout) as object[];
     expect(events.at(-1)).toMatchObject({
       type: 'failure',
       metadata: { integration: 'search', kind: 'unknown', alerts: false, error: 'The command exited with 3.' },
     });
-    const { integrations } = JSON.parse((await runBuilt(['status', '--json', '--db', db])).stdout) as {
+    const { integrations } = JSON.parse((await runHere(['status', '--json', '--db', db])).stdout) as {
       integrations: readonly object[];
     };
     expect(integrations).toMatchObject([{ integration: 'search', failures10m: 0, failures24h: 0 }]);

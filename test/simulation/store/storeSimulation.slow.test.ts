@@ -3,8 +3,8 @@ import { firstOf } from './firstOf.ts';
 import { simulateStore } from './simulateStore.ts';
 import type { Plant } from './storeNode.ts';
 
-const firstViolation = (seeds: number, plant?: Plant): Promise<string | undefined> =>
-  firstOf(seeds, (seed) => simulateStore({ seed, plant }));
+const firstViolation = (seeds: number, plant?: Plant, first = 1): Promise<string | undefined> =>
+  firstOf(seeds, (seed) => simulateStore({ seed, plant }), first);
 
 describe('stores on a simulated database', { timeout: 600_000 }, () => {
   it('[N-2] [N-3] [N-4] [I-5] [G-11] answer each write as it is in the end, and mail as it is promised, over 500 seeds', async () => {
@@ -36,16 +36,16 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
     });
 
     it('[I-5] a message that is delivered twice without a kill', async () => {
-      expect(await firstViolation(60, { deliversTwice: true })).toMatch(/nothing_doubled/);
+      expect(await firstViolation(60, { deliversTwice: true }, 51)).toMatch(/nothing_doubled/);
     });
 
     it('[N-3] mail that is taken the last first', async () => {
       const plant: Plant = { mutate: (text) => text.replace('ORDER BY m.id LIMIT $3', 'ORDER BY m.id DESC LIMIT $3') };
-      expect(await firstViolation(200, plant)).toMatch(/stands before/);
+      expect(await firstViolation(200, plant, 51)).toMatch(/stands before/);
     });
 
     it('[N-3] mail that is taken though its key is known', async () => {
-      expect(await firstViolation(200, { joinsNoMail: true })).toMatch(/is that of 2 messages/);
+      expect(await firstViolation(200, { joinsNoMail: true }, 71)).toMatch(/is that of 2 messages/);
     });
 
     it('[N-3] mail with a key that is lost with a claim', async () => {

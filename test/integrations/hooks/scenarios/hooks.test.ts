@@ -11,8 +11,9 @@ import {
   type HookOptions,
 } from '../../../../src/index.ts';
 import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
-import { isAlive, nextTurn } from '../../../actors/process/startProcess.ts';
+import { isAlive } from '../../../actors/process/startProcess.ts';
 import { isSettled } from '../../../support/deferred.ts';
+import { moment } from '../../../support/moment.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
 
 const fixture = fileURLToPath(new URL('../../../fixtures/hook.mjs', import.meta.url));
@@ -153,13 +154,16 @@ describe('a command as a hook', () => {
     await gateway.start();
     const verdict = gateway.runHooks({ event: 'PreToolUse' });
     const ended = gateway.wait('process.exited');
-    while (!existsSync(file)) await nextTurn();
+    while (!existsSync(file)) await moment();
     await clock.advance(9999);
     expect(await isSettled(verdict)).toBe(false);
     await clock.advance(1);
     expect(await verdict).toMatchObject({ decision: 'continue', reports: [{ failure: { kind: 'timeout' } }] });
     const pids = JSON.parse(readFileSync(file, 'utf8')) as number[];
-    while (pids.some(isAlive) || !(await isSettled(ended))) await clock.advance(10);
+    while (pids.some(isAlive) || !(await isSettled(ended))) {
+      await moment();
+      await clock.advance(10);
+    }
   });
 
   it('[H-2] of an unknown event runs like any other', async () => {

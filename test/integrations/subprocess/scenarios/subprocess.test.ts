@@ -1,8 +1,10 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type SubprocessOptions } from '../../../../src/index.ts';
-import { isAlive } from '../../../support/temporary.ts';
+import { isAlive, temporaryDirectory } from '../../../support/temporary.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
 
@@ -61,7 +63,10 @@ describe('a command', () => {
   it.each(['mutating', undefined, 'readOnly'] as const)(
     '[S-2] [R-12] whose output a process of its own goes on to hold is a lost answer, not told as whole and not repeated: %s',
     async (effect) => {
-      const { cli } = await startCommand({ command: 'sh', policy: { retry: { repeatAfter: 'lost' } } });
+      // A shell that is not known for one: its code is that of the program, which starts sooner than Node.
+      const command = join(temporaryDirectory(), 'tool');
+      symlinkSync('/bin/sh', command);
+      const { cli } = await startCommand({ command, policy: { retry: { repeatAfter: 'lost' } } });
       const outcome = await cli.call({ args: ['-c', 'echo begin; sleep 1000 & exit 0'] }, { effect });
       const failure = { kind: 'protocol', reason: 'output_cut', outcome: 'unknown', attempts: 1, code: 0 };
       expect(outcome).toMatchObject({ ok: false, failure });
@@ -130,10 +135,11 @@ describe('a command', () => {
     '[S-9] [R-12] that exits with %i by itself has answered, and is run once',
     async (code) => {
       const backoff = { initialMs: 1, maxMs: 1 };
-      const { cli } = await startCommand({ policy: { retry: { maxAttempts: 4, backoff } } });
-      const call = {
-        args: ['-e', `console.log('connect ECONNREFUSED'); console.error('usage: x'); process.exit(${code})`],
-      };
+      // A shell that is not known for one: its code is that of the program, which starts sooner than Node.
+      const command = join(temporaryDirectory(), 'tool');
+      symlinkSync('/bin/sh', command);
+      const { cli } = await startCommand({ command, policy: { retry: { maxAttempts: 4, backoff } } });
+      const call = { args: ['-c', `echo connect ECONNREFUSED; echo usage: x >&2; exit ${code}`] };
       for (const effect of ['readOnly', 'idempotent', 'mutating', undefined] as const)
         expect(await cli.call(call, { effect })).toMatchObject({
           failure: {

@@ -9,7 +9,7 @@ import { startFaultyMcpHttpServer } from '../../../src/testing/faultyMcpHttpServ
 import { browse } from '../../actors/mcp/http/auth/signedIn.ts';
 import { startSessions, startStateless } from '../../integrations/mcp/officialServers.ts';
 import { startAuthorizationServer } from '../../support/authorizationServer.ts';
-import { runBuilt } from '../startCli.ts';
+import { runBuilt, runHere } from '../startCli.ts';
 import { makeHome, type McpHome, startMcp } from '../startMcp.ts';
 import { main } from '../startRun.ts';
 
@@ -110,7 +110,7 @@ describe('unwedge mcp --url', () => {
     const { client } = await connect(server.url, home, ['--name', 'kb']);
     await client.callTool({ name: 'search', arguments: {} }).catch(() => undefined);
     await expect
-      .poll(async () => (await runBuilt(['status', '--tree'], filled(home))).stdout, { timeout: 30_000 })
+      .poll(async () => (await runHere(['status', '--tree'], filled(home))).stdout, { timeout: 30_000 })
       .toContain('mcp:kb');
   });
 
@@ -156,7 +156,7 @@ describe('unwedge mcp --url', () => {
     [['--sign-in', '--', 'node'], 'Option --sign-in is for --url'],
     [['--header-env', 'A=B', '--', 'node'], 'Option --header-env is for --url'],
   ])('[P-4] refuses %j', async (words, message) => {
-    const { code, stderr } = await runBuilt(['mcp', ...words]);
+    const { code, stderr } = await runHere(['mcp', ...words]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message) as string]);
   });
 });

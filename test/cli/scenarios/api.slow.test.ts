@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientLines } from '../../../src/cli/api/clientLines.ts';
 import { faultyModelApi, type ModelAnswer } from '../../../src/testing/index.ts';
 import { ask } from '../../apiProxy/startApiProxy.ts';
-import { call, runBuilt } from '../startCli.ts';
+import { call, runHere } from '../startCli.ts';
 import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { makeHome } from '../startMcp.ts';
 
@@ -96,11 +96,11 @@ describe('unwedge api', () => {
   it('[E-7] [L-4] is shown by status and events, and can be restarted', async () => {
     const { origin, env, model, home } = await startApi([{ do: 'refuse', status: 400 }, {}], ['--json']);
     expect((await ask(origin).got).status).toBe(400);
-    const status = async () => (await runBuilt(['status', '--tree'], env)).stdout;
+    const status = async () => (await runHere(['status', '--tree'], env)).stdout;
     await expect.poll(status).toContain('model/faulty-1#');
-    const events = async () => (await runBuilt(['events'], env)).stdout;
+    const events = async () => (await runHere(['events'], env)).stdout;
     await expect.poll(events).toContain('HTTP 400 (invalid_request_error)');
-    expect((await runBuilt(['restart', 'model'], env)).code).toBe(0);
+    expect((await runHere(['restart', 'model'], env)).code).toBe(0);
     expect((await ask(origin).got).status).toBe(200);
     expect(model.requests).toHaveLength(2);
     expect(readFileSync(home.db).includes('key-one')).toBe(false);

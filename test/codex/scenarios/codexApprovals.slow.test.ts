@@ -65,7 +65,7 @@ describe('an approval', () => {
     });
     expect(await answer()).toEqual({ id: 0, result: { decision: 'decline' } });
     expect(of('approval.failed')).toMatchObject([{ failure: 'crash', error: 'hook broke' }]);
-    expect(of('approval.failed')[0]?.stack).toContain('codexApprovals.test');
+    expect(of('approval.failed')[0]?.stack).toContain('codexApprovals.slow.test');
   });
 
   it('[H-4] that says neither yes nor no is declined', async () => {

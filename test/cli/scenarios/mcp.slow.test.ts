@@ -9,7 +9,7 @@ import { gone } from '../../actors/mcp/mcpHarness.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 import { processesWith } from '../startHook.ts';
-import { runBuilt } from '../startCli.ts';
+import { runBuilt, runHere } from '../startCli.ts';
 import { main } from '../startRun.ts';
 import { makeHome, startMcp, textOf } from '../startMcp.ts';
 
@@ -188,7 +188,7 @@ describe('unwedge mcp', () => {
     [['mcp', '--nmae', 'kb', 'server'], 'did you mean --name?'],
     [['mcp', '--when-alive', 'never', '--', 'x'], '"never"; it takes end, wait'],
   ])('[L-1] [P-3] refuses wrong usage with 2 and one line: %j', async (words, message) => {
-    const { code, stdout, stderr } = await runBuilt(words);
+    const { code, stdout, stderr } = await runHere(words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -214,7 +214,7 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
     const mcp = startMcp(home, ['--name', 'kb']);
     await mcp.open();
     await mcp.call({ do: 'kill' });
-    const run = (...words: string[]) => runBuilt([...words, '--db', home.db]);
+    const run = (...words: string[]) => runHere([...words, '--db', home.db]);
     await expect.poll(async () => (await run('status')).stdout, { timeout: 20_000 }).toContain('unwedge mcp kb');
     expect((await run('status', '--tree')).stdout).toContain('mcp:kb');
     const before = Number(textOf(await mcp.call({ do: 'start' })));
@@ -229,7 +229,7 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
 describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', () => {
   it('[I-4] [P-3] [L-6] is told of by status with the call, which the next proxy records as a failure, once', async () => {
     const home = makeHome();
-    const run = (...words: string[]) => runBuilt([...words, '--db', home.db]);
+    const run = (...words: string[]) => runHere([...words, '--db', home.db]);
     const killed = startMcp(home, ['--name', 'kb']);
     await killed.open();
     void killed.call({ do: 'hang' });
@@ -238,7 +238,7 @@ describe.skipIf(!hasSqlite)('a proxy that is killed in the middle of a call', ()
     await expect.poll(onRecord, { timeout: 20_000 }).toContain('"tool":"act"');
     killed.child.kill('SIGKILL');
     await killed.exited;
-    const told = await runBuilt(['status', '--db', home.db], { COLUMNS: '80' });
+    const told = await runHere(['status', '--db', home.db], { COLUMNS: '80' });
     expect(told.stdout.replaceAll(/\s+/g, ' ')).toContain('1 call got no answer: act of kb');
     expect(told.stdout.match(/next: .*/g)).toEqual([
       'next: find out what became of what got no answer; the next proxy or gateway',
@@ -271,7 +271,7 @@ describe.skipIf(!hasSqlite)('a short-lived proxy', () => {
     const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"act","arguments":{}}}';
     mcp.child.stdin.end(`${hello}\n${call}\n`);
     expect(await mcp.exited).toEqual({ code: 0, signal: null });
-    const { stdout } = await runBuilt(['events', '--integration', 'short', '--db', home.db]);
+    const { stdout } = await runHere(['events', '--integration', 'short', '--db', home.db]);
     expect(stdout).toContain('there is no such command');
   });
 });
@@ -305,7 +305,7 @@ describe('the built command', () => {
   it('[L-1] offers no --json, which it refuses: stdout is the client’s', async () => {
     const { code, stdout } = await runBuilt(['mcp', '--help']);
     expect({ code, offered: stdout.includes('--json') }).toEqual({ code: 0, offered: false });
-    expect((await runBuilt(['events', '--help'])).stdout).toContain('--json');
+    expect((await runHere(['events', '--help'])).stdout).toContain('--json');
   });
 
   it('[P-3] loads neither the MCP SDK nor zod', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
 import { RawClient, textIn } from '../../mcpHttp/startHttp.ts';
-import { runBuilt } from '../startCli.ts';
+import { runBuilt, runHere } from '../startCli.ts';
 import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { makeHome, type McpHome, type StartedMcp, startMcp } from '../startMcp.ts';
 
@@ -80,7 +80,7 @@ describe('unwedge mcp --listen', () => {
       await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
       before.push(await client.call({ do: 'pid' }));
     }
-    await expect.poll(async () => (await runBuilt(['restart', 'kb-2'], env(home))).code).toBe(0);
+    await expect.poll(async () => (await runHere(['restart', 'kb-2'], env(home))).code).toBe(0);
     await expect.poll(() => clients[1]?.call({ do: 'pid' })).not.toBe(before[1]);
     expect(await clients[0]?.call({ do: 'pid' })).toBe(before[0]);
   });
@@ -97,14 +97,14 @@ describe('unwedge mcp --listen', () => {
     }
     const { pid = 0 } = mcp.child;
     const line = `kb (pid ${pid}) is kb-1, kb-2; \`unwedge restart kb\` restarts all of it.`;
-    await expect.poll(async () => (await runBuilt(['status'], env(home))).stdout).toContain(line);
-    const { code, stdout } = await runBuilt(['restart', 'kb'], env(home));
+    await expect.poll(async () => (await runHere(['status'], env(home))).stdout).toContain(line);
+    const { code, stdout } = await runHere(['restart', 'kb'], env(home));
     expect([code, stdout]).toEqual([0, expect.stringContaining('was asked to restart "kb".')]);
     for (const [at, client] of clients.entries()) {
       await expect.poll(() => client.call({ do: 'pid' })).not.toBe(before[at]);
     }
     for (const client of clients) await client.delete();
-    await expect.poll(async () => (await runBuilt(['restart', 'kb'], env(home))).stderr).toContain('has no clients');
+    await expect.poll(async () => (await runHere(['restart', 'kb'], env(home))).stderr).toContain('has no clients');
   });
 
   it('[P-5] takes its token from a file, which is made where it is not there, for its owner alone', async () => {
@@ -127,7 +127,7 @@ describe('unwedge mcp --listen', () => {
     }
     again.child.kill();
     await again.exited;
-    const { stdout } = await runBuilt(['events', '--json', '--category', 'mcp'], env(home));
+    const { stdout } = await runHere(['events', '--json', '--category', 'mcp'], env(home));
     const events = JSON.parse(stdout) as readonly { type: string; metadata: { status: number; requests: number } }[];
     const refused = events.filter(({ type }) => type === 'http_refused').map(({ metadata }) => metadata);
     expect(refused).toMatchObject([
@@ -148,7 +148,7 @@ describe('unwedge mcp --listen', () => {
     const home = makeHome();
     const file = join(home.directory, 'token');
     writeFileSync(file, 'short');
-    const { code, stderr } = await runBuilt(['mcp', '--listen', '0', '--token-file', file, '--', 'node'], env(home));
+    const { code, stderr } = await runHere(['mcp', '--listen', '0', '--token-file', file, '--', 'node'], env(home));
     expect(code).toBe(2);
     expect(stderr).toContain('a token has at least 16 characters');
   });
@@ -165,7 +165,7 @@ describe('unwedge mcp --listen', () => {
     ['a session that ends at once', ['--listen', '0', '--session-timeout', '0s'], '`--session-timeout` to be above 0'],
     ['what is for it without it', ['--shared'], '--shared is for --listen'],
   ])('[P-5] refuses %s', async (_, words, message) => {
-    const { code, stderr } = await runBuilt(['mcp', ...words, '--', 'node'], env(makeHome()));
+    const { code, stderr } = await runHere(['mcp', ...words, '--', 'node'], env(makeHome()));
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

@@ -2,12 +2,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, chmodS
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allGone, fixture, nextTurn } from '../../actors/process/startProcess.ts';
+import { UsageError } from '../../../src/cli/errors.ts';
+import { readHookArgs } from '../../../src/cli/hook/hookArgs.ts';
+import { allGone, fixture } from '../../actors/process/startProcess.ts';
+import { moment } from '../../support/moment.ts';
 import { runBuilt } from '../startCli.ts';
 import { program, request, startHook } from '../startHook.ts';
 
 const pidsIn = async (file: string): Promise<number[]> => {
-  while (!existsSync(file)) await nextTurn();
+  while (!existsSync(file)) await moment();
   return JSON.parse(readFileSync(file, 'utf8')) as number[];
 };
 
@@ -376,17 +379,22 @@ describe('unwedge hook itself', () => {
     ],
     [['--timeout', '0s', '--', 'x'], 'Expected `--timeout` to be above 0'],
     [['--host-timeout', '0s', '--', 'x'], 'Expected `--host-timeout` to be above 0'],
-    [['--hlep'], 'Unknown option "--hlep"; did you mean --help?'],
     [['--timeout', '5s', 'guard.sh'], 'Unexpected argument "guard.sh"; the command comes after --'],
     [['--timeout', '5s'], 'No command given'],
     [['guard.sh'], 'No command given; write it after --, as in `unwedge hook -- COMMAND`'],
     [['--'], 'No command given'],
     [[], 'No command given'],
-  ])('[L-1] answers the misuse %j with exit 1 and one line', async (words, message) => {
-    const { run } = startHook(null);
-    const { code, stderr } = await run(words);
-    expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 });
-    expect(stderr).toContain(`unwedge: ${message}`);
+  ])('[L-1] answers the misuse %j with one line', (words, message) => {
+    expect(() => readHookArgs(words)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^[^\n]+$/) as string }),
+    );
+    expect(() => readHookArgs(words)).toThrow(UsageError);
+    expect(() => readHookArgs(words)).toThrow(message);
+  });
+
+  it('[L-1] says the misuse on stderr, and exits with 1', async () => {
+    const { code, stderr } = await startHook(null).run(['--hlep']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unwedge: Unknown option "--hlep"; did you mean --help?\n' });
   });
 
   it('[L-1] answers misuse with exit 2 when failures are to block', async () => {
