@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { replayOfSeed } from './replayOfSeed.ts';
 
-// Those before are in replay.test.ts.
+// Seeds before these are in replay.test.ts.
 const seeds = Array.from({ length: 130 }, (_, index) => index + 21);
 
 describe('the replay of many random scenarios', () => {

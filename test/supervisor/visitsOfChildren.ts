@@ -4,7 +4,7 @@ import { startRoot } from './startRoot.ts';
 import { visitsDuring } from './visits.ts';
 
 /** Entries of maps gone through while so many children are started one by one, and while all are stopped. */
-async function visitsOf(count: number) {
+export async function visitsOf(count: number) {
   const { root, clock } = startRoot([]);
   const starting = visitsDuring(() => {
     for (let n = 0; n < count; n++) root.startChild({ id: `c${n}`, logic: worker, restart: 'temporary' });
@@ -19,10 +19,4 @@ async function visitsOf(count: number) {
   });
   expect(root.count().specs).toBe(0);
   return { starting: starting / count, stopping: stopping / count, turns: turns.mock.calls.length / count };
-}
-
-/** The visits for one child among many, in units of those among few. */
-export async function growthOfVisits(few: number, many: number): Promise<readonly number[]> {
-  const [small, large] = [await visitsOf(few), await visitsOf(many)];
-  return [large.starting / small.starting, large.stopping / small.stopping, large.turns / small.turns];
 }

@@ -63,7 +63,7 @@ describe.skipIf(!hasSqlite).each(broken)('a store that %s', (_, make) => {
   });
 });
 
-// However it is broken, they are told by the store that `unwedge run` opens, too.
+// The store that these open is that of `unwedge run`, however it is broken.
 describe.skipIf(!hasSqlite)('a store that is no database', () => {
   const noDatabase = (): string => {
     const db = join(temporaryDirectory(), 'db');

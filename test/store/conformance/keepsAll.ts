@@ -1,0 +1,33 @@
+import { keepsAlerts } from './alerts.ts';
+import { keepsBreakers } from './breakers.ts';
+import { keepsCalls } from './calls.ts';
+import { keepsChildren } from './children.ts';
+import { keepsDeadLetters } from './deadLetters.ts';
+import { keepsEvents } from './events.ts';
+import { keepsFlights } from './flights.ts';
+import { keepsHistory } from './history.ts';
+import { keepsMail } from './mail.ts';
+import { keepsMessages } from './messages.ts';
+import { keepsOwners } from './owners.ts';
+import { keepsRates } from './rates.ts';
+import { keepsRuntimes } from './runtimes.ts';
+import { keepsStatistics } from './statistics.ts';
+import type { Engine } from './engine.ts';
+
+/** What each engine keeps, alike. */
+export function keepsAll(engine: Engine): void {
+  keepsEvents(engine);
+  keepsBreakers(engine);
+  keepsRates(engine);
+  keepsStatistics(engine);
+  keepsFlights(engine);
+  keepsAlerts(engine);
+  keepsChildren(engine);
+  keepsRuntimes(engine);
+  keepsOwners(engine);
+  keepsMessages(engine);
+  keepsDeadLetters(engine);
+  keepsCalls(engine);
+  keepsHistory(engine);
+  keepsMail(engine);
+}
