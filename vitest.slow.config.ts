@@ -41,7 +41,8 @@ class LongestFirst extends BaseSequencer {
       const at = longest.findIndex((name) => moduleId.endsWith(name));
       return at < 0 ? longest.length : at;
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    const sorted = [...(await super.sort(files))];
+    return sorted.sort((one, other) => rank(one) - rank(other));
   }
 }
 
