@@ -30,7 +30,7 @@ interface Reason extends Omit<Incident, 'cause'> {
 export interface AlertWatchOptions {
   readonly clock: Clock;
   /** Hears of failures and crashes, and is told of alerts. */
-  readonly bus: Pick<Bus, 'on' | 'tell'>;
+  readonly bus: Pick<Bus, 'on' | 'tell' | 'masked'>;
   readonly ruleOf: AlertRuleOf;
   /** Returns the origin of its alerts. */
   readonly origin: () => AlertOrigin;
@@ -293,7 +293,8 @@ export class AlertWatch {
     const origin = this.#origin();
     const { database } = origin;
     const next = database === undefined ? {} : { next: nextOfAlert(integration, cause, database) };
-    const fact: Fact = { type: 'alert.raised', alert: id, ...about, windowMs, quietMs, ...origin, ...next };
+    const told = { type: 'alert.raised', alert: id, ...about, windowMs, quietMs, ...origin, ...next } as const;
+    const fact = this.#bus.masked<Fact>(told);
     if (this.#records === undefined) {
       this.#bus.tell(fact);
       return;

@@ -11,7 +11,7 @@ import type { Refusing } from './refusing.ts';
 interface AllClearParts {
   readonly clock: Clock;
   /** Is told of alerts that are cleared. */
-  readonly bus: Pick<Bus, 'tell'>;
+  readonly bus: Pick<Bus, 'tell' | 'masked'>;
   /** Returns the origin of its alerts. */
   readonly origin: () => AlertOrigin;
   /** Tells how far an integration refuses calls. */
@@ -120,7 +120,7 @@ export class AllClear {
     const remains = this.#refusing(integration)?.because?.now;
     const factOf = ({ failures, crashes }: AlertCounts): Fact => {
       const afterMs = clock.now() - episode.raisedAt;
-      return {
+      return this.#bus.masked<Fact>({
         type: 'alert.cleared',
         alert: episode.id,
         integration,
@@ -130,7 +130,7 @@ export class AllClear {
         afterMs,
         ...(remains !== undefined && { remains }),
         ...this.#origin(),
-      };
+      });
     };
     const cleared = await this.#records()?.clear(episode.id, by, wallNow, quietSince, factOf);
     // An alert that is not on record was told by us, and nobody else clears it.

@@ -1,4 +1,4 @@
-import { createRedactor } from '../redaction/redact.ts';
+import { createMaskedJson } from '../redaction/maskedJson.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import type { CodexWireLine } from './codexOptions.ts';
 
@@ -42,7 +42,7 @@ export function createTap(
   tap: (line: CodexWireLine) => void,
   env: Readonly<Record<string, string | undefined>>,
 ): (direction: 'sent' | 'received', text: string) => void {
-  const redact = createRedactor(new KnownSecrets(env));
+  const redact = createMaskedJson(new KnownSecrets(env));
   return (direction, text) => tap({ direction, line: redact(withoutWords(text)) });
 }
 

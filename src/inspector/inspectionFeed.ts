@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createRedactor } from '../redaction/redact.ts';
+import { createMaskedJson } from '../redaction/maskedJson.ts';
 import { createDisclose } from './disclose.ts';
 import { createFeed, type FrameFeed } from './feed.ts';
 
@@ -9,7 +9,7 @@ export function createInspectionFeed({ root, clock, secrets }: Pick<Runtime, 'ro
   return createFeed({
     root,
     clock,
-    disclose: () => createDisclose(createRedactor(secrets)),
+    disclose: () => createDisclose(createMaskedJson(secrets)),
     name: basename(process.argv[1] ?? process.execPath),
     pid: process.pid,
   });

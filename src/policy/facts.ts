@@ -42,8 +42,14 @@ export type Told<F> = F & { readonly at: number };
 
 /** Place where facts are told. Telling never throws. */
 export interface Facts {
-  /** @param recorded - whether the store has it already, written with the change that it tells of. @defaultValue false */
+  /** @param recorded - the store has it already, written with the change that it tells of. @defaultValue false */
   tell(fact: Fact, recorded?: boolean): void;
   /** Tells whether anybody listens to this type, so that frequent facts need not be built for nobody. */
   wants(type: FactType): boolean;
+}
+
+/** Place where facts are told of which some are recorded first, with the change that they tell of. */
+export interface KeptFacts extends Facts {
+  /** The fact without secrets, as the store is given it: once it is kept, this one is told as recorded. */
+  masked<F extends Fact>(fact: F): F;
 }

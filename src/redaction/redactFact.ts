@@ -1,8 +1,7 @@
-import { wholeMs } from '../policy/duration.ts';
 import { redacted } from './redacted.ts';
-import { announcesSecret, type NameMeaning } from './secretNames.ts';
-import { holdsName, keptApart } from './shownNames.ts';
-import { createTextRedactor, type Hiding, type TextRedactor } from './secrets.ts';
+import { announcesSecret } from './secretNames.ts';
+import { keptApart } from './shownNames.ts';
+import { createTextRedactor, type FieldName, type Hiding, shortestSecret, type TextRedactor } from './secrets.ts';
 
 /** Longest text that goes out in one piece, in characters; of a longer one the beginning. */
 const maxChars = 20_000;
@@ -18,43 +17,63 @@ const unreadable = '[unreadable]';
 export type FactRedactor = <F extends object>(fact: F) => F;
 
 /**
- * A redactor for facts on their way to subscribers, by the same names and shapes as for the store. A fact keeps its form: numbers stay
- * numbers and errors stay errors; times in ms are whole. The redactor leaves out what is too deep or too much. An object that is not
- * plain becomes a plain one.
+ * A redactor for what is told: facts, answers, reports. A fact keeps its form: numbers stay numbers and errors stay errors; times in ms are whole. The
+ * redactor leaves out what is too deep or too much. An object that is not plain becomes a plain one.
  * @param secrets - found wherever they stand, also those it learns later. @defaultValue none
  * @param most - how many objects and lists it looks into; it leaves out the rest.
  */
 export function createFactRedactor(secrets?: Hiding, most = maxObjects): FactRedactor {
-  const texts = createTextRedactor(secrets);
-  return <F extends object>(fact: F): F => new Pass(texts, most).clean(fact, 0) as F;
+  return new Walk(createTextRedactor(secrets), most).redact;
 }
 
-/** A pass over one fact. */
-class Pass {
+/** The walk over the values of a fact, which every fact takes on its way out. */
+class Walk {
   readonly #texts: TextRedactor;
-  #left: number;
+  readonly #most: number;
+  #left = 0;
+  /** Objects within which the walk is: a circle ends where it closes. */
+  #above: object[] = [];
 
   constructor(texts: TextRedactor, most: number) {
     this.#texts = texts;
-    this.#left = most;
+    this.#most = most;
   }
 
-  clean(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') return this.#text(value);
-    if (typeof value === 'function') return '[function]';
+  readonly redact = <F extends object>(fact: F): F => {
+    // A getter may tell a fact of its own.
+    const left = this.#left;
+    const above = this.#above;
+    this.#left = this.#most;
+    this.#above = [];
+    this.#texts.refresh();
+    try {
+      return this.#value(fact, 0) as F;
+    } finally {
+      this.#left = left;
+      this.#above = above;
+    }
+  };
+
+  #value(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return value.length < shortestSecret ? value : this.#text(value);
+    if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`;
     if (typeof value !== 'object' || value === null) return value;
+    if (this.#above.includes(value)) return '[circular]';
     if (depth >= maxDepth || this.#left-- <= 0) return leftOut;
+    this.#above.push(value);
     try {
       return this.#object(value, depth);
     } catch {
       // A proxy or a prototype that throws when it is looked at.
       return leftOut;
+    } finally {
+      this.#above.pop();
     }
   }
 
   #text(text: string): string {
     const read = text.length > maxChars ? text.slice(0, maxChars + readAheadChars) : text;
-    let clean = this.#texts.text(read);
+    let clean = this.#texts.clean(read);
     if (read.length === text.length) return clean;
     // So much was redacted that the end of what was read comes into view, where half a secret may stand.
     if (clean.length <= maxChars) clean = clean.slice(0, clean.search(/\S{1,8000}$/));
@@ -76,7 +95,7 @@ class Pass {
 
   #list(list: readonly unknown[], depth: number): readonly unknown[] {
     const clean = list.map((item, index) =>
-      typeof item === 'string' && announcesSecret(list[index - 1]) ? redacted : this.clean(item, depth + 1),
+      typeof item === 'string' && announcesSecret(list[index - 1]) ? redacted : this.#value(item, depth + 1),
     );
     return clean.some((item, index) => item !== list[index]) ? clean : list;
   }
@@ -97,35 +116,37 @@ class Pass {
 
   /** The fields without secrets; undefined when they hold none. */
   #fields(object: object, names: readonly string[], depth: number): Record<string, unknown> | undefined {
+    const { known } = this.#texts;
+    const clean: [name: string, value: unknown][] = [];
     let changed = false;
-    const values: unknown[] = [];
     for (const name of names) {
-      const given = read(object, name);
-      // Clocks count fractions of a millisecond; what is told does not.
-      const value = wholeMs(name, given);
-      const { clean, meaning } = this.#texts.name(name);
-      const cleanValue = this.#field(name, meaning, value, depth);
-      changed ||= clean !== name || cleanValue !== given || value === unreadable;
-      values.push(cleanValue);
+      let given: unknown;
+      let value: unknown;
+      try {
+        given = (object as Record<string, unknown>)[name];
+        value = given;
+      } catch {
+        value = unreadable;
+      }
+      const field = known.get(name) ?? this.#texts.name(name);
+      if (typeof value === 'number' && field.meaning === 'plain') {
+        // Clocks count fractions of a millisecond; what is told does not.
+        if (field.isMs) value = Math.round(value);
+      } else if (typeof value !== 'string' || value.length >= shortestSecret || field.meaning === 'secret') {
+        value = this.#field(field, value, depth);
+      }
+      changed ||= field.clean !== name || !Object.is(value, given);
+      clean.push([field.clean, value]);
     }
-    if (!changed) return undefined;
-    return Object.fromEntries(names.map((name, index) => [this.#texts.name(name).clean, values[index]]));
+    return changed ? Object.fromEntries(clean) : undefined;
   }
 
-  #field(name: string, meaning: NameMeaning, value: unknown, depth: number): unknown {
+  #field({ meaning, isName }: FieldName, value: unknown, depth: number): unknown {
     // That a secret is missing, or switched off, is worth knowing.
     if (value === null || value === undefined || typeof value === 'boolean') return value;
     if (meaning === 'secret') return redacted;
-    if (typeof value === 'string' && holdsName(name)) return keptApart(value, this.#text(value));
-    if (meaning === 'plain' || typeof value !== 'object' || Array.isArray(value)) return this.clean(value, depth + 1);
+    if (typeof value === 'string') return isName ? keptApart(value, this.#text(value)) : this.#text(value);
+    if (meaning === 'plain' || typeof value !== 'object' || Array.isArray(value)) return this.#value(value, depth + 1);
     return Object.fromEntries(Object.keys(value).map((key) => [this.#texts.name(key).clean, redacted]));
-  }
-}
-
-function read(object: object, name: string): unknown {
-  try {
-    return (object as Record<string, unknown>)[name];
-  } catch {
-    return unreadable;
   }
 }

@@ -1,5 +1,6 @@
 import type { FactRedactor } from './redactFact.ts';
-import { holdsName, keptApart } from './shownNames.ts';
+import { holdsName } from './secretNames.ts';
+import { keptApart } from './shownNames.ts';
 
 /**
  * A copy of plain data with each text redacted and every name left as it is: for data whose names are known, where a number of tokens is no

@@ -53,3 +53,11 @@ export function announcesSecret(item: unknown): boolean {
   if (/^--?[A-Za-z][\w-]*$/.test(item)) return isSecretName(item.replace(/^-+/, ''));
   return headers.test(item) && isSecretName(item);
 }
+
+/** Under these, data holds names; a list of texts under one of the last two holds names too. */
+const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
+
+/** Tells whether the texts of a field are names of integrations, tools, sessions or calls. */
+export function holdsName(field: string): boolean {
+  return nameFields.has(field);
+}

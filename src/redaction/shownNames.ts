@@ -1,5 +1,6 @@
 import { KnownSecrets } from './knownSecrets.ts';
 import { maxNameBytes } from '../policy/storedName.ts';
+import { holdsName } from './secretNames.ts';
 import { createTextRedactor, type Hiding } from './secrets.ts';
 
 /** The name of an integration, a tool or a session as it may be shown. */
@@ -39,14 +40,6 @@ export function nameAmong(names: readonly string[], given: string, shown: ShownN
   return names.includes(given) ? given : names.find((name) => shown(name) === given);
 }
 
-/** Under these, data holds names; a list of texts under one of the last two holds names too. */
-const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
-
-/** Tells whether the texts of a field are names. */
-export function holdsName(field: string): boolean {
-  return nameFields.has(field);
-}
-
 /** A name without secrets, which is not that of another one. @param clean - the same text without secrets. */
 export function keptApart(name: string, clean: string): string {
   return clean === name ? name : `${clean}#${shortHash(name)}`;
@@ -61,9 +54,7 @@ function copy(value: unknown, shown: ShownName, isName: boolean): unknown {
   if (typeof value === 'string') return isName ? shown(value) : value;
   if (Array.isArray(value)) return value.map((each) => copy(each, shown, isName));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([field, each]) => [field, copy(each, shown, nameFields.has(field))]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([field, each]) => [field, copy(each, shown, holdsName(field))]));
 }
 
 function shortened(name: string): string {

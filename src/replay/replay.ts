@@ -1,6 +1,6 @@
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Random } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts.ts';
 import { type Incident, isPlayable } from '../incident/incident.ts';
 import { nothingToPlay } from '../incident/incidentFiles.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
@@ -43,7 +43,11 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
   const origin = Math.floor(firstAt(incident)) - leadMs;
   const plans = overriddenPlans(plansOf(incident, origin), policy);
   const heard: Heard[] = [];
-  const facts: Facts = { tell: (fact) => void heard.push({ at: clock.now(), fact }), wants: () => true };
+  const facts: KeptFacts = {
+    tell: (fact) => void heard.push({ at: clock.now(), fact }),
+    wants: () => true,
+    masked: (fact) => fact,
+  };
   const sessionPlan = sessionPlanOf(incident, plans, origin);
   const deadlines = new DeadlineQueue(new LateClock(clock, plans, sessionPlan));
   const shared = { clock, deadlines, facts, random };

@@ -1,7 +1,7 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts.ts';
 import { notDone } from '../policy/operatorOrder.ts';
 import { SupervisedSession } from '../sessions/session.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
@@ -14,7 +14,7 @@ import type { PlannedFiring, PlannedTurn, SessionPlan } from './sessionPlan.ts';
 export interface SessionSurroundings {
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
-  readonly facts: Facts;
+  readonly facts: KeptFacts;
   readonly root: RootSupervisor;
   readonly integrations: ReadonlyMap<string, ReplayedIntegration>;
 }

@@ -26,7 +26,8 @@ export async function takeOffDied(
   world: ProcessWorld,
 ): Promise<void> {
   const opened = store();
-  const factsOf = (run: RuntimeRow) => [...(isShared(opened) ? [diedFact(run)] : []), ...diedFacts(run)];
+  const factsOf = (run: RuntimeRow) =>
+    [...(isShared(opened) ? [diedFact(run)] : []), ...diedFacts(run)].map((fact) => bus.masked(fact));
   const died = (await opened?.runtimes.removeDead(world, clock.wallNow(), factsOf)) ?? [];
   for (const fact of died.flatMap(factsOf)) {
     if (fact.type === 'call.failed') statistics.of(fact.integration).failed(fact.failure.kind);

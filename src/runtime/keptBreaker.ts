@@ -5,6 +5,7 @@ import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { Timer } from '../policy/clock.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { BreakerStates } from '../store/breakers.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -41,7 +42,7 @@ const leastNewsMs = 250;
 
 /** Keeps the breaker of an integration in the runtime's store. Works without one, for this process alone. Nothing here throws. */
 export function keepBreaker(
-  { clock, store }: Pick<Runtime, 'clock' | 'store'>,
+  { clock, store, redactAnswer }: Pick<Runtime, 'clock' | 'store' | 'redactAnswer'>,
   name: string,
   keeper: StreakKeeper,
 ): KeptBreaker {
@@ -66,6 +67,11 @@ export function keepBreaker(
   const load = (): void => {
     row ??= store()?.breakers.load(name);
   };
+
+  /** Callers are told why it opened as it is; what is kept is for others, too. */
+  function saveRow(breakers: BreakerStates, changed: PersistedBreaker): void {
+    breakers.save(name, changed.cause === undefined ? changed : { ...changed, cause: redactAnswer(changed.cause) });
+  }
 
   function save(): void {
     saving = undefined;
@@ -157,7 +163,8 @@ export function keepBreaker(
             };
       unsaved = store() === undefined;
       uncounted = 0;
-      store()?.breakers.save(name, row);
+      const breakers = store()?.breakers;
+      if (breakers !== undefined) saveRow(breakers, row);
     },
     claimProbe(leaseMs) {
       const opened = store();
@@ -203,7 +210,7 @@ export function keepBreaker(
       }
       const breakers = store()?.breakers;
       if (breakers === undefined) return;
-      if (unsaved && row !== undefined) breakers.save(name, row);
+      if (unsaved && row !== undefined) saveRow(breakers, row);
       for (; uncounted > 0; uncounted--) breakers.countFailure(name, generation());
       releaseProbe();
       unsaved = false;

@@ -1,7 +1,7 @@
 import type { ProcessWorld } from '../actors/process/processWorld.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Adoption } from './adoption.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
@@ -18,7 +18,7 @@ const mostClaims = 100;
 
 export interface KeptSessionsParts {
   readonly clock: Clock;
-  readonly facts: Facts;
+  readonly facts: KeptFacts;
   readonly store: () => Store | undefined;
   /** The processes as of now. */
   readonly seeWorld: () => Promise<ProcessWorld>;
@@ -186,11 +186,11 @@ export function createKeptSessions({
       const lost = await store?.recoverCalls({
         wallNow,
         answer: (call) => lostCallResult(call, wallNow),
-        fact: lostCallFact,
+        fact: (call) => facts.masked(lostCallFact(call)),
       });
       for (const call of lost ?? []) {
         answeredCalls.set(call.session, (answeredCalls.get(call.session) ?? 0) + 1);
-        facts.tell(lostCallFact(call), true);
+        facts.tell(facts.masked(lostCallFact(call)), true);
       }
       if (store !== undefined) await adoption.start(store);
       // Sessions added until now, each once; later ones are opened as they are added.

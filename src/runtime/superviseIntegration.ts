@@ -24,6 +24,7 @@ export type IntegrationRuntime = Pick<
   | 'statistics'
   | 'flights'
   | 'logger'
+  | 'redactAnswer'
   | 'store'
   | 'supervise'
   | 'enter'

@@ -50,7 +50,7 @@ export class DeadLetterOrders {
     const found = await this.#find(id);
     if ('text' in found) return found;
     const { facts, id: session, clock } = this.#scope;
-    const fact: Fact = { type: 'operator.dropped', session, message: id, ...note };
+    const fact = facts.masked<Fact>({ type: 'operator.dropped', session, message: id, ...note });
     const kept = await found.ledger.bury(found.letter.number, clock.wallNow(), 'dropped by an operator', fact);
     if (kept !== 'durable') return notDone(unwritten);
     facts.tell(fact, true);

@@ -80,7 +80,7 @@ export class Intake {
     const number = ++this.#lastMessage;
     const origin = tracing?.tracer?.here();
     const id = messageId(session, { number });
-    const told = fact(id);
+    const told = facts.masked(fact(id));
     const { ledger } = persistence;
     const kept = await persistence.resend({ letter, number, message, at: clock.wallNow(), fact: told });
     if (kept === 'fenced') return { refused: 'owned_elsewhere' };

@@ -178,7 +178,9 @@ export class Persistence {
     const { clock, clean } = this.#scope;
     const failed = outcome?.ok === false ? withoutSecrets(outcome.failure, clean) : undefined;
     const told = failed === undefined ? outcome : { ok: false as const, failure: failed };
-    return this.#ledger?.finish(number, end, clock.wallNow(), error, isMail ? told : undefined);
+    // It is for people: no caller is given it back, and it may quote what the turn had at hand.
+    const said = error === undefined ? undefined : clean(error);
+    return this.#ledger?.finish(number, end, clock.wallNow(), said, isMail ? told : undefined);
   }
 
   /**
@@ -203,7 +205,8 @@ export class Persistence {
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     const answered = this.#claims?.answered?.() ?? 0;
-    const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered, answered);
+    const facts: RecoveryLimits['facts'] = (recovered) =>
+      recoveredFacts(session, recovered, answered).map((fact) => this.#scope.facts.masked(fact));
     const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
     this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }), facts);
   }

@@ -2,7 +2,7 @@ import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import type { SessionEvent } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts.ts';
 import type { Envelope } from './acceptance.ts';
 import { History } from './history.ts';
 import { Mailbox, type MailboxOptions } from './mailbox.ts';
@@ -16,7 +16,7 @@ export interface SessionSurroundings {
   readonly id: string;
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
-  readonly facts: Facts;
+  readonly facts: KeptFacts;
   readonly tools: ToolPort;
   /** Gives what may be told of what it waits for; lists keep their order. @defaultValue all of it */
   readonly shown?: ((why: SessionWhy) => SessionWhy) | undefined;

@@ -1,5 +1,4 @@
-import { fromJson } from './json.ts';
-import type { Redactor } from '../redaction/redact.ts';
+import { createFactRedactor } from '../redaction/redactFact.ts';
 import { messageIdIn } from './recordRows.ts';
 import { messageIn } from './sessionRows.ts';
 import type { DeadLetterRecord } from './storeReader.ts';
@@ -11,10 +10,10 @@ const shownChars = 300;
 export const isDeadLetter = `state IN ('poison', 'expired', 'malformed')`;
 
 /** As a row of an engine holds it. */
-export function deadLetterIn(row: Readonly<Record<string, unknown>>, redact: Redactor): DeadLetterRecord {
+export function deadLetterIn(row: Readonly<Record<string, unknown>>): DeadLetterRecord {
   const session = String(row['session']);
   const message = messageIn(String(row['body']));
-  const text = message?.text === undefined ? undefined : shownText(message.text, redact);
+  const text = message?.text === undefined ? undefined : shownText(message.text);
   return {
     id: messageIdIn(session, row),
     session,
@@ -28,7 +27,6 @@ export function deadLetterIn(row: Readonly<Record<string, unknown>>, redact: Red
   };
 }
 
-function shownText(text: string, redact: Redactor): string {
-  const clean = (fromJson(redact({ text }))?.value as { text?: unknown } | undefined)?.text;
-  return typeof clean === 'string' ? clean.slice(0, shownChars) : '';
-}
+/** Messages are kept as they are: what is shown of one is masked here. */
+const redact = createFactRedactor();
+const shownText = (text: string): string => redact({ text }).text.slice(0, shownChars);

@@ -8,7 +8,6 @@ import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePlace } from './paths.ts';
 import { isPostgresUrl } from '../policy/postgresUrl.ts';
-import { createRedactor } from '../redaction/redact.ts';
 import type { DriverLoader } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
 import { openSqlite } from './sqlite/sqliteStore.ts';
@@ -87,14 +86,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const retention = kept || undefined;
   const path = storePlace(options.path, env);
   const secrets = options.secrets ?? new KnownSecrets(env);
-  const redact = createRedactor(secrets);
   if (isPostgresUrl(path)) {
     secrets.learn({ store: path });
     // Loaded by those who name one alone.
     const { openPostgres } = await postgresModule();
-    return openPostgres({ url: path, redact, clock, random, facts, logger, required, retention, runtimePid });
+    return openPostgres({ url: path, clock, random, facts, logger, required, retention, runtimePid });
   }
-  const parts = { path, redact, clock, facts, logger };
+  const parts = { path, clock, facts, logger };
   if (path === ':memory:') {
     say(logger, 'debug', 'The store is in memory: the last 10,000 events are kept, and end with this process.');
     return new MemoryStore(parts);

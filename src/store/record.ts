@@ -5,7 +5,7 @@ import type { Failure } from '../policy/failure.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
 import { lastMet } from '../policy/lastMet.ts';
 
-/** An event as it is stored, before redaction. */
+/** An event as it is stored, before it is bounded. */
 export interface StoredEvent {
   readonly category: string;
   readonly eventType: string;
@@ -234,7 +234,7 @@ function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredE
   const row = rows[familyOf(type) ?? type] as Row<T> | null | undefined;
   if (row === null || row === undefined) return undefined;
   const [category, eventType, metadata] = row;
-  return { category, eventType, metadata: wholeMs(metadata(fact)) };
+  return { category, eventType, metadata: metadata(fact) };
 }
 
 /** A session lives by its heartbeats; stored, those that went well would bury everything else. */
@@ -245,15 +245,6 @@ function isRoutine(fact: object): boolean {
 /** Tells failures of an item from the last one, which alone is on record. */
 function isRetry(fact: object): boolean {
   return 'final' in fact && fact.final === false;
-}
-
-/** Clocks count fractions of a millisecond; what is stored does not. Changes the metadata, which was made for this. */
-function wholeMs(metadata: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  for (const key in metadata) {
-    const value = metadata[key];
-    if (typeof value === 'number' && key.endsWith('_ms')) metadata[key] = Math.round(value);
-  }
-  return metadata;
 }
 
 /** Names come back with every fact; there are as many as the catalogue has. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createRedactor } from '../../src/redaction/redact.ts';
+import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 
-const disclose = createDisclose(createRedactor(new KnownSecrets({ TOKEN: 'planted-value-of-the-environment' })));
+const disclose = createDisclose(createMaskedJson(new KnownSecrets({ TOKEN: 'planted-value-of-the-environment' })));
 const shown = (value: unknown): unknown => disclose({ value })['value'];
 
 describe('what an inspector is shown', () => {

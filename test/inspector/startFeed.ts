@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
-import { createRedactor } from '../../src/redaction/redact.ts';
+import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 import { createFeed, type FeedOptions } from '../../src/inspector/feed.ts';
 import { startRoot } from '../supervisor/startRoot.ts';
@@ -52,7 +52,7 @@ export function startFeed(children: readonly ChildSpec[], options: Partial<FeedO
     clock,
     disclose: () => {
       discloses += 1;
-      return createDisclose(createRedactor());
+      return createDisclose(createMaskedJson());
     },
     name: 'gateway.mjs',
     pid: 4711,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { type KeptBreaker, keepBreaker, type StreakKeeper } from '../../src/runtime/keptBreaker.ts';
 import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
 import { neverOpened } from '../../src/policy/persistedBreaker.ts';
@@ -6,13 +7,14 @@ import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 
+const redactAnswer = createFactRedactor();
 const rule = { name: 'failure_ratio', failures: 10, attempts: 20, limit: 0.5 } as const;
 const opened = { type: 'breaker.opened', openForMs: 60_000, kind: 'transient', rule } as const;
 
 async function start(keeper: StreakKeeper) {
   const { store, clock } = await startStore();
   const keep = (at: Store | undefined = store): KeptBreaker => {
-    const kept = keepBreaker({ clock, store: () => at }, 'kb', keeper);
+    const kept = keepBreaker({ clock, redactAnswer, store: () => at }, 'kb', keeper);
     kept.streak.begin();
     return kept;
   };
@@ -54,6 +56,24 @@ describe.skipIf(!hasSqlite)('failures in a row that a process counts itself', ()
     expect(keep().restored()).toMatchObject({ openings: 1, cause: { message: 'HTTP 503', rule } });
   });
 
+  it('[O-8] has why it opened outlive the process without its secrets, also where the store came later', async () => {
+    const secret = `sk-ant-api03-${'a1B2'.repeat(12)}`;
+    const met = { kind: 'auth', message: `no access with ${secret}` } as const;
+    const cause = { ...met, rule, failures: [{ ...met, call: 'kb-1', attempt: 1, at: 1 }] };
+    const { clock, store, keep } = await start('own');
+    const late: { store?: Store } = {};
+    const second = keepBreaker({ clock, redactAnswer, store: () => late.store }, 'late', 'own');
+    for (const kept of [keep(), second]) kept.changed(opened, 1, cause);
+    late.store = store;
+    second.stop();
+    await clock.settle();
+    for (const name of ['kb', 'late']) {
+      const kept = JSON.stringify(store.breakers.load(name)?.cause);
+      expect(kept).toContain('no access with [redacted]');
+      expect(kept).not.toContain(secret);
+    }
+  });
+
   it('are not written for answers that follow answers', async () => {
     const { store, keep } = await start('own');
     keep().streak.end();
@@ -87,7 +107,7 @@ describe.skipIf(!hasSqlite)('failures in a row that processes count together', (
   it('[M-8] are counted at the end when the store comes late', async () => {
     const { store, clock, failures } = await start('shared');
     let late: Store | undefined;
-    const kept = keepBreaker({ clock, store: () => late }, 'kb', 'shared');
+    const kept = keepBreaker({ clock, redactAnswer, store: () => late }, 'kb', 'shared');
     kept.streak.begin();
     expect([kept.streak.failed(), kept.streak.failed()]).toEqual([1, 2]);
     late = store;
@@ -98,7 +118,7 @@ describe.skipIf(!hasSqlite)('failures in a row that processes count together', (
   it('[M-8] keeps a circuit that opened before the store came', async () => {
     const { store, clock } = await start('shared');
     let late: Store | undefined;
-    const kept = keepBreaker({ clock, store: () => late }, 'kb', 'shared');
+    const kept = keepBreaker({ clock, redactAnswer, store: () => late }, 'kb', 'shared');
     kept.changed(opened, 1);
     late = store;
     kept.stop();
@@ -155,7 +175,7 @@ describe.skipIf(!hasSqlite)('the lease on a probe', () => {
 });
 
 it('works without a store, for this process alone', () => {
-  const kept = keepBreaker({ clock: new SimulatedClock(), store: () => undefined }, 'kb', 'own');
+  const kept = keepBreaker({ clock: new SimulatedClock(), redactAnswer, store: () => undefined }, 'kb', 'own');
   kept.streak.begin();
   expect(kept.streak.failed()).toBe(1);
   expect(kept.claimProbe(1)).toBe(true);

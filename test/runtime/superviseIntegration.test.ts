@@ -29,6 +29,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
     {
       clock,
       random,
+      redactAnswer: (data) => data,
       bus,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),

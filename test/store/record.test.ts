@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { storedEvent, storedTypes } from '../../src/store/record.ts';
 import { failed, told } from './startStore.ts';
 
@@ -118,7 +119,8 @@ describe('what is stored of a fact', () => {
 
 describe('a stored duration', () => {
   it('[O-1] is a whole number of milliseconds', () => {
-    const event = storedEvent({ type: 'integration.restarted', integration: 'kb', downMs: 12.6, at: 1 });
+    const told = { type: 'integration.restarted', integration: 'kb', downMs: 12.6, at: 1 } as const;
+    const event = storedEvent(createFactRedactor()(told));
     expect(event?.metadata).toMatchObject({ down_ms: 13 });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromCallback, fromTransition, setup } from 'xstate';
 import type { FactOf } from '../../src/policy/facts.ts';
 import { storedEvent } from '../../src/store/record.ts';
-import { createRedactor } from '../../src/redaction/redact.ts';
+import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
 import { supervisorSpec } from '../../src/supervisor/supervisorLogic.ts';
 import { broken, stubborn, worker } from './actors.ts';
 import { type StartedRoot, newRoot, startRoot } from './startRoot.ts';
@@ -254,7 +254,7 @@ describe('the report on a child that failed', () => {
       eventType: 'crashed',
       metadata: { child: 'a', path: ['root', 'a'], last_event: 'throw', next: 'restart', next_restart_in_ms: 100 },
     });
-    const json = createRedactor()(stored?.metadata ?? {});
+    const json = createMaskedJson()(stored?.metadata ?? {});
     expect(json).not.toContain(token);
     expect(json).not.toContain('hunter22');
     expect(JSON.parse(json)).toMatchObject({ machine_state: '{"busy":"reading"}', queued: 0, restarts: 0 });

@@ -1,11 +1,15 @@
-import type { Fact, FactOf, Facts, FactType } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType, KeptFacts } from '../../src/policy/facts.ts';
 
 /** Keeps what was told, for tests to look at. */
-export class RecordedFacts implements Facts {
+export class RecordedFacts implements KeptFacts {
   readonly all: Fact[] = [];
 
   tell(fact: Fact): void {
     this.all.push(fact);
+  }
+
+  masked<F extends Fact>(fact: F): F {
+    return fact;
   }
 
   wants(): boolean {

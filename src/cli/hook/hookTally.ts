@@ -1,3 +1,5 @@
+import { KnownSecrets } from '../../redaction/knownSecrets.ts';
+import { createFactRedactor } from '../../redaction/redactFact.ts';
 import { claimProbe } from '../../runtime/leaseOwner.ts';
 import { openForMs, openingRule } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
@@ -77,7 +79,7 @@ export async function countFailure(
   if (rule === undefined) return;
   const openedAt = systemClock.wallNow();
   const lastOpenMs = openForMs(policy, row.openings);
-  const message = causeText(said);
+  const { message } = masked({ message: causeText(said) });
   store.breakers.save(key, {
     state: 'open',
     openedAt,
@@ -106,7 +108,9 @@ async function countOne(store: Store, key: string, generation: number): Promise<
   return row?.generation === generation ? row.failures : 0;
 }
 
-/** Keeps a fact with the time of now. */
+const masked = createFactRedactor(new KnownSecrets(process.env));
+
+/** Keeps a fact with the time of now. Nobody listens here: it is masked as it is recorded. */
 export function record(store: Store, fact: Fact): void {
-  store.record({ ...fact, at: systemClock.wallNow() });
+  store.record(masked({ ...fact, at: systemClock.wallNow() }));
 }

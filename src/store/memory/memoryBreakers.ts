@@ -1,24 +1,21 @@
+import { boundedJson } from '../../policy/boundedJson.ts';
 import { readBreakerCause } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { MemoryBreaker, MemoryDatabase } from './memoryDatabase.ts';
 
 /** Breakers in memory, by the rules of the file. */
 export class MemoryBreakers implements BreakerStates {
   readonly #database: MemoryDatabase;
   readonly #breakers: MemoryDatabase['breakers'];
-  readonly #redact: Redactor;
 
   /** Last look at what is kept for what others have changed, with what was changed here since. */
   #seen = 0;
 
-  /** @param redact - why a circuit opened is kept without secrets. */
-  constructor(database: MemoryDatabase, redact: Redactor) {
+  constructor(database: MemoryDatabase) {
     this.#database = database;
     this.#breakers = database.breakers;
-    this.#redact = redact;
   }
 
   load(name: string): PersistedBreaker | undefined {
@@ -29,7 +26,7 @@ export class MemoryBreakers implements BreakerStates {
     const kept = this.#breakers.get(name);
     if (kept !== undefined && breaker.generation < kept.row.generation) return;
     const { cause } = breaker;
-    const clean = cause === undefined ? undefined : readBreakerCause(parseMetadata(this.#redact({ ...cause })));
+    const clean = cause === undefined ? undefined : readBreakerCause(parseMetadata(boundedJson({ ...cause })));
     const { pausedAt, pausedUntil } = breaker.state === 'open' ? (kept?.row ?? breaker) : neverOpened;
     const row = { ...breaker, pausedAt, pausedUntil };
     this.#keep(name, { row: cause === undefined ? row : { ...row, cause: clean } });

@@ -1,3 +1,4 @@
+import { boundedJson } from '../../policy/boundedJson.ts';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import type { ChildRecords } from '../../policy/childRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
@@ -5,7 +6,6 @@ import type { SessionStore } from '../../sessions/sessionStore.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
 import type { OutageParts, Trouble } from '../outage.ts';
 import { storedEvent } from '../record.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { WriteQueue } from '../writeQueue.ts';
@@ -21,7 +21,6 @@ import { MemorySessions } from './memorySessions.ts';
 export interface MemoryStoreOptions extends OutageParts {
   /** Place where it was asked to be. */
   readonly path: string;
-  readonly redact: Redactor;
   /** True where it stands in for a file. @defaultValue false */
   readonly degraded?: boolean | undefined;
   /** Memory that it shares with other stores of this process. @defaultValue nothing */
@@ -42,17 +41,15 @@ export class MemoryStore implements Store {
   readonly children: ChildRecords;
   readonly alerts: MemoryAlerts;
   readonly #database: MemoryDatabase;
-  readonly #redact: Redactor;
   readonly #queue: WriteQueue<MemoryWrite>;
   #closed = false;
 
-  constructor({ path, redact, degraded = false, database = new MemoryDatabase(), ...parts }: MemoryStoreOptions) {
+  constructor({ path, degraded = false, database = new MemoryDatabase(), ...parts }: MemoryStoreOptions) {
     this.path = path;
     this.degraded = degraded;
     this.#database = database;
-    this.#redact = redact;
     this.#queue = new WriteQueue(memoryCommitter, path, parts);
-    this.breakers = new MemoryBreakers(database, redact);
+    this.breakers = new MemoryBreakers(database);
     this.rates = new MemoryRates(database);
     this.statistics = new MemoryStatistics(database);
     this.flights = new MemoryFlights(database);
@@ -65,7 +62,7 @@ export class MemoryStore implements Store {
     const event = this.#closed ? undefined : storedEvent(fact);
     if (event === undefined) return !this.#closed;
     const { category, eventType: type } = event;
-    const metadata = parseMetadata(this.#redact(event.metadata));
+    const metadata = parseMetadata(boundedJson(event.metadata));
     this.#database.append({ at: Math.round(fact.at), category, type, metadata });
     return true;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../policy/clock.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
-import type { Redactor } from '../../redaction/redact.ts';
+import { boundedJson } from '../../policy/boundedJson.ts';
 import { MemoryBreakers } from '../memory/memoryBreakers.ts';
 import { MemoryDatabase } from '../memory/memoryDatabase.ts';
 import { type RowStatement, rowsOf, type Value } from './rowStatement.ts';
@@ -92,7 +92,6 @@ export class PgBreakers implements BreakerStates, SharedRows {
     'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause, paused_at, paused_until, lease_until, lease_owner',
   );
   readonly #database: PgDatabase;
-  readonly #redact: Redactor;
   readonly #copy = new MemoryDatabase();
   readonly #local: MemoryBreakers;
   /** Number of writes of each that are not committed yet: what is read of these is older than what is here. */
@@ -101,12 +100,10 @@ export class PgBreakers implements BreakerStates, SharedRows {
   #changed = new Set<string>();
   readonly #permits: ProbePermits;
 
-  /** @param redact - why a circuit opened is kept without secrets. */
-  constructor(database: PgDatabase, redact: Redactor, clock: Clock) {
+  constructor(database: PgDatabase, clock: Clock) {
     this.#database = database;
     this.#permits = new ProbePermits(database, clock);
-    this.#redact = redact;
-    this.#local = new MemoryBreakers(this.#copy, redact);
+    this.#local = new MemoryBreakers(this.#copy);
   }
 
   load(name: string): PersistedBreaker | undefined {
@@ -118,7 +115,7 @@ export class PgBreakers implements BreakerStates, SharedRows {
     if (breaker.state === 'open') this.#permits.used(name);
     const { state, openedAt, openUntil, lastOpenMs, openings, failures, generation, cause } = breaker;
     const times = [openedAt, openUntil, lastOpenMs].map(Math.round);
-    const why = cause === undefined ? null : this.#redact({ ...cause });
+    const why = cause === undefined ? null : boundedJson({ ...cause });
     this.#write(save, [name, state, ...times, openings, failures, generation, why]);
   }
 

@@ -2,7 +2,7 @@ import type { Fact, Told } from '../../policy/facts.ts';
 import { troubleIn } from '../counting.ts';
 import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
-import type { Redactor } from '../../redaction/redact.ts';
+import { boundedJson } from '../../policy/boundedJson.ts';
 import type { BatchRows } from './batch.ts';
 import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';
@@ -25,13 +25,11 @@ export const insertEvent: RowStatement = {
 /** The append-only log of facts. */
 export class PgEvents {
   readonly #database: PgDatabase;
-  readonly #redact: Redactor;
   readonly #runtimePid: number | undefined;
 
   /** @param runtimePid - of the process whose records these are; stored with each as `runtime_pid`. */
-  constructor(database: PgDatabase, redact: Redactor, runtimePid: number | undefined) {
+  constructor(database: PgDatabase, runtimePid: number | undefined) {
     this.#database = database;
-    this.#redact = redact;
     this.#runtimePid = runtimePid;
   }
 
@@ -65,7 +63,7 @@ export class PgEvents {
 
   #rowOf({ category, eventType: type, metadata }: StoredEvent, at: number): readonly Value[] {
     const pid = this.#runtimePid;
-    const written = this.#redact(pid === undefined ? metadata : Object.assign({}, metadata, { runtime_pid: pid }));
+    const written = boundedJson(pid === undefined ? metadata : Object.assign({}, metadata, { runtime_pid: pid }));
     return eventValues({ category, type }, written, at);
   }
 }

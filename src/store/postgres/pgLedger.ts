@@ -15,7 +15,7 @@ import {
 import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { fromJson, toJson } from '../json.ts';
-import type { Redactor } from '../../redaction/redact.ts';
+import { boundedText } from '../../policy/boundedJson.ts';
 import type { BatchRows } from './batch.ts';
 import type { FencedStatement, Value } from './rowStatement.ts';
 import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts';
@@ -46,7 +46,6 @@ import { releasedHint } from './takeovers.ts';
 export interface LedgerScope {
   readonly database: PgDatabase;
   readonly events: Pick<PgEvents, 'insert'>;
-  readonly redact: Redactor;
   readonly leases: Leases;
   readonly mail: PgMail;
   /** Tells other nodes. */
@@ -100,8 +99,7 @@ export class PgLedger implements SessionLedger {
   }
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
-    // It is for people: no caller is given it back, and it may quote what the turn had at hand.
-    const said = error === undefined ? null : withoutSecrets(this.#scope.redact, error);
+    const said = error === undefined ? null : boundedText(error);
     const values = [message, how, Math.round(wallNow), said] as const;
     return outcome === undefined
       ? this.#write(finishMessage, values, 'toldNext')
@@ -269,9 +267,4 @@ export class PgLedger implements SessionLedger {
       });
     });
   }
-}
-
-function withoutSecrets(redact: Redactor, error: string): string | null {
-  const clean = fromJson(redact({ error }))?.value;
-  return typeof clean === 'object' && clean !== null && 'error' in clean ? String(clean.error) : null;
 }

@@ -5,7 +5,6 @@ import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { StoreOutage } from '../../policy/storeOutage.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
@@ -49,7 +48,6 @@ export interface PostgresOptions {
   readonly required: boolean;
   readonly retention: Retention | undefined;
   readonly runtimePid: number | undefined;
-  readonly redact: Redactor;
   readonly clock: Clock;
   readonly random: Random;
   readonly facts: Facts;
@@ -93,7 +91,7 @@ export class PostgresStore implements Store {
   readonly #mails = new Map<string, PgMail>();
 
   constructor(pg: PgModule, target: PgTarget, options: PostgresOptions) {
-    const { redact, runtimePid, clock } = options;
+    const { runtimePid, clock } = options;
     this.path = target.shown;
     this.#target = target;
     this.#options = options;
@@ -101,8 +99,8 @@ export class PostgresStore implements Store {
     this.#renewals = new PgConnections(pg, target, 1, Math.max(shortestAnswerMs, target.leaseMs / 3));
     const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
-    this.#events = new PgEvents(database, redact, runtimePid);
-    this.breakers = new PgBreakers(database, redact, clock);
+    this.#events = new PgEvents(database, runtimePid);
+    this.breakers = new PgBreakers(database, clock);
     this.rates = new PgRates(database);
     this.statistics = new PgStatistics(database);
     this.flights = new PgFlights(database);
@@ -141,13 +139,13 @@ export class PostgresStore implements Store {
   }
 
   sessions({ id: runtime }: RuntimeIdentity): SessionStore {
-    const { clock, random, redact } = this.#options;
+    const { clock, random } = this.#options;
     const { node } = this;
     const database = this.#database;
     const leases = this.#leases.get(runtime) ?? this.#enter(runtime);
     const mail = this.#mails.get(runtime) ?? new PgMail({ database, clock, random, node, runtime });
     this.#mails.set(runtime, mail);
-    return new PgSessions({ database, events: this.#events, redact, leases, mail, node, runtime, clock, random });
+    return new PgSessions({ database, events: this.#events, leases, mail, node, runtime, clock, random });
   }
 
   /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */

@@ -1,7 +1,6 @@
 import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
 import { deadLetterIn, isDeadLetter } from '../deadLetterRows.ts';
-import { createRedactor } from '../../redaction/redact.ts';
 import { messageIn } from '../sessionRows.ts';
 import type { DeadLetterRecord } from '../storeReader.ts';
 import type { Database } from './database.ts';
@@ -52,7 +51,6 @@ export function readDeadLetters(
   limit: number,
 ): readonly DeadLetterRecord[] {
   if (!hasTable(database, 'unwedge_messages')) return [];
-  const redact = createRedactor();
   const columns = 'session, number, body, state, deliveries, posted_at, ended_at';
   const order = 'ORDER BY ended_at DESC, session, number DESC LIMIT ?';
   const rows =
@@ -61,5 +59,5 @@ export function readDeadLetters(
       : database
           .prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDeadLetter} AND session = ? ${order}`)
           .all(session, limit);
-  return rows.map((row) => deadLetterIn(row, redact));
+  return rows.map((row) => deadLetterIn(row));
 }

@@ -1,7 +1,7 @@
 import type { Fact, Told } from '../../policy/facts.ts';
+import { boundedJson } from '../../policy/boundedJson.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { Database } from './database.ts';
 import { selectEvents } from './eventRows.ts';
 import type { Schema } from './schema.ts';
@@ -10,13 +10,11 @@ import type { StoreFile } from './storeFile.ts';
 /** The append-only log of facts. */
 export class EventLog {
   readonly #file: StoreFile;
-  readonly #redact: Redactor;
   readonly #runtimePid: number | undefined;
 
   /** @param runtimePid - of the process whose records these are; stored with each as `runtime_pid`. */
-  constructor(file: StoreFile, redact: Redactor, runtimePid: number | undefined) {
+  constructor(file: StoreFile, runtimePid: number | undefined) {
     this.#file = file;
-    this.#redact = redact;
     this.#runtimePid = runtimePid;
   }
 
@@ -33,7 +31,7 @@ export class EventLog {
     if (event === undefined) return true;
     if (this.#file.refuses()) return false;
     const { category, eventType } = event;
-    // Redacted now: what waits in memory is small and clean, and the caller may change its objects.
+    // Written out now: what waits in memory is small, and the caller may change its objects.
     const metadata = this.#metadataOf(event);
     this.#file.write({
       run: (database, { eventTable }) => insertEvent(database, eventTable, fact.at, category, eventType, metadata),
@@ -50,7 +48,7 @@ export class EventLog {
   // A spread with a field more takes V8 seven times as long.
   #metadataOf({ metadata }: StoredEvent): string {
     const pid = this.#runtimePid;
-    return this.#redact(pid === undefined ? metadata : Object.assign({}, metadata, { runtime_pid: pid }));
+    return boundedJson(pid === undefined ? metadata : Object.assign({}, metadata, { runtime_pid: pid }));
   }
 }
 

@@ -12,7 +12,8 @@ import {
   unknownText,
   unreadableText,
 } from '../letterOrder.ts';
-import { createRedactor } from '../../redaction/redact.ts';
+import { boundedJson } from '../../policy/boundedJson.ts';
+import { createFactRedactor } from '../../redaction/redactFact.ts';
 import { createConnection } from './connection.ts';
 import type { Database, Driver } from './database.ts';
 import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
@@ -44,10 +45,11 @@ function inFile(driver: Driver, path: string, work: (database: Database, schema:
   }
 }
 
+/** Nobody listens here: it is masked as it is recorded. */
 function record(database: Database, schema: Schema, fact: Fact, at: number): void {
-  const event = storedEvent({ ...fact, at });
+  const event = storedEvent(createFactRedactor()({ ...fact, at }));
   if (event === undefined) return;
-  insertEvent(database, schema.eventTable, at, event.category, event.eventType, createRedactor()(event.metadata));
+  insertEvent(database, schema.eventTable, at, event.category, event.eventType, boundedJson(event.metadata));
 }
 
 function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {

@@ -1,6 +1,6 @@
+import { boundedJson } from '../../policy/boundedJson.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { Database } from './database.ts';
 import { dataVersionOf } from './fileMarks.ts';
 import type { StoreFile } from './storeFile.ts';
@@ -8,17 +8,14 @@ import type { StoreFile } from './storeFile.ts';
 /** Breakers in the file. */
 export class SqliteBreakers implements BreakerStates {
   readonly #file: StoreFile;
-  readonly #redact: Redactor;
   /** Breakers saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
   readonly #pending = new Map<string, PersistedBreaker>();
 
   /** Version of the file, when it was last looked at for what others have changed. */
   #version: unknown = undefined;
 
-  /** @param redact - why a circuit opened is kept without secrets. */
-  constructor(file: StoreFile, redact: Redactor) {
+  constructor(file: StoreFile) {
     this.#file = file;
-    this.#redact = redact;
   }
 
   load(name: string): PersistedBreaker | undefined {
@@ -30,7 +27,7 @@ export class SqliteBreakers implements BreakerStates {
     this.#pending.set(name, breaker);
     if (queued) return;
     this.#file.write({
-      run: (database) => upsertBreaker(database, this.#redact, name, this.#pending.get(name) ?? breaker),
+      run: (database) => upsertBreaker(database, name, this.#pending.get(name) ?? breaker),
       committed: () => this.#pending.delete(name),
     });
   }
@@ -88,7 +85,7 @@ function selectBreaker(database: Database, name: string): PersistedBreaker | und
   return row === undefined ? undefined : breakerIn(row);
 }
 
-function upsertBreaker(database: Database, redact: Redactor, name: string, breaker: PersistedBreaker): void {
+function upsertBreaker(database: Database, name: string, breaker: PersistedBreaker): void {
   database
     .prepare(
       `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -109,7 +106,7 @@ function upsertBreaker(database: Database, redact: Redactor, name: string, break
       breaker.openings,
       breaker.failures,
       breaker.generation,
-      breaker.cause === undefined ? null : redact({ ...breaker.cause }),
+      breaker.cause === undefined ? null : boundedJson({ ...breaker.cause }),
     );
 }
 

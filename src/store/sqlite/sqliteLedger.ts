@@ -1,3 +1,4 @@
+import { boundedText } from '../../policy/boundedJson.ts';
 import type { Fact } from '../../policy/facts.ts';
 import {
   type Kept,
@@ -16,7 +17,6 @@ import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './carriers.ts';
 import type { Database } from './database.ts';
@@ -33,7 +33,6 @@ import type { StoreFile } from './storeFile.ts';
 export interface LedgerScope {
   readonly file: StoreFile;
   readonly log: Pick<EventLog, 'insert'>;
-  readonly redact: Redactor;
   readonly left: Pick<LeftRuns, 'owes' | 'wrote'>;
 }
 
@@ -103,9 +102,8 @@ export class SqliteLedger implements SessionLedger, Carrier {
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
     const { session } = this.#claimed;
-    const { left, redact } = this.#scope;
-    // It is for people: no caller is given it back, and it may quote what the turn had at hand.
-    const said = error === undefined ? null : withoutSecrets(redact, error);
+    const { left } = this.#scope;
+    const said = error === undefined ? null : boundedText(error);
     const owed = { ...this.#claimed, number: message, end: how, at: wallNow };
     const ended = this.#end(
       message,
@@ -250,9 +248,4 @@ export class SqliteLedger implements SessionLedger, Carrier {
       this.#scope.file.write(new KeptWrite(this.#holds, change, kept, how));
     });
   }
-}
-
-function withoutSecrets(redact: Redactor, error: string): string | null {
-  const clean = fromJson(redact({ error }))?.value;
-  return typeof clean === 'object' && clean !== null && 'error' in clean ? String(clean.error) : null;
 }

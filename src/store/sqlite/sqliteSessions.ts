@@ -9,7 +9,6 @@ import type {
   SessionStore,
   StoredCall,
 } from '../../sessions/sessionStore.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import { lostCall, pastUnread, type Unprocessed } from '../sessionRows.ts';
 import { carryAll } from './carriers.ts';
@@ -28,7 +27,6 @@ export interface SessionScope {
   readonly log: Pick<EventLog, 'insert'>;
   readonly left: LeftRuns;
   /** For text that no caller is given back. */
-  readonly redact: Redactor;
 }
 
 type Taken =

@@ -4,7 +4,6 @@ import type { Logger } from '../../policy/logger.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { EventQuery, EventRow } from '../events.ts';
-import type { Redactor } from '../../redaction/redact.ts';
 import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
@@ -34,7 +33,6 @@ export interface SqliteOptions {
   readonly lockWaitMs: number | undefined;
   readonly retention: Retention | undefined;
   readonly runtimePid: number | undefined;
-  readonly redact: Redactor;
   readonly clock: Clock;
   readonly facts: Facts;
   readonly logger: Logger | undefined;
@@ -45,12 +43,11 @@ export interface SqliteOptions {
  * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { driver, path, required, synchronous, lockWaitMs, retention, clock, facts, logger, redact, runtimePid } =
-    options;
+  const { driver, path, required, synchronous, lockWaitMs, retention, clock, facts, logger, runtimePid } = options;
   const connection = createConnection(driver, path, synchronous, lockWaitMs);
   if (required) haveToUse(connection, path);
   const file = new StoreFile(connection, path, { clock, facts, logger });
-  const log = new EventLog(file, redact, runtimePid);
+  const log = new EventLog(file, runtimePid);
   file.recordsLost((database, schema, fact, at) => log.insert(database, schema, { ...fact, at }));
   await file.start();
   const pruner = retention === undefined ? undefined : startPruner({ file, clock, facts, retention });
@@ -90,7 +87,7 @@ class SqliteStore implements Store {
     kind: Driver['kind'],
     file: StoreFile,
     log: EventLog,
-    { path, redact }: Pick<SqliteOptions, 'path' | 'redact'>,
+    { path }: Pick<SqliteOptions, 'path'>,
     pruner: Pruner | undefined,
   ) {
     const left = createLeftRuns(path);
@@ -99,8 +96,8 @@ class SqliteStore implements Store {
     this.#file = file;
     this.#pruner = pruner;
     this.#log = log;
-    this.#sessionScope = { file, log: this.#log, left, redact };
-    this.breakers = new SqliteBreakers(file, redact);
+    this.#sessionScope = { file, log: this.#log, left };
+    this.breakers = new SqliteBreakers(file);
     this.rates = new SqliteRates(file);
     this.statistics = new SqliteStatistics(file);
     this.flights = new SqliteFlights(file);

@@ -173,6 +173,37 @@ describe.skipIf(!hasSqlite)('planted secrets', () => {
     expectNothingOf(text);
   });
 
+  it('[O-8] are neither in why a message failed, nor in what is recorded with the commit that tells of it', async () => {
+    const { gateway, db } = await startIndiscreet();
+    const session = gateway.session('kept', {
+      onMessage: () => {
+        throw indiscreet();
+      },
+    });
+    await gateway.start();
+    const sent = await session.send({ kind: 'user', text: 'hello' });
+    if (sent.accepted) await sent.processed;
+    await gateway.store?.flush();
+    await gateway.stop();
+    const file = openDatabase(db);
+    const errors = file.prepare('SELECT error FROM unwedge_messages').all();
+    expect(asText(errors)).toContain('401 for [redacted], with [redacted]');
+    // The letter is that of a gateway that was killed while it had the message.
+    file.prepare("UPDATE unwedge_messages SET state = 'poison'").run();
+    const next = createGateway({ store: db });
+    onTestFinished(() => next.stop());
+    const told: unknown[] = [];
+    next.on('operator.dropped', (fact) => told.push(fact));
+    const again = next.session('kept', { onMessage: () => undefined });
+    await next.start();
+    const letter = sent.accepted ? sent.id : '';
+    expect(await again.drop(letter, { by: 'me', why: `it holds ${planted.shape}` })).toMatchObject({ ok: true });
+    await next.store?.flush();
+    const events = openDatabase(db).prepare("SELECT metadata FROM events WHERE category = 'operator'").all();
+    for (const way of [told, events]) expect(asText(way)).toContain('it holds [redacted]');
+    expectNothingOf(asText([errors, told, events]));
+  });
+
   it('[O-8] are not in the errors of wrong options', () => {
     const secret = { [planted.named]: planted.environment };
     const attempts = [

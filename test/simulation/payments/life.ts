@@ -17,9 +17,7 @@ import { SharedBreakers } from '../../../src/runtime/sharedBreakers.ts';
 import { type IntegrationRuntime, superviseIntegration } from '../../../src/runtime/superviseIntegration.ts';
 import { SupervisedSession } from '../../../src/sessions/session.ts';
 import type { ToolRequest } from '../../../src/sessions/toolRequest.ts';
-import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
 import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
-import { createRedactor } from '../../../src/redaction/redact.ts';
 import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../../src/supervisor/supervisor.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
@@ -32,8 +30,6 @@ import type { PaymentWorld } from './paymentWorld.ts';
 import { type Asked, pay } from './payer.ts';
 import { ruleOf } from './rules.ts';
 import { watchedSessions } from './watchedSessions.ts';
-
-const redact = createRedactor(new KnownSecrets({}));
 
 /** One life of the gateway, from its start to its stop or its death. Its database, the bank and everybody's books go on. */
 export class Life {
@@ -78,13 +74,13 @@ export class Life {
     this.deadlines = new DeadlineQueue(clock);
     this.#store = new MemoryStore({
       path: ':memory:',
-      redact,
       clock,
       facts: bus,
       logger: undefined,
       database: world.database,
     });
     const runtime: IntegrationRuntime = {
+      redactAnswer: (data) => data,
       clock,
       random,
       bus,

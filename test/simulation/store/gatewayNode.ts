@@ -2,6 +2,7 @@ import { createActor } from 'xstate';
 import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import { createToolPort } from '../../../src/gateway/sessionTools.ts';
 import { sessionMachine, type SessionRef } from '../../../src/machines/session.ts';
+import type { KeptFacts } from '../../../src/policy/facts.ts';
 import type { Outcome } from '../../../src/policy/failure.ts';
 import { checkToolCallRetry } from '../../../src/policy/toolCallRetry.ts';
 import { createKeptSessions, type KeptSessions } from '../../../src/runtime/keptSessions.ts';
@@ -37,7 +38,7 @@ const mailboxLimit = 12;
 /** Keys that nodes share, so that several send the same. */
 const sharedKeys = 10;
 const nobody = { entries: [], boot: '', namespace: '' };
-const unheard = { tell: () => undefined, wants: () => false };
+const unheard: KeptFacts = { tell: () => undefined, wants: () => false, masked: (fact) => fact };
 
 /** A node with the sessions of a gateway as they are: what is sent to them at any node, taken, lost, handed over and mailed. */
 export class GatewayNode extends SimulatedProcess implements SimulatedNode {

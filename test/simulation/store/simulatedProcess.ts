@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import { createRedactor } from '../../../src/redaction/redact.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
 import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
 import type { SimulatedClock } from '../../../src/testing/index.ts';
@@ -40,7 +39,6 @@ export class SimulatedProcess implements ClientProcess {
       required: false,
       runtimePid: undefined,
       retention: undefined,
-      redact: createRedactor(),
       clock: this.clock,
       random: () => chance.integer(0, 999_999) / 1_000_000,
       facts: { tell: () => undefined, wants: () => false },

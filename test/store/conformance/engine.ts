@@ -1,8 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
 import { MemoryDatabase, type MemorySession } from '../../../src/store/memory/memoryDatabase.ts';
 import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
-import { createRedactor } from '../../../src/redaction/redact.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';
@@ -74,8 +72,7 @@ export const memory: Engine = {
   async start() {
     const clock = new SimulatedClock();
     const database = new MemoryDatabase();
-    const redact = createRedactor(new KnownSecrets({}));
-    const parts = { path: ':memory:', redact, clock, facts: new RecordedFacts(), logger: undefined, database };
+    const parts = { path: ':memory:', clock, facts: new RecordedFacts(), logger: undefined, database };
     const [one, two] = [new MemoryStore(parts), new MemoryStore(parts)];
     onTestFinished(async () => {
       await Promise.all([one.close(), two.close()]);

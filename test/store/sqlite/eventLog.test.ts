@@ -1,6 +1,9 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
+import { createFactRedactor } from '../../../src/redaction/redactFact.ts';
+import { createBus } from '../../../src/telemetry/bus.ts';
 import { storedTypes } from '../../../src/store/record.ts';
 import {
   failed,
@@ -143,27 +146,27 @@ describe.skipIf(!hasSqlite)('the event log', () => {
     expect(store.degraded).toBe(false);
   });
 
-  it('[O-8] stores planted secrets nowhere in its files', async () => {
+  it('[O-8] has planted secrets of what a bus tells nowhere in its files', async () => {
     const planted = 'correct-horse-battery-staple';
     const directory = temporaryDirectory();
-    const { store, clock } = await startStore({ path: join(directory, 'a.sqlite'), env: { KB_PASSWORD: planted } });
+    const { store, clock } = await startStore({ path: join(directory, 'a.sqlite') });
+    const bus = createBus({ clock, redact: createFactRedactor(new KnownSecrets({ KB_PASSWORD: planted })) });
+    bus.on('*', (fact) => void store.record(fact));
     const key = `sk-ant-${'x1'.repeat(20)}`;
-    store.record(
+    bus.tell(
       failed(1, {
         stack: `Error: ${planted}\n at ${key}`,
         failure: { ...failed(1).failure, message: `login with ${planted} at https://me:${planted}@kb.test failed` },
       }),
     );
-    store.record(
-      told({
-        type: 'mcp.tool_failed',
-        integration: 'kb',
-        tool: 'ask',
-        input: { nested: [{ apiKey: key }] },
-        error: key,
-      }),
-    );
-    store.record(told({ type: 'process.started', process: 'kb', pid: 1, command: `serve --token=${key} ${planted}` }));
+    bus.tell({
+      type: 'mcp.tool_failed',
+      integration: 'kb',
+      tool: 'ask',
+      input: { nested: [{ apiKey: key }] },
+      error: key,
+    });
+    bus.tell({ type: 'process.started', process: 'kb', pid: 1, command: `serve --token=${key} ${planted}` });
     await clock.settle();
     const files = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
     expect(files.join('')).toContain('login with [redacted]');

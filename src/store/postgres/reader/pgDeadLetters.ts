@@ -1,5 +1,4 @@
 import { deadLetterIn, isDeadLetter } from '../../deadLetterRows.ts';
-import { createRedactor } from '../../../redaction/redact.ts';
 import type { DeadLetterRecord } from '../../storeReader.ts';
 import { untakenMail } from './pgUntakenMail.ts';
 import type { Ask } from './pgReads.ts';
@@ -10,7 +9,6 @@ export async function readPgDeadLetters(
   session: string | undefined,
   limit: number,
 ): Promise<readonly DeadLetterRecord[]> {
-  const redact = createRedactor();
   const letters = ask(
     `SELECT session, number, mail, body, state, deliveries, posted_at, ended_at FROM uw.message
      WHERE ${isDeadLetter} AND ($1::text IS NULL OR session = $1)
@@ -18,5 +16,5 @@ export async function readPgDeadLetters(
     [session ?? null, limit],
   );
   const [dead, untaken] = await Promise.all([letters, ask(untakenMail('$1::text', '$2'), [session ?? null, limit])]);
-  return [...dead, ...untaken].slice(0, limit).map((row) => deadLetterIn(row, redact));
+  return [...dead, ...untaken].slice(0, limit).map((row) => deadLetterIn(row));
 }

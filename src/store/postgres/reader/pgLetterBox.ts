@@ -17,7 +17,8 @@ import {
 } from '../../letterOrder.ts';
 import { isDeadLetter } from '../../deadLetterRows.ts';
 import { storedEvent } from '../../record.ts';
-import { createRedactor } from '../../../redaction/redact.ts';
+import { boundedJson } from '../../../policy/boundedJson.ts';
+import { createFactRedactor } from '../../../redaction/redactFact.ts';
 import { messageIn } from '../../sessionRows.ts';
 import { Batch } from '../batch.ts';
 import { writeFenced } from '../fenced.ts';
@@ -204,11 +205,12 @@ async function actAbout(
   return { ok: true, text };
 }
 
+/** Nobody listens here: it is masked as it is recorded. */
 async function tell(rows: Rows, fact: Fact, at: number): Promise<void> {
-  const event = storedEvent({ ...fact, at });
+  const event = storedEvent(createFactRedactor()({ ...fact, at }));
   if (event === undefined) return;
   const { category, eventType: type, metadata } = event;
-  await rows.row(insertEvent, 'events', eventValues({ category, type }, createRedactor()(metadata), at));
+  await rows.row(insertEvent, 'events', eventValues({ category, type }, boundedJson(metadata), at));
 }
 
 /** Names who has the session, for people. */
