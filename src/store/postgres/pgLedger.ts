@@ -14,7 +14,7 @@ import {
 } from '../../sessions/sessionStore.ts';
 import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
-import { fromJson, toJson } from '../json.ts';
+import { toJson } from '../json.ts';
 import { boundedText } from '../../policy/boundedJson.ts';
 import type { BatchRows } from './batch.ts';
 import type { FencedStatement, Value } from './rowStatement.ts';

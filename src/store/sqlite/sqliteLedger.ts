@@ -15,7 +15,7 @@ import {
 } from '../../sessions/sessionStore.ts';
 import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
-import { fromJson, toJson } from '../json.ts';
+import { toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './carriers.ts';
