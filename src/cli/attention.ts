@@ -409,7 +409,7 @@ function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, 
       : `: ${lastError.kind === undefined ? '' : `${lastError.kind}: `}${sanitize(lastError.error)}`;
   return {
     what: `session ${sanitize(session)} failed in ${counted(failedTurns24h, 'turn')} of the last 24h, and no turn went well since${cause}`,
-    next: `unwedge events --category session --failed --since 24h${db}`,
+    next: commandAbout('why', session, db),
   };
 }
 

@@ -10,7 +10,7 @@ import { runtimesOf } from '../runtime/unlisted.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor } from '../redaction/redactFact.ts';
 import { createShownNames, nameAmong } from '../redaction/shownNames.ts';
-import { type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
+import { failuresText, type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
@@ -56,7 +56,7 @@ export const why = defineCommand({
     const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
     const shown = createShownNames(secrets);
     const session = shown(given);
-    const { path, rows, ids, id, records, policies, last, lostLog } = await readDatabase(
+    const { path, rows, ids, id, records, policies, last, failures, lostLog } = await readDatabase(
       args.db,
       io,
       async (reader) => {
@@ -71,6 +71,10 @@ export const why = defineCommand({
           lostLog: await reader.lostLog(io.now() - dayMs),
           records: records && redact(records),
           last: last && redact(last),
+          failures:
+            records === undefined
+              ? await failuresText(reader, session, { now: io.now(), width: io.columns })
+              : undefined,
           policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
         };
       },
@@ -114,6 +118,10 @@ export const why = defineCommand({
         return 0;
       }
       io.stderr.write(mattersText(lost, io));
+      if (failures !== undefined && !args.json) {
+        io.stdout.write(redact({ failures }).failures);
+        return 0;
+      }
       throw new CommandError(
         `No session ${quoted(session)}, and no integration of that name, in ${sanitize(path)}.${guess}`,
       );

@@ -79,6 +79,13 @@ function sessionKeys(): readonly string[] {
     .map(([, key]) => key);
 }
 
+/** A turn that failed is over: nothing waits, and its row says what it was. */
+function failedText({ failedTurns24h, lastError }: SessionLine): string | undefined {
+  if (failedTurns24h === 0 || lastError === undefined) return undefined;
+  const { kind, error } = lastError;
+  return `Nothing; its last failed turn: ${kind === undefined ? '' : `${kind}: `}${error}`;
+}
+
 function Row({ of: key }: { readonly of: string }) {
   const row = tables.sessions.row(key);
   if (row === undefined) return null;
@@ -95,7 +102,7 @@ function Row({ of: key }: { readonly of: string }) {
       <td>
         <State of={row.state ?? unseen()} />
       </td>
-      <td class="cut dim">{wait?.text}</td>
+      <td class="cut dim">{wait?.text ?? failedText(row)}</td>
       <td class="nw">
         {wait?.endsAt !== undefined && (
           <>

@@ -72,6 +72,48 @@ describe.skipIf(!hasSqlite)('what needs a person', () => {
     expect(await why('agent:one')).toMatch(failed);
   });
 
+  it('[O-13] [O-3] is told by why of a message that failed: which, what, when, and whether it may be sent again', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false, toolCallRetry: { maxAttempts: 1 } });
+    onTestFinished(() => gateway.stop());
+    gateway.integration('mail', {}, () => 'sent');
+    gateway.integration('kb', {}, () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
+    const session = gateway.session('agent:main', {
+      onMessage: async ({ text = '' }, turn) => {
+        for (const name of text.split(' ').slice(1)) await turn.tool(name, 'do', {});
+        if (!text.startsWith('well')) throw Object.assign(new Error(`boom ${text}`), { status: 429 });
+      },
+    });
+    await gateway.start();
+    const send = async (text: string): Promise<string> => {
+      const ended = gateway.wait('session.turn_ended');
+      await session.send({ kind: 'user', text });
+      await ended;
+      await gateway.store?.flush();
+      return (await call(['why', 'agent:main', '--db', db], { now: Date.now })).stdout;
+    };
+    const again = 'it is not delivered again. Its sender may send it as a new message';
+    const first = await send('bare');
+    expect(first).toMatch(/\n {2}its last turn failed (?:now|\S+ ago), after \S+: rate_limit: boom bare\n/);
+    expect(first).toMatch(/\n {4}it processed agent:main-m1 \(user\), accepted \d{4}-\d\d-\d\d [\d:.]+; it is not/);
+    expect(first).toContain(`${again}: it made no tool call\n`);
+    expect(first).not.toContain('earlier');
+    expect(await send('one kb')).toContain(`${again}: none of its calls took effect\n`);
+    const third = await send('two kb mail mail');
+    expect(third).toMatch(/: rate_limit: boom two kb mail mail; of its 3 calls 1 failed:\n {4}kb do \(\S+\) failed/);
+    expect(third).toContain(
+      `${again} where repeating these calls does no harm, which may have taken effect: mail do\n`,
+    );
+    expect(third).toMatch(
+      /\n {2}2 earlier turns of the last 24h failed:\n {4}agent:main-m2 \(user\) .*: rate_limit: boom one kb\n/,
+    );
+    const fourth = await send('well');
+    expect(fourth).toMatch(
+      /\n {2}its last turn ended well .*\n {2}3 earlier turns of the last 24h failed:\n {4}agent:main-m3 /,
+    );
+  });
+
   it('[O-17] is as bad in status as on the page once it is an alert', async () => {
     const { status, source } = await startHurt(2);
     await vi.waitFor(async () => expect((await status()).health).toBe('bad'));

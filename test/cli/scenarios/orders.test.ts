@@ -184,7 +184,7 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     await gateway.store?.flush();
     const { stdout } = await run('status');
     expect(stdout).toContain(
-      '! session agent:bad failed in 1 turn of the last 24h, and no turn went well since: unknown: no customer',
+      '! session agent:bad failed in 1 turn of the last 24h, and no turn went well since: unknown: no customer\n  next: unwedge why agent:bad',
     );
     expect(stdout).not.toContain('! session agent:free');
   });

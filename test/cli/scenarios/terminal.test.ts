@@ -122,7 +122,7 @@ describe.skipIf(!hasSqlite)('on a terminal', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('is not called: its circuit is open, next try in 41s: timeout:');
     expect(stdout).toContain(`\n  next: unwedge events --integration ${quoted} --failed --db ${db}\n`);
     expect(stdout).toContain(`! session ${session} failed in 1 turn of`);
-    expect(stdout).toContain(`\n  next: unwedge events --category session --failed --since 24h --db ${db}\n`);
+    expect(stdout).toContain(`\n  next: unwedge why ${session} --db ${db}\n`);
     expect(stdout.indexOf('  next: ')).toBeLessThan(stdout.indexOf('INTEGRATION'));
     // The commands that it names can be run.
     for (const [, command = ''] of stdout.matchAll(/^ {2}next: unwedge (.*)$/gm)) {
