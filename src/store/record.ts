@@ -22,9 +22,6 @@ function metIn(failure: Failure): Record<string, unknown> {
 type Shape<T extends FactType> = (fact: Readonly<FactMap[T]>) => Record<string, unknown>;
 type Row<T extends FactType> = readonly [category: string, eventType: string, metadata: Shape<T>];
 
-/** A copy without what the store adds itself. */
-const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
-
 /**
  * Forms in which facts are stored. `null`: for subscribers only. Retries and successes of calls are not stored (the store gets a call's final failure, R-10),
  * nor is what comes with every call or every line of a child.
@@ -250,7 +247,8 @@ function isRetry(fact: object): boolean {
 /** Names come back with every fact; there are as many as the catalogue has. */
 const snakeNames = new Map<string, string>();
 
-function snakeCase(fact: object): Record<string, unknown> {
+/** A copy without what the store adds itself. */
+function asTold(fact: object): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fact)) {
     if (key === 'type' || key === 'at') continue;

@@ -65,7 +65,7 @@ export class WriteQueue<W extends Write> {
   refuses(): boolean {
     if (this.#state !== 'open') return true;
     if (this.#queue.length < maxQueued) return false;
-    if (!this.degraded) {
+    if (this.#outage === undefined) {
       this.#degrade({ reason: `${this.#path}: ${maxQueued} rows wait for a lock`, fix: 'end its holder' });
     }
     this.#outage?.dropped();
@@ -80,10 +80,10 @@ export class WriteQueue<W extends Write> {
     }
     this.#queue.push(write);
     this.#added++;
-    if (this.degraded) write.postponed?.();
-    else if (write.awaited === true) this.#hold();
-    if (this.degraded || this.#busySince !== undefined) return;
-    this.#plan();
+    if (this.#outage !== undefined) write.postponed?.();
+    else if (write.awaited === true && this.#timer !== undefined) this.#hold();
+    if (this.#outage !== undefined || this.#busySince !== undefined) return;
+    if (!this.#planned) this.#plan();
     // A turn that writes this much pays for it now rather than filling the queue of a healthy store.
     if (this.#queue.length >= maxQueued / 2) void this.#attempt();
   }
@@ -91,15 +91,15 @@ export class WriteQueue<W extends Write> {
   /** Makes the first contact; resolves when it succeeded or the store is degraded. */
   async start(): Promise<void> {
     await this.#attempt();
-    if (this.#busySince !== undefined && !this.degraded) await this.#waitFor(this.#committed);
+    if (this.#busySince !== undefined && this.#outage === undefined) await this.#waitFor(this.#committed);
   }
 
   /** Tells whether everything added before is committed: true once it is, false as soon as the store is degraded. */
   flush(): Promise<boolean> {
     const target = this.#added;
-    if (this.#committed < target && !this.degraded && this.#busySince === undefined) void this.#attempt();
+    if (this.#committed < target && this.#outage === undefined && this.#busySince === undefined) void this.#attempt();
     if (this.#committed >= target) return Promise.resolve(true);
-    if (this.degraded || this.#state === 'closed') return Promise.resolve(false);
+    if (this.#outage !== undefined || this.#state === 'closed') return Promise.resolve(false);
     return this.#waitFor(target);
   }
 
@@ -116,11 +116,11 @@ export class WriteQueue<W extends Write> {
 
   /** Nothing can be committed any more: who waits is told so. */
   giveUp(reason: string): void {
-    if (this.#state !== 'closed' && !this.degraded) this.#degrade({ reason, fix: 'see that its server answers' });
+    if (this.#state !== 'closed' && this.#outage === undefined)
+      this.#degrade({ reason, fix: 'see that its server answers' });
   }
 
   #plan(): void {
-    if (this.#planned) return;
     this.#planned = true;
     this.#parts.clock.nextTurn(() => {
       this.#planned = false;
@@ -134,9 +134,9 @@ export class WriteQueue<W extends Write> {
     this.#parts.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#state === 'closed') return undefined;
-    const batch = this.#unsettled ?? nextBatch(this.#queue, this.degraded);
+    const batch = this.#unsettled ?? nextBatch(this.#queue, this.#outage !== undefined);
     try {
-      const given = this.#committer.commit(batch, this.degraded);
+      const given = this.#committer.commit(batch, this.#outage !== undefined);
       if (!(given instanceof Promise)) {
         this.#succeeded(batch, given);
         return undefined;
@@ -170,8 +170,9 @@ export class WriteQueue<W extends Write> {
     this.#outage?.wrote(batch.length);
     for (const write of batch) write.committed?.();
     this.#waiters.committed(this.#committed);
-    if (this.#queue.length > 0) this.#plan();
-    else if (this.#outage !== undefined) {
+    if (this.#queue.length > 0) {
+      if (!this.#planned) this.#plan();
+    } else if (this.#outage !== undefined) {
       const over = this.#outage;
       this.#outage = undefined;
       over.end();
@@ -181,8 +182,8 @@ export class WriteQueue<W extends Write> {
   #failed(trouble: Trouble): void {
     const { clock } = this.#parts;
     this.#busySince ??= clock.now();
-    const patient = trouble.busy && !this.degraded && clock.now() - this.#busySince < lockPatienceMs;
-    if (!patient && !this.degraded) this.#degrade(trouble);
+    const patient = trouble.busy && this.#outage === undefined && clock.now() - this.#busySince < lockPatienceMs;
+    if (!patient && this.#outage === undefined) this.#degrade(trouble);
     this.#retryIn(patient ? Math.min(lockRetryMs * 2 ** this.#busyTries++, lockPatienceMs / 10) : retryMs);
   }
 
@@ -191,7 +192,7 @@ export class WriteQueue<W extends Write> {
     const { clock } = this.#parts;
     clock.clearTimeout(this.#timer);
     this.#timerHoldsProcess =
-      this.#waiters.size > 0 || (!this.degraded && this.#queue.some(({ awaited }) => awaited === true));
+      this.#waiters.size > 0 || (this.#outage === undefined && this.#queue.some(({ awaited }) => awaited === true));
     const again = (): void => {
       this.#timer = undefined;
       void this.#attempt();
@@ -220,7 +221,7 @@ export class WriteQueue<W extends Write> {
   async #close(): Promise<void> {
     this.#state = 'closing';
     // A new file may have to be given what is held, though nothing waits to be written.
-    if (!(await this.flush()) || this.degraded) await this.#lastAttempts();
+    if (!(await this.flush()) || this.#outage !== undefined) await this.#lastAttempts();
     this.#state = 'closed';
     this.#parts.clock.clearTimeout(this.#timer);
     this.#waiters.sendAway();

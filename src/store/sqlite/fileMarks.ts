@@ -1,21 +1,22 @@
-import { existsSync, renameSync, type Stats, statSync } from 'node:fs';
-import { identityOf } from '../openHere.ts';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import type { Database } from './database.ts';
 
 /** State of a database and its log after our last use of them. */
 export interface FileMarks {
   readonly size: number;
   /** Undefined without a log: another journal mode, or nothing was written yet. */
-  readonly log: { readonly identity: string; readonly size: number } | undefined;
+  readonly log: { readonly dev: number; readonly ino: number; readonly size: number } | undefined;
   /** Changes when another connection commits, or begins the log anew. */
   readonly dataVersion: unknown;
 }
 
+const quietly = { throwIfNoEntry: false } as const;
+
 export function markFiles(database: Database, path: string): FileMarks {
-  const log = look(`${path}-wal`);
+  const log = statSync(`${path}-wal`, quietly);
   return {
-    size: look(path)?.size ?? 0,
-    log: log === undefined ? undefined : { identity: identityOf(log), size: log.size },
+    size: statSync(path, quietly)?.size ?? 0,
+    log: log === undefined ? undefined : { dev: log.dev, ino: log.ino, size: log.size },
     dataVersion: dataVersionOf(database),
   };
 }
@@ -25,10 +26,10 @@ export function markFiles(database: Database, path: string): FileMarks {
  * lost. A log that another connection begins anew shrinks too, but that connection changes the data version.
  */
 export function isCut(database: Database, path: string, { size, log, dataVersion }: FileMarks): boolean {
-  const now = look(`${path}-wal`);
-  if (log !== undefined && (now === undefined || identityOf(now) !== log.identity)) return true;
+  const now = statSync(`${path}-wal`, quietly);
+  if (log !== undefined && (now === undefined || now.dev !== log.dev || now.ino !== log.ino)) return true;
   const logShrank = log !== undefined && now !== undefined && now.size < log.size;
-  const current = look(path)?.size ?? 0;
+  const current = statSync(path, quietly)?.size ?? 0;
   const fileShrank = current < size && current < pagesOf(database);
   return (logShrank || fileShrank) && dataVersionOf(database) === dataVersion;
 }
@@ -40,10 +41,6 @@ export function setAside(path: string): string {
   const aside = `${path}.damaged-${number}`;
   for (const suffix of ['', '-wal', '-shm']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   return aside;
-}
-
-function look(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
 }
 
 /** Changes with each commit of another connection, and with none of this one. */

@@ -10,26 +10,34 @@ export type WriteKind = 'begins' | 'toldNext';
 /** Runs within a transaction. @returns the number of rows it changed. */
 export type Change = (database: Database, schema: Schema) => number;
 
+/** Those who hear of a write. */
+export interface KeptWriteHeard {
+  /** Receives what became of it, once. */
+  readonly resolve: (kept: Kept) => void;
+  /** Called once it is committed and has changed something. */
+  readonly note: (() => void) | undefined;
+  readonly fenced: () => void;
+}
+
 /** Write of a session's ledger; there is one for each row, so it is one object. */
 export class KeptWrite implements FileWrite {
   readonly begins: boolean;
   readonly toldNext: boolean;
-  readonly awaited = true;
+  readonly awaited: true;
   readonly #holds: Fence;
   readonly #change: Change;
-  readonly #resolve: (kept: Kept) => void;
-  /** Stays so for a row that a foreign database refuses. */
-  #kept: Kept = 'volatile';
+  readonly #heard: KeptWriteHeard;
+  /** `volatile` for a row that a foreign database refuses. */
+  #kept: Kept;
 
-  /**
-   * @param resolve - gets what became of it, once.
-   */
-  constructor(holds: Fence, change: Change, resolve: (kept: Kept) => void, how?: WriteKind) {
+  constructor(holds: Fence, change: Change, heard: KeptWriteHeard, how: WriteKind | undefined) {
+    this.awaited = true;
     this.begins = how === 'begins';
     this.toldNext = how === 'toldNext';
     this.#holds = holds;
     this.#change = change;
-    this.#resolve = resolve;
+    this.#heard = heard;
+    this.#kept = 'volatile';
   }
 
   run(database: Database, schema: Schema, transaction: object): void {
@@ -39,10 +47,13 @@ export class KeptWrite implements FileWrite {
   }
 
   committed(): void {
-    this.#resolve(this.#kept);
+    const { note, fenced, resolve } = this.#heard;
+    if (this.#kept === 'durable') note?.();
+    else if (this.#kept === 'fenced') fenced();
+    resolve(this.#kept);
   }
 
   postponed(): void {
-    this.#resolve('volatile');
+    this.#heard.resolve('volatile');
   }
 }

@@ -67,7 +67,8 @@ export class SqliteLedger implements SessionLedger, Carrier {
              VALUES (?, ?, ?, ?, 'waiting', CAST(? AS INTEGER))`,
           )
           .run(session, number, body, key ?? null, Math.round(at)),
-      () => this.#held().posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
+      () =>
+        (this.#rows ??= new HeldRows()).posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
     );
   }
 
@@ -84,7 +85,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
              WHERE session = ? AND number = ?`,
           )
           .run(turn, seq, Math.round(wallNow), session, message),
-      () => this.#held().taken(message, turn, seq, wallNow),
+      () => (this.#rows ??= new HeldRows()).taken(message, turn, seq, wallNow),
       'begins',
     );
   }
@@ -96,7 +97,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#end(
       message,
       (database) => database.prepare(update).run(session, message),
-      () => this.#held().putBack(message, begun),
+      () => (this.#rows ??= new HeldRows()).putBack(message, begun),
     );
   }
 
@@ -116,7 +117,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
           .run(how, Math.round(wallNow), said, session, message),
       () => {
         left.wrote(owed);
-        this.#held().finished(message);
+        (this.#rows ??= new HeldRows()).finished(message);
       },
     );
     // It may never be written: its sender hears of the end all the same, and the message is not to be delivered again.
@@ -130,7 +131,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#insert(
       call.call,
       (database) => insertCall(database, session, runtime, call, json),
-      () => this.#held().opened(call),
+      () => (this.#rows ??= new HeldRows()).opened(call),
     );
   }
 
@@ -140,7 +141,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#end(
       call,
       (database) => settleOnce(database, { call, json, seq, at }),
-      () => this.#held().settled(call),
+      () => (this.#rows ??= new HeldRows()).settled(call),
     );
   }
 
@@ -163,7 +164,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
       },
       () => {
         const [body, key] = [toJson(letter.message), resendKey(letter.letter)];
-        this.#held().posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
+        (this.#rows ??= new HeldRows()).posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
       },
     );
     // Its caller is told that it was not done: it must not come about when the store is back.
@@ -202,14 +203,19 @@ export class SqliteLedger implements SessionLedger, Carrier {
   /** Takes what the claim has found to be delivered, and calls that are pending still. */
   restored(waiting: readonly WaitingMessage[], stops: Unprocessed['stops'], open: readonly StoredCall[]): void {
     for (const { message, ...more } of waiting) {
-      this.#held().posted({ ...more, body: toJson(message), stops: stops.get(more.number) ?? 0, taken: undefined });
+      (this.#rows ??= new HeldRows()).posted({
+        ...more,
+        body: toJson(message),
+        stops: stops.get(more.number) ?? 0,
+        taken: undefined,
+      });
     }
-    for (const call of open) this.#held().opened(call);
+    for (const call of open) (this.#rows ??= new HeldRows()).opened(call);
   }
 
   /** The same of what is read later. */
   recalled(past: Past): void {
-    if (past.lastMessage > 0) this.#held().recalled(past);
+    if (past.lastMessage > 0) (this.#rows ??= new HeldRows()).recalled(past);
   }
 
   carry(database: Database, transaction: object): Carried {
@@ -219,10 +225,9 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return { carried: size, lost: 0 };
   }
 
-  #held(): HeldRows {
-    this.#rows ??= new HeldRows();
-    return this.#rows;
-  }
+  readonly #fenced = (): void => {
+    this.#rows = undefined;
+  };
 
   /** Makes the row of a message or a call; a full queue refuses it. */
   #insert(id: number | string, change: (database: Database) => number, note: () => void): Promise<Kept> {
@@ -240,12 +245,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
   /** @param note - called once it is committed. */
   #write(change: Change, note?: () => void, how?: WriteKind): Promise<Kept> {
     return new Promise((resolve) => {
-      const kept = (what: Kept): void => {
-        if (what === 'durable') note?.();
-        else if (what === 'fenced') this.#rows = undefined;
-        resolve(what);
-      };
-      this.#scope.file.write(new KeptWrite(this.#holds, change, kept, how));
+      this.#scope.file.write(new KeptWrite(this.#holds, change, { resolve, note, fenced: this.#fenced }, how));
     });
   }
 }
