@@ -226,7 +226,8 @@ export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
 }
 
 function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
-  if (isRoutine(fact) || isRetry(fact)) return undefined;
+  // Of the failures of an item the last one alone is on record.
+  if (isRoutine(fact) || ('final' in fact && fact.final === false)) return undefined;
   // A backend's own type is stored as every other backend's.
   const row = rows[familyOf(type) ?? type] as Row<T> | null | undefined;
   if (row === null || row === undefined) return undefined;
@@ -237,11 +238,6 @@ function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredE
 /** A session lives by its heartbeats; stored, those that went well would bury everything else. */
 function isRoutine(fact: object): boolean {
   return 'turn' in fact && 'kind' in fact && fact.kind === 'heartbeat' && !('ok' in fact && fact.ok === false);
-}
-
-/** Tells failures of an item from the last one, which alone is on record. */
-function isRetry(fact: object): boolean {
-  return 'final' in fact && fact.final === false;
 }
 
 /** Names come back with every fact; there are as many as the catalogue has. */

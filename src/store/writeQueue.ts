@@ -121,6 +121,7 @@ export class WriteQueue<W extends Write> {
   }
 
   #plan(): void {
+    if (this.#planned) return;
     this.#planned = true;
     this.#parts.clock.nextTurn(() => {
       this.#planned = false;
@@ -170,9 +171,8 @@ export class WriteQueue<W extends Write> {
     this.#outage?.wrote(batch.length);
     for (const write of batch) write.committed?.();
     this.#waiters.committed(this.#committed);
-    if (this.#queue.length > 0) {
-      if (!this.#planned) this.#plan();
-    } else if (this.#outage !== undefined) {
+    if (this.#queue.length > 0) this.#plan();
+    else if (this.#outage !== undefined) {
       const over = this.#outage;
       this.#outage = undefined;
       over.end();

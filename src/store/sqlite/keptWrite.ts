@@ -10,11 +10,9 @@ export type WriteKind = 'begins' | 'toldNext';
 /** Runs within a transaction. @returns the number of rows it changed. */
 export type Change = (database: Database, schema: Schema) => number;
 
-/** Those who hear of a write. */
+/** Those who hear of a write: `resolve` receives what became of it, `note` is called once it is committed and has changed something. */
 export interface KeptWriteHeard {
-  /** Receives what became of it, once. */
   readonly resolve: (kept: Kept) => void;
-  /** Called once it is committed and has changed something. */
   readonly note: (() => void) | undefined;
   readonly fenced: () => void;
 }
@@ -27,7 +25,6 @@ export class KeptWrite implements FileWrite {
   readonly #holds: Fence;
   readonly #change: Change;
   readonly #heard: KeptWriteHeard;
-  /** `volatile` for a row that a foreign database refuses. */
   #kept: Kept;
 
   constructor(holds: Fence, change: Change, heard: KeptWriteHeard, how: WriteKind | undefined) {
@@ -37,13 +34,14 @@ export class KeptWrite implements FileWrite {
     this.#holds = holds;
     this.#change = change;
     this.#heard = heard;
+    // Stays so for a row that a foreign database refuses.
     this.#kept = 'volatile';
   }
 
   run(database: Database, schema: Schema, transaction: object): void {
-    this.#kept = 'volatile';
-    if (!this.#holds(database, transaction)) this.#kept = 'fenced';
-    else if (this.#change(database, schema) > 0) this.#kept = 'durable';
+    const isHeld = this.#holds(database, transaction);
+    this.#kept = isHeld ? 'volatile' : 'fenced';
+    if (isHeld && this.#change(database, schema) > 0) this.#kept = 'durable';
   }
 
   committed(): void {
