@@ -12,6 +12,7 @@ export const config = defineCommand({
     'The variable of a key is UNWEDGE_ and its path in capitals without Ms: alerts.windowMs is UNWEDGE_ALERTS_WINDOW; but store is UNWEDGE_DB.',
     'Lists, and policies of a name, have none. --json names that of each key, --schema too.',
     '--check judges FILE alone, without the environment; of `mcpServers` it names the variables that have to be set where FILE is used.',
+    'A server that cannot be used is named and left out, here as at the start, while another one or an agent is left: that is in order.',
     'Exit codes: 0 in order, 1 something is wrong with the configuration (all of it on stderr, a line each), 2 wrong usage.',
   ].join('\n'),
   options: configOptions,

@@ -73,12 +73,18 @@ async function check(file: string, { json, config, openclaw }: ConfigArgs, io: I
     );
     throw new ConfigError([...wrong, ...served.problems]);
   });
+  for (const { message } of served.leftOut) io.stderr.write(`unwedge: ${sanitize(message)}; it is left out\n`);
   for (const hint of served.hints) io.stderr.write(`unwedge: ${sanitize(hint)}\n`);
   if (loaded === undefined) return 1;
-  const { servers, variables } = served;
+  const { servers, leftOut, variables } = served;
   const besides = servers === 0 ? '' : `, with ${counted(servers, 'server')} under mcpServers`;
+  const without = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`;
   const needed = variables.length === 0 ? '' : `; to be set where it is used: ${variables.join(', ')}`;
-  io.stdout.write(json ? toJson({ ok: true, problems: [], variables }) : `${sanitize(file)}: ok${besides}${needed}\n`);
+  io.stdout.write(
+    json
+      ? toJson({ ok: true, problems: [], leftOut, variables })
+      : `${sanitize(file)}: ok${besides}${without}${needed}\n`,
+  );
   return 0;
 }
 

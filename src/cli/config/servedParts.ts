@@ -9,7 +9,7 @@ import { KnownSecrets } from '../../redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../redaction/secrets.ts';
 import { misspeltKeys } from '../mcp/serverKeys.ts';
 import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
-import { servedKeys, serversOf } from '../serve/whatIsServed.ts';
+import { hasMembers, servedKeys, serversOf } from '../serve/whatIsServed.ts';
 
 /** Parts of a file about them. */
 export interface ServedParts {
@@ -17,6 +17,8 @@ export interface ServedParts {
   readonly problems: readonly ConfigProblem[];
   /** Variables that have to be set where the file is used. */
   readonly variables: readonly string[];
+  /** Servers that cannot be used, while others or an agent can: they are left out at the start. */
+  readonly leftOut: readonly ConfigProblem[];
   /** Hints at likely misspelt words, a line each. */
   readonly hints: readonly string[];
   /** Finds what does not go together of parts that are right each on its own, and of the configuration beside them. */
@@ -26,6 +28,7 @@ export interface ServedParts {
 const nothing: ServedParts = {
   servers: 0,
   problems: [],
+  leftOut: [],
   variables: [],
   hints: [],
   togetherWith: async () => [],
@@ -71,11 +74,14 @@ export async function judgeServed(
   const teller: Teller = { source: { from: 'file', file }, name: file, hide, locate };
   const table = fieldsIn(mcpServers);
   const judged = table === undefined ? undefined : judgeServers(table, undefined);
+  const flaws = (judged?.problems ?? []).map(({ name, says }) =>
+    wrong(['mcpServers', ...(name === undefined ? [] : [name])], says),
+  );
+  // By the rule of the start, which goes on with what is left.
+  const goesOn = (judged?.servers.length ?? 0) > 0 || hasMembers(agents);
   const problems = [
     ...(mcpServers !== undefined && table === undefined ? [wrong(['mcpServers'], 'expected an object')] : []),
-    ...(judged?.problems ?? []).map(({ name, says }) =>
-      wrong(['mcpServers', ...(name === undefined ? [] : [name])], says),
-    ),
+    ...(goesOn ? [] : flaws),
     ...(await partProblems({ agents, hooks })).map((each) => toldProblem(each, teller)),
   ];
   const hints = [...(judged?.notes ?? []), ...misspeltKeys(mcpServers)].map((hint) => `${file}: ${hide(hint)}`);
@@ -87,6 +93,7 @@ export async function judgeServed(
   return {
     servers: judged?.servers.length ?? 0,
     problems,
+    leftOut: goesOn ? flaws : [],
     variables: judged?.variables ?? [],
     hints,
     async togetherWith(options) {

@@ -47,14 +47,16 @@ export interface FileServers {
 /**
  * The servers of a file: `{ "mcpServers": { NAME: { "command", "args", "env", "cwd" } | { "url", "headers" } } }`. What else is in it is of other programs; `${VARIABLE}` and
  * `${VARIABLE:-ELSE}` stand for variables of our own environment. What cannot be used is left out and named.
+ * @param hasOthers - something else of the file is served, so that no server has to be left. @defaultValue false
  * @throws {@link CommandError} that tells all that is wrong, where nothing is left.
  */
-export function serversIn(file: string, content: unknown, env: Environment): FileServers {
+export function serversIn(file: string, content: unknown, env: Environment, hasOthers = false): FileServers {
   const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
   if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
   const { servers, problems, notes } = judgeServers(table, env);
   const told = problems.map(({ name, says }) => (name === undefined ? says : `${quoted(name)}: ${says}`));
-  if (servers.length === 0) throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${told.join('; ')}`);
+  if (servers.length === 0 && !hasOthers)
+    throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${told.join('; ')}`);
   return { servers, notes: [...notes, ...told.map((each) => `Of ${quoted(file)} is left out ${each}`)] };
 }
 

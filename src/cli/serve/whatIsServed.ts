@@ -35,7 +35,8 @@ export async function whatIsServed(
   const fields = fieldsIn(content);
   if (fields === undefined) throw new CommandError(`Expected ${quoted(named)} to hold an object`);
   const { mcpServers, agents, hooks } = fields;
-  const found = mcpServers === undefined ? { servers: [], notes: [] } : serversIn(named, content, env);
+  const found =
+    mcpServers === undefined ? { servers: [], notes: [] } : serversIn(named, content, env, hasMembers(agents));
   const served = {
     servers: serversOf(found.servers),
     agents: (agents ?? {}) as Served['agents'],
@@ -45,6 +46,11 @@ export async function whatIsServed(
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
   return { ...served, file: named, warnings: [...found.notes, ...unread(mcpServers, file === undefined)] };
+}
+
+/** An agent alone is enough to be served: then every server may be left out. */
+export function hasMembers(agents: unknown): boolean {
+  return Object.keys(fieldsIn(agents) ?? {}).length > 0;
 }
 
 /** Keys that belong under `policies`: written beside the command they would hold for nothing. */

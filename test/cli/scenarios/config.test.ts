@@ -277,7 +277,7 @@ describe('unwedge config --check', () => {
     expect(stderr.replaceAll(path, 'FILE')).toBe(
       [
         'unwedge: FILE:1:3: unknown key stor; did you mean store?',
-        'unwedge: FILE:2:17: mcpServers.a: expected `command` to be a text',
+        'unwedge: FILE:2:17: mcpServers.a: expected `command` to be a text; it is left out',
         'unwedge: FILE: `mcpServers.a.comand` is read by nobody; did you mean command?',
         'unwedge: FILE: `mcpServers.b.arg` is read by nobody; did you mean args?',
         '',
@@ -377,6 +377,39 @@ describe('unwedge config --check', () => {
     expect(await serving.catch(messageOf)).toMatch(says);
   });
 
+  it.each([
+    ['another server', { mcpServers: { bad: 7, kb } }, { code: 0, left: 1 }],
+    [
+      'two others of four',
+      { mcpServers: { bad: {}, kb, line: { command: 'node x.mjs' }, b: kb } },
+      { code: 0, left: 2 },
+    ],
+    ['an agent', { mcpServers: { bad: 7 }, agents: { c: { backend: 'codex' } } }, { code: 0, left: 1 }],
+    ['nothing', { mcpServers: { bad: 7, line: { command: 'node x.mjs' } } }, { code: 1, left: 0 }],
+    ['hooks alone', { mcpServers: { bad: 7 }, hooks: { PreToolUse: [kb] } }, { code: 1, left: 0 }],
+  ])(
+    '[P-8] [E-1] leaves out and names a server that cannot be used where %s is left, as the start does',
+    async (_, parts, { code, left }) => {
+      const path = file(JSON.stringify({ store: 's.sqlite', ...parts }));
+      const checked = await call(['config', '--check', path]);
+      expect(checked.code).toBe(code);
+      expect(checked.stderr).toMatch(/: mcpServers\.bad: expected /);
+      expect(checked.stderr.match(/; it is left out$/gm) ?? []).toHaveLength(left);
+      expect(checked.stdout).toMatch(code === 0 ? new RegExp(`, ${left} left out\n$`) : /^$/);
+      const json = await call(['config', '--check', path, '--json']);
+      expect(json.code).toBe(code);
+      expect(JSON.parse(json.stdout)).toMatchObject(code === 0 ? { ok: true, problems: [] } : { ok: false });
+      const started = await whatIsServed({ config: path, servers: undefined }, {}).catch(messageOf);
+      if (typeof started === 'string')
+        expect([code, started]).toEqual([1, expect.stringMatching(/cannot be used: "bad": /)]);
+      else {
+        expect([code, started.warnings.filter((each) => each.includes('is left out')).length]).toEqual([0, left]);
+        expect(Object.keys(started.servers)).not.toContain('bad');
+        expect((JSON.parse(json.stdout) as { readonly leftOut: unknown }).leftOut).toHaveLength(left);
+      }
+    },
+  );
+
   it('[P-8] tells all that is wrong with agents and hooks at once, each with its place', async () => {
     const path = file(
       '{ "agents": {\n "c": { "backend": "gpt" },\n "d": { "backend": "codex", "fallback": "nosuch" } },\n"hooks": { "PreTolUse": [] } }',
@@ -415,6 +448,7 @@ describe('unwedge config --check', () => {
     expect(JSON.parse((await call(['config', '--json', '--check', file('{}')])).stdout)).toEqual({
       ok: true,
       problems: [],
+      leftOut: [],
       variables: [],
     });
   });
@@ -435,6 +469,7 @@ describe('unwedge config --check', () => {
     expect(JSON.parse((await call(['config', '--json', '--check', path])).stdout)).toEqual({
       ok: true,
       problems: [],
+      leftOut: [],
       variables: ['BIN', 'KEY', 'TOKEN'],
     });
   });
