@@ -1,7 +1,6 @@
-import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
-import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
 import { GivenUpWork } from './givenUpWork.ts';
 
 /** Is told when work has outlived its grace. */
@@ -9,12 +8,7 @@ export interface AbandonmentWatcher<A> {
   abandoned(attempt: A): void;
 }
 
-/** The options of a call path that are read here. */
-interface AbandonmentOptions {
-  readonly clock: Clock;
-  readonly deadlines: DeadlineQueue;
-  readonly policy: { readonly abortGraceMs: number };
-}
+type AbandonmentOptions = Pick<CallPathOptions<never, never>, 'clock' | 'deadlines' | 'policy'>;
 
 /**
  * Attempts that were given up while their work goes on. The work has a grace to end in; when that is over, the attempt is abandoned and

@@ -1,11 +1,10 @@
 import type { Outcome } from '../policy/failure.ts';
 import { type Admission, admissionFailure, admit } from './admission.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, Fence } from './attempt.ts';
 import type { AttemptLifecycle } from './attemptLifecycle.ts';
-import { Call, type CallWatcher } from './call.ts';
+import { Call } from './call.ts';
 import type { Waiting } from './callTrail.ts';
 import type { CallSettings } from './callSettings.ts';
-import type { Fence } from './fence.ts';
 import type { PathState } from './pathState.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -20,20 +19,17 @@ export interface AdmittedCalls<I, O> {
 /** The steps of a call that has no attempt: it is admitted and gets one, waits, or ends. */
 export class AdmissionSteps<I, O> {
   readonly #state: PathState<I, O>;
-  readonly #watcher: CallWatcher<I, O>;
   readonly #admitted: AdmittedCalls<I, O>;
-  #lastCall = 0;
   #filling = false;
 
-  constructor(state: PathState<I, O>, watcher: CallWatcher<I, O>, admitted: AdmittedCalls<I, O>) {
+  constructor(state: PathState<I, O>, admitted: AdmittedCalls<I, O>) {
     this.#state = state;
-    this.#watcher = watcher;
     this.#admitted = admitted;
   }
 
   /** Makes the row of a call. @param now - monotonic time in ms. @param settled - gets its one outcome. */
   makeCall(input: I, settings: CallSettings<I, O>, now: number, settled: (outcome: Outcome<O>) => void): Call<I, O> {
-    return new Call(this.#watcher, ++this.#lastCall, input, settings, now, settled);
+    return new Call(this.#state.watcher, ++this.#state.made, input, settings, now, settled);
   }
 
   /** Moves a call that has no attempt on. @param now - the time, where it has just been read. */
@@ -84,6 +80,7 @@ export class AdmissionSteps<I, O> {
   #holdBack(call: Call<I, O>, admission: Exclude<Admission, 'pass'>, now: number): void {
     const state = this.#state;
     const { waiting, circuit, options, tools } = state;
+    const { settlement } = this.#admitted;
     switch (admission) {
       case 'over':
         return;
@@ -112,19 +109,17 @@ export class AdmissionSteps<I, O> {
       case 'await_permit':
         waiting.add(call, 'permit', call.overallDue);
         return;
-      case 'refuse_tool':
-        this.#admitted.settlement.refuse(call, admissionFailure(state, call, admission, now), tools.episodeOf(call));
-        return;
-      case 'refuse_stopped':
-      case 'refuse_too_many':
-      case 'refuse_open':
-      case 'refuse_rate':
-        this.#admitted.settlement.refuse(call, admissionFailure(state, call, admission, now));
-        return;
       case 'fail_cancelled':
       case 'fail_out_of_time':
       case 'fail_paused':
-        this.#admitted.settlement.fail(call, admissionFailure(state, call, admission, now));
+        settlement.fail(call, admissionFailure(state, call, admission, now));
+        return;
+      default:
+        settlement.refuse(
+          call,
+          admissionFailure(state, call, admission, now),
+          admission === 'refuse_tool' ? tools.episodeOf(call) : undefined,
+        );
     }
   }
 

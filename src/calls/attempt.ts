@@ -4,12 +4,16 @@ import type { Costs } from '../policy/rateLimit.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { CallSettings } from './callSettings.ts';
-import type { Fence } from './fence.ts';
 import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
 import { RealCosts, type RatePlace } from './ratePlace.ts';
 import type { TraceContext } from './tracing.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
+
+/** Token that an attempt is admitted under: one generation of the circuit in one incarnation of the machine. A new object for each. */
+export interface Fence {
+  readonly generation: number;
+}
 
 /** The part of a call that its attempts read. */
 export interface AttemptedCall {

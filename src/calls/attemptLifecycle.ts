@@ -1,4 +1,5 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import { type Clock, longStallMs, wakeMs } from '../policy/clock.ts';
+import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import { Attempt } from './attempt.ts';
 import { BreakerRecorder } from './breakerRecorder.ts';
@@ -9,14 +10,11 @@ import {
   type ExpiredLimit,
   expiredLimit,
   firstDueOf,
-  firstHalfOf,
   halfDueOf,
   limitNamed,
 } from './limits.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
-import { goesOnWhenSilent } from './silence.ts';
-import { isInStallWake } from './stallWake.ts';
 
 /** Silence that says something of the server when a caller gives up, in ms: one that gives up sooner was not kept waiting. */
 const leastSilenceMs = 1000;
@@ -27,9 +25,9 @@ const leastSilenceMs = 1000;
  */
 export class AttemptLifecycle<I, O> {
   readonly recorder: BreakerRecorder<I, O>;
-  readonly #state: PathState<I, O>;
   /** Since when callers have given up before any work ended by itself; `Infinity` when none has. */
-  #unansweredSince = Number.POSITIVE_INFINITY;
+  unansweredSince = Number.POSITIVE_INFINITY;
+  readonly #state: PathState<I, O>;
 
   constructor(state: PathState<I, O>) {
     this.#state = state;
@@ -52,11 +50,11 @@ export class AttemptLifecycle<I, O> {
     if (options.rate !== undefined) call.progress.rate?.spend();
     scopes.workStarted(attempt);
     inFlight.add(call);
-    call.due = call.progress.isPendingTold ? firstDueOf(call, limitMs, now) : firstHalfOf(call, limitMs, now);
+    call.due = call.progress.isPendingTold ? dueOf(attempt, options.clock) : halfDueOf(attempt, options.clock);
     options.deadlines.set(call);
     if (link.pausedUntil > now) this.#state.pauseProbe.begun(attempt);
     if (!link.closed) circuit.probeDueAt = firstDueOf(call, Math.min(limitMs, circuit.leaseMs), now);
-    link.attemptStarted(now);
+    link.attemptStarted();
     if (triesTool) tools.tellProbe(call);
     return attempt;
   }
@@ -67,11 +65,6 @@ export class AttemptLifecycle<I, O> {
     const progress = call.ownProgress();
     progress.sentAt ??= clock.wallNow();
     progress.incarnation = incarnation?.current;
-  }
-
-  /** The work of an attempt ended by itself. */
-  workAnswered(): void {
-    this.#unansweredSince = Number.POSITIVE_INFINITY;
   }
 
   /** An attempt was answered in time. */
@@ -168,7 +161,7 @@ export class AttemptLifecycle<I, O> {
     const { options, records } = this.#state;
     const { call } = attempt;
     const halfDue = call.progress.isPendingTold ? due : halfDueOf(attempt, options.clock);
-    if (halfDue <= now) records.callPending(call, goesOnWhenSilent(this.#state, attempt));
+    if (halfDue <= now) records.callPending(call, this.goesOnWhenSilent(attempt));
     call.due = halfDue <= now ? due : Math.min(due, halfDue);
     options.deadlines.set(call);
   }
@@ -209,9 +202,19 @@ export class AttemptLifecycle<I, O> {
     return isShortened || attempt.isResting ? { ...amended, breaker: 'ignored' } : amended;
   }
 
+  /**
+   * Tells whether a silent attempt goes on at its idle limit while the other side is asked for a sign of life: one that is found dead ends it by its crash. A
+   * limit that the caller shortened holds, and an open circuit is no time to wait.
+   */
+  goesOnWhenSilent(attempt: Attempt<Call<I, O>>): boolean {
+    const { options, circuit } = this.#state;
+    if (options.whenAlive !== 'wait' || options.onSilence === undefined) return false;
+    return circuit.link.closed && !limitNamed('idle_timeout', attempt).isShortened;
+  }
+
   /** Tells whether it is the end of nothing: the server is asked for a sign of life. */
   #mayGoOn(attempt: Attempt<Call<I, O>>, { reason }: ExpiredLimit): boolean {
-    return reason === 'idle_timeout' && goesOnWhenSilent(this.#state, attempt);
+    return reason === 'idle_timeout' && this.goesOnWhenSilent(attempt);
   }
 
   /**
@@ -222,8 +225,8 @@ export class AttemptLifecycle<I, O> {
     // An attempt with a reason was ended here: by a stop, a restart, a newer call of its scope.
     if (options.onSilence === undefined || kind !== 'cancelled' || reason !== undefined || attempt.isResting)
       return false;
-    this.#unansweredSince = Math.min(this.#unansweredSince, attempt.silentSince);
-    return options.clock.now() - this.#unansweredSince >= leastSilenceMs;
+    this.unansweredSince = Math.min(this.unansweredSince, attempt.silentSince);
+    return options.clock.now() - this.unansweredSince >= leastSilenceMs;
   }
 
   /** Tells whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
@@ -235,8 +238,8 @@ export class AttemptLifecycle<I, O> {
     if (reason !== 'overall_timeout') return true;
     if (isResting) return false;
     if (!isShortened) return this.#state.tools.toolOf(call) !== undefined;
-    this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
-    return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
+    this.unansweredSince = Math.min(this.unansweredSince, startedAt);
+    return now - this.unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }
 }
 
@@ -246,4 +249,26 @@ function tellToEnd<I, O>(attempt: Attempt<Call<I, O>>): void {
   if (givenUp === undefined) return;
   call.settings.givenUp?.(call.input, givenUp.facts);
   attempt.abort(givenUp.facts);
+}
+
+/** Failures that a stall of our own event loop can make of a call. */
+const ofOurStalls: ReadonlySet<FailureKind> = new Set(['timeout', 'transient', 'crash', 'watchdog', 'unknown']);
+
+/**
+ * Tells whether an attempt may have failed because our own event loop stood still: a limit passed, the server gave up a connection meanwhile.
+ * @param startedAt - of the attempt, in monotonic ms.
+ */
+function isInStallWake(
+  startedAt: number,
+  { kind, status, outcome }: FailureFacts,
+  { stalls }: Pick<Clock, 'stalls'>,
+): boolean {
+  // A status is an answer, whenever it came.
+  if (stalls === undefined || !ofOurStalls.has(kind) || status !== undefined) return false;
+  const { wakeUntil } = stalls;
+  const isLost = kind === 'transient' && outcome !== 'not_started';
+  // An attempt that began after it can have met a connection that was given up meanwhile, and nothing else of it.
+  if (startedAt >= wakeUntil - wakeMs) return isLost && startedAt < wakeUntil;
+  // An attempt that began in its last moments and failed at once had nothing of it.
+  return isLost || stalls.since(startedAt) >= longStallMs;
 }

@@ -1,35 +1,35 @@
+import { backoffDelayMs } from '../policy/backoff.ts';
+import type { Random } from '../policy/clock.ts';
+import { mayRetry } from '../policy/repetition.ts';
 import { knownAtEnd } from './callFailure.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { AdmissionSteps, type AdmittedCalls } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import { AttemptLifecycle } from './attemptLifecycle.ts';
-import type { Call, CallWatcher } from './call.ts';
+import type { Call } from './call.ts';
 import { isThenable } from './observe.ts';
 import type { PathState } from './pathState.ts';
-import { PromiseListeners, type WorkWatcher } from './promiseListeners.ts';
-import { decideRetry } from './retryDecision.ts';
+import { notTriedAgain } from './refusal.ts';
 import { ReconcileSteps } from './reconcileSteps.ts';
 import { Settlement } from './settlement.ts';
 
 /** The steps of a call from the start of an attempt's work to the next admission or the settlement. */
-export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, AdmittedCalls<I, O> {
+export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
   readonly lifecycle: AttemptLifecycle<I, O>;
   readonly settlement: Settlement<I, O>;
   readonly admission: AdmissionSteps<I, O>;
   readonly reconciling: ReconcileSteps<I, O>;
   readonly #state: PathState<I, O>;
-  readonly #listeners: PromiseListeners<Attempt<Call<I, O>>, O>;
 
-  constructor(state: PathState<I, O>, watcher: CallWatcher<I, O>) {
+  constructor(state: PathState<I, O>) {
     this.#state = state;
     this.lifecycle = new AttemptLifecycle(state);
     this.settlement = new Settlement(state);
-    this.admission = new AdmissionSteps(state, watcher, this);
+    this.admission = new AdmissionSteps(state, this);
     this.reconciling = new ReconcileSteps(state, this.settlement, this.admission, (call, facts) =>
       this.#decide(call, facts),
     );
-    this.#listeners = new PromiseListeners(this);
   }
 
   /** Starts the work of an attempt, unless a listener ended that before. */
@@ -46,7 +46,11 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       const { trace } = call.progress;
       answer = trace === undefined ? this.#operate(attempt) : trace.run(() => this.#operate(attempt));
       if (isThenable(answer)) {
-        this.#listeners.listen(answer, attempt);
+        // A native promise comes back as itself; a value that only looks like one may call back at once.
+        Promise.resolve(answer).then(
+          (value) => this.answered(attempt, value),
+          (error) => this.threw(attempt, error),
+        );
         queue.inside();
         return;
       }
@@ -75,7 +79,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     const { queue, records, budget } = this.#state;
     const { call } = attempt;
     queue.enter();
-    this.lifecycle.workAnswered();
+    this.lifecycle.unansweredSince = Number.POSITIVE_INFINITY;
     this.#workEnded(attempt);
     if (attempt.over) {
       records.attemptWasLate(attempt, undefined);
@@ -149,33 +153,54 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
 
   /** Decides, by the open matters of a failure, on the step that follows it. */
   #decide(call: Call<I, O>, facts: FailureFacts): void {
-    const state = this.#state;
-    const { options, circuit, budget, draining, tools } = state;
-    const { link } = circuit;
+    const { options, queue } = this.#state;
     const now = options.clock.now();
-    const ofTool = tools.size > 0 && !link.isOpen ? tools.refusalOf(call, now, facts) : undefined;
     let draw: number | undefined;
-    const decision = decideRetry(call, facts, {
-      now,
-      random: () => (draw = options.random()),
-      open: link.isOpen || ofTool !== undefined,
-      crashed: link.lastState === 'crashed',
-      cutAt: draining.cutAt,
-      circuitOpen: (cause) => ofTool ?? circuit.refusal(cause, now),
-      takeRetry: () => budget.tryRetry(call.progress.retries > 0 ? state.retrying - 1 : state.retrying),
-    });
-    const delayMs = decision.step === 'wait' ? decision.delayMs : null;
-    const { trace } = call.progress;
-    if (trace !== undefined) {
-      const { attempts } = call;
-      state.queue.call(
-        () => trace.attemptFailed(attempts, facts, decision.step === 'end' ? undefined : delayMs),
-        undefined,
-      );
-    }
-    options.recorder?.decided(call, decision.step === 'end' ? undefined : delayMs, draw);
-    if (decision.step === 'end') this.settlement.fail(call, decision.facts);
-    else this.#retry(call, facts, delayMs, now);
+    const next = this.#nextStep(call, facts, now, () => (draw = options.random()));
+    const delayMs = 'ends' in next ? undefined : next.delayMs;
+    const { attempts, progress } = call;
+    const { trace } = progress;
+    if (trace !== undefined) queue.call(() => trace.attemptFailed(attempts, facts, delayMs), undefined);
+    options.recorder?.decided(call, delayMs, draw);
+    if ('ends' in next) this.settlement.fail(call, next.ends);
+    else this.#retry(call, facts, next.delayMs, now);
+  }
+
+  /**
+   * What follows a failed attempt. The order is the contract: the first rule that ends the call names the failure.
+   * @returns what it ends with, or for how long it waits, in ms; `null` is until the restart.
+   */
+  #nextStep(
+    call: Call<I, O>,
+    facts: FailureFacts,
+    now: number,
+    random: Random,
+  ): { readonly ends: FailureFacts } | { readonly delayMs: number | null } {
+    const { circuit, budget, draining, tools, retrying } = this.#state;
+    const { link } = circuit;
+    const { attempts, progress, overallDue, expectedEffect } = call;
+    const { retry, stream } = call.settings;
+    const isLast = attempts >= retry.maxAttempts || progress.triesLast;
+    if (isLast || stream?.continuation === 'none') return { ends: facts };
+    const left: FailureFacts = stream?.continuation === 'resumes' ? { ...facts, resumable: true } : facts;
+    if (!mayRetry(left, expectedEffect, retry) || now >= overallDue) return { ends: facts };
+    if (link.isOpen) return { ends: circuit.refusal(facts, now) };
+    const ofTool = tools.size > 0 ? tools.refusalOf(call, now, facts) : undefined;
+    if (ofTool !== undefined) return { ends: ofTool };
+
+    // A call that the server asked to wait does so, whatever happens meanwhile.
+    const awaitsRestart = link.lastState === 'crashed' && (facts.retryAfterMs ?? 0) === 0;
+    const backoffMs = awaitsRestart ? 0 : backoffDelayMs(retry.backoff, attempts + 1, random);
+    const slowedMs = facts.kind === 'overloaded' ? backoffMs * retry.overloadedFactor : backoffMs;
+    const delayMs = Math.max(slowedMs, facts.retryAfterMs ?? 0);
+    // A wait that does not fit is not slept: the caller learns now what it would learn later.
+    if (progress.waitedMs + delayMs > retry.maxTotalWaitMs || now + delayMs >= overallDue) return { ends: facts };
+    if (now + delayMs >= draining.cutAt) return { ends: notTriedAgain(facts) };
+    // Calls that a crash took with it are no more load than there was before: the budget guards against retries that multiply.
+    if (awaitsRestart) return { delayMs: null };
+    if (!budget.tryRetry(progress.retries > 0 ? retrying - 1 : retrying))
+      return { ends: { ...facts, reason: 'retry_budget' } };
+    return { delayMs };
   }
 
   /** The integration is crashed no longer: its server is back, or abandoned work ended. */

@@ -106,7 +106,7 @@ export class BreakerRecorder<I, O> {
   #isOfToolAlone({ call, startedAt }: Attempt<Call<I, O>>): boolean {
     const { options, circuit, tools } = this.#state;
     if (options.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
-    return circuit.counts.hasAnsweredSince(startedAt, options.clock.now());
+    return circuit.counts.hasAnsweredSince(startedAt);
   }
 
   /** Tells the tool of a failure that is not of the tool alone: an error within its limit is an answer of it. */

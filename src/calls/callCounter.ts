@@ -5,6 +5,9 @@ import { Latencies } from '../policy/latencies.ts';
 /** Tools of one integration that are counted by name: a caller may make names up. */
 const mostTools = 200;
 
+/** Times that are kept until they are counted, many at once. */
+const mostTimes = 64;
+
 /** Is told once when there is something to take. */
 export interface CountWatcher {
   counted(): void;
@@ -14,13 +17,10 @@ export interface CountWatcher {
 export class CallCounter {
   readonly #watcher: CountWatcher;
   #isCounting = false;
-  #succeeded = 0;
-  #fellBack = 0;
-  #refused = 0;
-  #retries = 0;
-  #restarts = 0;
-  #failed: Partial<Record<FailureKind, number>> = {};
+  #counts = noCounts();
   readonly #took = new Latencies();
+  readonly #times = new Float64Array(mostTimes);
+  #uncounted = 0;
   #firstChunk: Latencies | undefined = undefined;
   readonly #tools = new Map<string, CallCounter>();
 
@@ -39,33 +39,34 @@ export class CallCounter {
   }
 
   succeeded(elapsedMs: number): void {
-    this.#succeeded++;
-    this.#took.add(elapsedMs);
+    this.#counts.succeeded++;
+    this.#times[this.#uncounted++] = elapsedMs;
+    if (this.#uncounted === mostTimes) this.#count();
     if (!this.#isCounting) this.#begin();
   }
 
   failed(kind: FailureKind): void {
-    this.#failed[kind] = (this.#failed[kind] ?? 0) + 1;
+    this.#counts.failed[kind] = (this.#counts.failed[kind] ?? 0) + 1;
     if (!this.#isCounting) this.#begin();
   }
 
   fellBack(kind: FailureKind): void {
-    this.#fellBack++;
+    this.#counts.fellBack++;
     this.failed(kind);
   }
 
   refused(): void {
-    this.#refused++;
+    this.#counts.refused++;
     if (!this.#isCounting) this.#begin();
   }
 
   retried(): void {
-    this.#retries++;
+    this.#counts.retries++;
     if (!this.#isCounting) this.#begin();
   }
 
   restarted(): void {
-    this.#restarts++;
+    this.#counts.restarts++;
     if (!this.#isCounting) this.#begin();
   }
 
@@ -81,29 +82,30 @@ export class CallCounter {
       tool.take().map((figures) => ({ ...figures, tool: name })),
     );
     if (!this.#isCounting) return taken;
+    this.#count();
     const own = {
       tool: undefined,
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      fellBack: this.#fellBack,
-      refused: this.#refused,
-      retries: this.#retries,
-      restarts: this.#restarts,
+      ...this.#counts,
       took: this.#took.take(),
       firstChunk: this.#firstChunk?.take() ?? [],
     };
     this.#isCounting = false;
-    this.#succeeded = 0;
-    this.#failed = {};
-    this.#fellBack = 0;
-    this.#refused = 0;
-    this.#retries = 0;
-    this.#restarts = 0;
+    this.#counts = noCounts();
     return [own, ...taken];
+  }
+
+  #count(): void {
+    for (const time of this.#times.subarray(0, this.#uncounted)) this.#took.add(time);
+    this.#uncounted = 0;
   }
 
   #begin(): void {
     this.#isCounting = true;
     this.#watcher.counted();
   }
+}
+
+function noCounts() {
+  const failed: Partial<Record<FailureKind, number>> = {};
+  return { succeeded: 0, failed, fellBack: 0, refused: 0, retries: 0, restarts: 0 };
 }

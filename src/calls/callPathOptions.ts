@@ -74,6 +74,8 @@ export interface CallPathOptions<I, O> {
   readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
   /** Sends the machine also the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
+  /** Takes plain calls by the steps of all others: slower, and nothing else. @defaultValue false */
+  readonly byStep?: boolean | undefined;
   /**
    * Asked when a call ended by its idle or attempt limit, or its caller gave it up in silence: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
    * then nothing is dispatched. Must not throw, and not take for ever.

@@ -7,7 +7,7 @@ import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import { lastMet, wasSent } from '../policy/lastMet.ts';
 import { mayGetThrough } from '../policy/repetition.ts';
 import type { Attempt } from './attempt.ts';
-import type { Call } from './call.ts';
+import { type Call, toolName } from './call.ts';
 import type { CallCounter } from './callCounter.ts';
 import { whyOf } from './callWhy.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
@@ -16,7 +16,6 @@ import { stackOf } from './errorText.ts';
 import { limitMsOf, limitThatPassed } from './limits.ts';
 import type { OpenEffect } from './openEffect.ts';
 import type { RatePlace } from './ratePlace.ts';
-import { toolName } from './toolName.ts';
 
 /** Time in ms between notes that calls wait for a rate limit. */
 const rateToldEveryMs = 10_000;
@@ -44,7 +43,8 @@ export class CallRecords<I, O> {
   readonly #integration: string;
   readonly #clock: Clock;
   readonly #queue: EffectQueue;
-  readonly #episode = new RefusalEpisode();
+  /** The refusals that came since a call was last admitted. */
+  readonly episode = new RefusalEpisode();
 
   /** @param queue - where facts go out. */
   constructor(options: CallPathOptions<I, O>, queue: EffectQueue) {
@@ -56,19 +56,18 @@ export class CallRecords<I, O> {
 
   /** A call was admitted, so the episode of refusals is over: the next refusal is told. */
   endRefusals(): void {
-    this.#episode.kind = undefined;
+    this.episode.kind = undefined;
   }
 
   /**
    * Refusals come in floods: the first of an episode is told with the number of those before it that were not.
    * @returns whether somebody hears of this one.
    */
-  callRefused(call: Call<I, O>, facts: FailureFacts, episode = this.#episode): boolean {
+  callRefused(call: Call<I, O>, facts: FailureFacts, episode = this.episode): boolean {
     const { kind, message, retryAfterMs } = facts;
     this.refused++;
     this.#ended(call, facts, 'refused');
-    this.#ofAll(call)?.refused();
-    this.#ofTool(call)?.refused();
+    for (const counter of this.#counters(call)) counter.refused();
     if (kind === episode.kind) {
       episode.untold++;
       return false;
@@ -82,36 +81,28 @@ export class CallRecords<I, O> {
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
-    this.#ofAll(call)?.retried();
-    this.#ofTool(call)?.retried();
-    if (!this.#queue.wants('call.retried')) return;
+    for (const counter of this.#counters(call)) counter.retried();
     this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
   firstChunkCame(call: Call<I, O>, afterMs: number): void {
-    this.#ofAll(call)?.firstChunkCame(afterMs);
-    this.#ofTool(call)?.firstChunkCame(afterMs);
-    if (!this.#queue.wants('call.first_chunk')) return;
+    for (const counter of this.#counters(call)) counter.firstChunkCame(afterMs);
     this.#queue.tell({ type: 'call.first_chunk', ...this.#about(call), attempt: call.attempts, afterMs });
   }
 
-  /** @param attempt - which was answered. */
   /** @param attempt - which was answered; undefined where its answer was lost. */
   callSucceeded(call: Call<I, O>, attempt: Attempt<Call<I, O>> | undefined): void {
     this.succeeded++;
-    const { recorder, statistics, toolOf } = this.#options;
-    const isWanted = this.#queue.wants('call.succeeded');
-    if (call.settings.isPart === true || (statistics === undefined && recorder === undefined && !isWanted)) return;
+    const { recorder } = this.#options;
+    if (call.settings.isPart === true) return;
     const now = this.#clock.now();
     const elapsedMs = now - call.startedAt;
-    const tool = toolOf === undefined ? undefined : toolName(this.#options, call.input);
-    if (call.settings.isQuestion === true) this.#ofTool(call)?.succeeded(elapsedMs);
-    else {
-      statistics?.succeeded(elapsedMs);
-      statistics?.ofTool(tool)?.succeeded(elapsedMs);
-    }
-    if (attempt !== undefined) recorder?.answered(call, attempt, now, tool);
-    if (!isWanted) return;
+    for (const counter of this.#counters(call)) counter.succeeded(elapsedMs);
+    if (attempt !== undefined) recorder?.answered(call, attempt, now, toolName(this.#options, call.input));
+    this.tellSucceeded(call, elapsedMs);
+  }
+
+  tellSucceeded(call: Call<I, O>, elapsedMs: number): void {
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
 
@@ -186,9 +177,9 @@ export class CallRecords<I, O> {
     const { input, settings } = call;
     this.#ended(call, failure, 'failed');
     const { kind } = lastMet(failure);
-    for (const counter of [this.#ofAll(call), this.#ofTool(call)])
-      if (wasSent(failure)) counter?.failed(kind);
-      else counter?.refused();
+    for (const counter of this.#counters(call))
+      if (wasSent(failure)) counter.failed(kind);
+      else counter.refused();
     this.#queue.tell({
       type: 'call.failed',
       ...this.#about(call),
@@ -213,9 +204,9 @@ export class CallRecords<I, O> {
     if (call.ending !== 'refused') {
       this.failed++;
       const met = lastMet(failure).kind;
-      for (const counter of [this.#ofAll(call), this.#ofTool(call)])
-        if (wasSent(failure)) counter?.fellBack(met);
-        else counter?.refused();
+      for (const counter of this.#counters(call))
+        if (wasSent(failure)) counter.fellBack(met);
+        else counter.refused();
     }
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
@@ -275,17 +266,15 @@ export class CallRecords<I, O> {
     recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
-  /** Returns the counter of the integration's calls; the question of a reconcile rule is none of them. */
-  #ofAll({ settings }: Call<I, O>): CallCounter | undefined {
-    return settings.isQuestion === true ? undefined : this.#options.statistics;
-  }
-
-  /** Returns the counter of its tool's calls, beside those of the integration. */
-  #ofTool({ input, settings }: Call<I, O>): CallCounter | undefined {
-    const { statistics, toolOf } = this.#options;
-    const tool = toolOf === undefined ? undefined : toolName(this.#options, input);
-    if (settings.isQuestion === true) return statistics?.ofTool(`${tool ?? settings.label ?? 'probe'} (reconcile)`);
-    return toolOf === undefined ? undefined : statistics?.ofTool(tool);
+  /** Returns the counters of a call: of the integration and of its tool. The question of a reconcile rule is counted as a tool of its own. */
+  #counters({ input, settings }: Call<I, O>): readonly CallCounter[] {
+    const { statistics } = this.#options;
+    if (statistics === undefined) return [];
+    const tool = toolName(this.#options, input);
+    const isQuestion = settings.isQuestion === true;
+    const ofTool = statistics.ofTool(isQuestion ? `${tool ?? settings.label ?? 'probe'} (reconcile)` : tool);
+    if (isQuestion) return ofTool === undefined ? [] : [ofTool];
+    return ofTool === undefined ? [statistics] : [statistics, ofTool];
   }
 
   #about(call: Call<I, O>): CallFact {

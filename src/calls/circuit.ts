@@ -4,7 +4,7 @@ import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions, OpenCircuit } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
-import type { Fence } from './fence.ts';
+import type { Fence } from './attempt.ts';
 import { MachineLink, type MachineWatcher } from './machineLink.ts';
 import type { FollowedCalls } from './machineSync.ts';
 import * as refusal from './refusal.ts';
@@ -43,14 +43,10 @@ export class Circuit<I, O> {
   answered(fence: Fence): void {
     const { link, counts } = this;
     if (!link.isCurrent(fence)) return;
-    const { clock, everyEvent } = this.#options;
-    if (link.closed) {
-      // Counts only: the machine would ignore an answer while the circuit is closed.
-      if (link.isLingering) counts.answeredJustNow();
-      else counts.answered(clock.now());
-      if (everyEvent !== true) return;
-    }
-    link.send({ type: 'attempt.answered', generation: fence.generation });
+    if (link.closed) counts.answered(this.#options.clock.now());
+    // The machine would ignore an answer while the circuit is closed.
+    if (!link.closed || this.#options.everyEvent === true)
+      link.send({ type: 'attempt.answered', generation: fence.generation });
   }
 
   /** An attempt failed, which counts: the circuit may open for it. */

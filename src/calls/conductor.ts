@@ -28,7 +28,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   constructor(options: CallPathOptions<I, O>) {
     this.state = new PathState(options, this);
-    this.steps = new AttemptSteps(this.state, this);
+    this.steps = new AttemptSteps(this.state);
   }
 
   now(): number {
@@ -41,17 +41,11 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   callAborted(call: Call<I, O>, reason: unknown): void {
-    const { queue } = this.state;
-    queue.enter();
-    this.steps.end(call, refusal.cancelled(reason, call.attempt !== undefined));
-    queue.leave();
+    this.state.queue.change(() => this.steps.end(call, refusal.cancelled(reason, call.attempt !== undefined)));
   }
 
   firstChunkCame(call: Call<I, O>, afterMs: number): void {
-    const { queue, records } = this.state;
-    queue.enter();
-    records.firstChunkCame(call, afterMs);
-    queue.leave();
+    this.state.queue.change(() => this.state.records.firstChunkCame(call, afterMs));
   }
 
   callExpired(call: Call<I, O>, now: number): void {
@@ -113,54 +107,47 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   pauseEnded(): void {
-    const { queue, circuit } = this.state;
-    queue.enter();
-    circuit.link.send({ type: 'integration.unpaused' });
-    this.resume('pause');
-    queue.leave();
+    this.state.queue.change(() => {
+      this.state.circuit.link.send({ type: 'integration.unpaused' });
+      this.resume('pause');
+    });
   }
 
   /** The work of an attempt outlived its grace. */
   abandoned(attempt: Attempt<Call<I, O>>): void {
     const { queue, permits, records, options, circuit, outage } = this.state;
-    queue.enter();
-    const isReplaceable = permits.abandon();
-    records.attemptAbandoned(attempt, permits.abandoned);
-    if (!isReplaceable && circuit.link.lastState !== 'crashed') {
-      outage.overwhelmed = true;
-      this.lose(refusal.tooMuchAbandoned(options.name, options.policy));
-    }
-    this.steps.admission.fillPermits();
-    queue.leave();
+    queue.change(() => {
+      const isReplaceable = permits.abandon();
+      records.attemptAbandoned(attempt, permits.abandoned);
+      if (!isReplaceable && circuit.link.lastState !== 'crashed') {
+        outage.overwhelmed = true;
+        this.lose(refusal.tooMuchAbandoned(options.name, options.policy));
+      }
+      this.steps.admission.fillPermits();
+    });
   }
 
   /** It is known whether a suspect server lives. */
   inquiryEnded(alive: boolean): void {
     const { queue, waiting, suspicion } = this.state;
     const { forMs } = suspicion;
-    queue.enter();
-    if (this.steps.lifecycle.recorder.inquiryEnded(alive)) {
+    queue.change(() => {
+      if (!this.steps.lifecycle.recorder.inquiryEnded(alive)) return;
       this.befell({ input: 'inquired', alive, forMs });
       this.resume('suspect');
       if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
-    }
-    queue.leave();
+    });
   }
 
   /** The circuit of a tool has opened: calls of it that wait would only be refused later. */
   toolOpened(tool: string): void {
     const { queue, waiting, tools } = this.state;
-    queue.enter();
-    queue.step(() => {
-      queue.each(waiting.list(), (call) => {
-        const facts =
-          call.waiting !== undefined && call.waiting !== 'reconciling' && tools.toolOf(call) === tool
-            ? tools.refusalOf(call, this.now())
-            : undefined;
-        if (facts !== undefined) this.steps.settlement.refuse(call, facts, tools.episodeOf(call));
-      });
-    }, undefined);
-    queue.leave();
+    const refuse = (call: Call<I, O>): void => {
+      const isMeant = call.waiting !== undefined && call.waiting !== 'reconciling' && tools.toolOf(call) === tool;
+      const facts = isMeant ? tools.refusalOf(call, this.now()) : undefined;
+      if (facts !== undefined) this.steps.settlement.refuse(call, facts, tools.episodeOf(call));
+    };
+    queue.step(() => queue.each(waiting.list(), refuse), undefined);
   }
 
   changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void {

@@ -17,6 +17,8 @@ type Run = (what: never) => void;
  * of the entries that are left, so that the facts of one decision stay together.
  */
 export class EffectQueue implements Facts {
+  /** True while no step is under way, and nothing is left to run. Written here alone. */
+  isIdle = true;
   readonly #facts: Facts;
   // Three slots each: whether it is a step of the path, what to run, and what with.
   readonly #slots: unknown[] = [];
@@ -31,15 +33,26 @@ export class EffectQueue implements Facts {
     this.#facts = facts;
   }
 
+  /** Makes a change of the state as one step, whatever is thrown in it. */
+  change<T>(run: () => T): T {
+    this.enter();
+    try {
+      return run();
+    } finally {
+      this.leave();
+    }
+  }
+
   /** A step begins; {@link leave} must follow. */
   enter(): void {
     this.#depth++;
+    this.isIdle = false;
   }
 
   /** The step is complete: when it was the outermost one, what it queued is run. */
   leave(): void {
-    if (--this.#depth > 0 || this.#running || this.#next === this.#end) return;
-    if (this.#next === 0 && this.#end === 3) this.#runOne();
+    if (--this.#depth > 0 || this.#running) return;
+    if (this.#next === this.#end) this.isIdle = true;
     else this.#run();
   }
 
@@ -88,11 +101,13 @@ export class EffectQueue implements Facts {
    */
   outside(): void {
     this.#running = false;
+    this.isIdle = this.#next === this.#end;
   }
 
   /** The operation or the fallback has returned. */
   inside(): void {
     this.#running = true;
+    this.isIdle = false;
   }
 
   #push<T>(isStep: boolean, run: (what: T) => void, what: T): void {
@@ -105,28 +120,12 @@ export class EffectQueue implements Facts {
     if (this.#depth === 0 && !this.#running) this.#run();
   }
 
-  /** Runs all there is when that is one call or step, as it is for most calls. */
-  #runOne(): void {
-    const slots = this.#slots;
-    const run = slots[1] as Run;
-    const what = slots[2] as never;
-    slots[1] = nothing;
-    slots[2] = undefined;
-    this.#end = 0;
-    this.#running = true;
-    try {
-      run(what);
-    } finally {
-      this.#running = false;
-      if (this.#end > 0) this.#run();
-    }
-  }
-
   #run(): void {
     const slots = this.#slots;
     let failed = false;
     let failure: unknown;
     this.#running = true;
+    this.isIdle = false;
     while (this.#next < this.#end) {
       const at = this.#next;
       const isStep = slots[at] === true;
@@ -148,6 +147,7 @@ export class EffectQueue implements Facts {
     this.#end = 0;
     if (slots.length > mostKept) slots.length = 0;
     this.#running = false;
+    this.isIdle = true;
     if (failed) throw failure;
   }
 

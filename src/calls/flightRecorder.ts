@@ -1,20 +1,23 @@
-import type {
-  AttemptEnd,
-  Befell,
-  Flight,
-  FlightOfCall,
-  FlightRow,
-  PendingRow,
-  RecordedFailure,
-} from '../policy/flight.ts';
+import type { AttemptEnd, Befell, Flight, PendingRow } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import { AnsweredAttempts } from './answeredAttempts.ts';
 import type { Call } from './call.ts';
 import type { CallSettings } from './callSettings.ts';
 import { LastRows } from './lastRows.ts';
-import { briefOf, type SettingsBrief, SettingsTable, withoutCause, withoutMissing } from './settingsBrief.ts';
+import {
+  asRow,
+  briefOf,
+  type HeldRow,
+  isOfNobody,
+  type SettingsBrief,
+  SettingsTable,
+  withoutCause,
+} from './settingsBrief.ts';
 
+/** Attempts that are held; of them about 60 bytes each. */
+const mostAttempts = 1024;
+/** Numbers of one attempt. */
+const width = 6;
 /** Failed attempts, and ends of calls without an answer, that are held. */
 const mostFailures = 512;
 /** Refused calls that are held: they come in floods, and are not to push attempts out. */
@@ -24,11 +27,6 @@ const mostInputs = 128;
 /** Calls under way that one record tells of. */
 const mostPending = 200;
 
-/** A row in monotonic time, with settings that have no place yet. */
-type Held<R extends FlightRow> = R extends FlightOfCall
-  ? Omit<R, Exclude<keyof FlightOfCall, 'call' | 'arrivedAt' | 'tool'>> & { readonly settings: SettingsBrief }
-  : R;
-type HeldRow = Held<Exclude<FlightRow, PendingRow>>;
 /** Its place in the order of all that happened. */
 interface Ordered {
   readonly order: number;
@@ -210,17 +208,55 @@ export class FlightRecorder {
   }
 }
 
-/** Tells whether all calls without options of their own have these settings: nothing of a caller is in them. */
-function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
-  const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
-  return [signal, fallback, stream, late, retried, givenUp, reconcileLog].every((each) => each === undefined);
-}
+/** The last attempts that were answered. To add one allocates nothing; their place is made with the first. */
+class AnsweredAttempts {
+  #numbers: Float64Array | undefined = undefined;
+  readonly #tools: (string | undefined)[] = [];
+  readonly #settings: SettingsBrief[] = [];
+  #count = 0;
+  #taken = 0;
 
-function asRow(row: HeldRow, table: SettingsTable, wall: (at: number) => number): FlightRow {
-  if (row.what === 'input' || row.what === 'work') return { ...row, at: wall(row.at) };
-  const { settings, ...rest } = row;
-  const times = { arrivedAt: wall(row.arrivedAt), endedAt: wall(row.endedAt) };
-  const failure = row.failure && { failure: withoutMissing(row.failure) as RecordedFailure };
-  const told = { ...withoutMissing(rest), ...table.of(settings), ...times, ...failure };
-  return rest.what === 'attempt' ? ({ ...told, startedAt: wall(rest.startedAt) } as FlightRow) : (told as FlightRow);
+  /** Attempts that were added and not taken; some of them may be gone. */
+  get news(): number {
+    return this.#count - this.#taken;
+  }
+
+  // The attempt, not the time at which it started: to hand a number on is to allocate it.
+  add<I, O>(
+    call: Call<I, O>,
+    attempt: Started,
+    endedAt: number,
+    order: number,
+    tool: string | undefined,
+    settings: SettingsBrief,
+  ): void {
+    const numbers = (this.#numbers ??= new Float64Array(mostAttempts * width));
+    const place = this.#count++ % mostAttempts;
+    const at = place * width;
+    numbers[at] = call.number;
+    numbers[at + 1] = call.attempts;
+    numbers[at + 2] = call.startedAt;
+    numbers[at + 3] = attempt.startedAt;
+    numbers[at + 4] = endedAt;
+    numbers[at + 5] = order;
+    this.#tools[place] = tool;
+    this.#settings[place] = settings;
+  }
+
+  /** @returns what was added since it was last taken, oldest first, and how many of it are gone. Times are monotonic ms. */
+  take() {
+    const first = Math.max(this.#taken, this.#count - mostAttempts);
+    const missed = first - this.#taken;
+    const rows = Array.from({ length: this.#count - first }, (_, index) => this.#read((first + index) % mostAttempts));
+    this.#taken = this.#count;
+    return { rows, missed };
+  }
+
+  #read(place: number) {
+    const at = place * width;
+    const [call = 0, attempt = 0, arrivedAt = 0, startedAt = 0, endedAt = 0, order = 0] =
+      this.#numbers?.subarray(at, at + width) ?? [];
+    const settings = this.#settings[place] as SettingsBrief;
+    return { call, attempt, arrivedAt, startedAt, endedAt, order, tool: this.#tools[place], settings };
+  }
 }

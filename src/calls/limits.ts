@@ -3,6 +3,7 @@ import { formatDuration } from '../policy/duration.ts';
 import type { Failure, FailureReason } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
+import type { Call } from './call.ts';
 import type { CallSettings } from './callSettings.ts';
 
 /** Clock that knows of stalls of the event loop: limits on silence and on attempts leave them out. */
@@ -45,11 +46,9 @@ export function halfDueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): n
   return Math.ceil(Math.min(idleAt, attemptAt, overallHalfOf(attempt.call)));
 }
 
-/** The same as {@link firstDueOf}. */
-export function firstHalfOf(call: AttemptedCall, limitMs: number, now: number): number {
-  const { idleMs, overallMs } = call.settings;
-  const idleAt = now + idleMs - halfOf(idleMs);
-  return Math.ceil(Math.min(idleAt, now + limitMs - halfOf(limitMs), call.startedAt + overallMs - halfOf(overallMs)));
+/** Returns the time in ms after the start of a call with these limits at which its first attempt is looked at. */
+export function firstLookMs({ idleMs, attemptMs, overallMs }: Limits): number {
+  return Math.min(...[idleMs, attemptMs, overallMs].map((limitMs) => limitMs - halfOf(limitMs)));
 }
 
 /** Returns the time half of the overall limit of a call has passed. */
@@ -94,15 +93,10 @@ const limitOf: Readonly<Partial<Record<FailureReason, keyof Limits>>> = {
 };
 
 /** Returns the length of the limit that a rule is about, in ms; undefined where the rule is no limit. */
-export function limitMsOf(rule: string, { settings, attempt }: HasLimits): number | undefined {
+export function limitMsOf<I, O>(rule: string, { settings, attempt }: Call<I, O>): number | undefined {
   if (rule === 'attempt_timeout') return attempt?.limitMs ?? settings.attemptMs;
   const limit = rule in limitOf ? limitOf[rule as FailureReason] : undefined;
   return limit === undefined ? undefined : settings[limit];
-}
-
-interface HasLimits {
-  readonly settings: Limits;
-  readonly attempt: { readonly limitMs: number } | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FailureKind } from '../policy/failure.ts';
 import type { BreakerCounts } from './breakerCounts.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
-import type { Fence } from './fence.ts';
+import type { Fence } from './attempt.ts';
 import { Isolations } from './isolations.ts';
 import { type FollowedCalls, type Follower, MachineSync } from './machineSync.ts';
 
@@ -25,24 +25,26 @@ type LinkOptions = Pick<CallPathOptions<never, never>, 'clock' | 'everyEvent'>;
  * Survives the incarnations of the machine's actor.
  */
 export class MachineLink implements Follower {
+  // What every call asks for, copied from each new snapshot and written here alone: to ask the machine takes longer, and the code compiled for it goes with the machine.
+  /** The state the machine was last left in; what the plain call looks at. */
+  lastState: IntegrationState = 'crashed';
+  closed = false;
+  /** Fence of attempts: another one in each generation and incarnation. */
+  fence: Fence = { generation: -1 };
+  openUntil = Number.POSITIVE_INFINITY;
+  pausedUntil = 0;
+  readonly sync: MachineSync;
   readonly #options: LinkOptions;
   readonly #queue: EffectQueue;
   readonly #watcher: MachineWatcher;
   readonly #counts: BreakerCounts;
-  readonly #sync: MachineSync;
   readonly #isolations = new Isolations();
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
-  #state: IntegrationState = 'crashed';
   /** It is in service, or was: its first start is over, well or not, and nobody has stopped it since. */
   #started = false;
   /** The server has yet to start for the first time: calls wait as for a restart, the machine is as it begins. */
   #awaitsStart = false;
-  // State that every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with the machine.
-  #closed = false;
-  #fence: Fence = { generation: -1 };
-  #openUntil = Number.POSITIVE_INFINITY;
-  #pausedUntil = 0;
   readonly #untold: IntegrationEmitted[] = [];
   /** True while an incarnation begins, which is no circuit that closed: the failures that were kept still count. */
   #beginning = false;
@@ -58,7 +60,7 @@ export class MachineLink implements Follower {
     this.#queue = queue;
     this.#watcher = watcher;
     this.#counts = counts;
-    this.#sync = new MachineSync(options.clock, calls, this);
+    this.sync = new MachineSync(options.clock, calls, this);
   }
 
   /**
@@ -98,7 +100,7 @@ export class MachineLink implements Follower {
   /** The state as of now: what the call table says, also within an event-loop turn. Before its first start, and after its stop, `idle`. */
   get state(): IntegrationState {
     this.flush();
-    return this.#shown(this.#state);
+    return this.#shown(this.lastState);
   }
 
   /** True once its first start is over, well or not, and nobody has stopped it since. */
@@ -126,33 +128,15 @@ export class MachineLink implements Follower {
     this.#awaitsStart = false;
     this.#started = true;
     this.send({ type: 'integration.lost' });
-    if (isFirst && this.#state === 'crashed') this.#watcher.shown('idle', 'crashed');
+    if (isFirst && this.lastState === 'crashed') this.#watcher.shown('idle', 'crashed');
   }
 
   #shown(state: IntegrationState): IntegrationState {
     return state === 'crashed' && !this.#started ? 'idle' : state;
   }
 
-  /** The state the machine was last left in; what the fast path looks at. */
-  get lastState(): IntegrationState {
-    return this.#state;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   get isOpen(): boolean {
-    return this.#state === 'open' || this.#state === 'half-open';
-  }
-
-  /** Fence of attempts: another one in each generation and incarnation. */
-  get fence(): Fence {
-    return this.#fence;
-  }
-
-  get openUntil(): number {
-    return this.#openUntil;
+    return this.lastState === 'open' || this.lastState === 'half-open';
   }
 
   /** True while a half-open circuit has a place for a further probe. */
@@ -170,28 +154,14 @@ export class MachineLink implements Follower {
     return this.#ref?.getSnapshot().context.rule;
   }
 
-  get pausedUntil(): number {
-    return this.#pausedUntil;
-  }
-
   /** Tells whether an attempt admitted then may still change the state now. */
   isCurrent(fence: Fence): boolean {
     // While the circuit is closed, the machine of the current fence lives.
-    return fence === this.#fence && (this.#closed || this.#isAlive);
-  }
-
-  /** True where a count without a time gets one within a moment. */
-  get isLingering(): boolean {
-    return this.#sync.isLingering;
+    return fence === this.fence && (this.closed || this.#isAlive);
   }
 
   send(event: IntegrationEvent): void {
-    this.#queue.enter();
-    try {
-      this.#send(event);
-    } finally {
-      this.#queue.leave();
-    }
+    this.#queue.change(() => this.#send(event));
   }
 
   #send(event: IntegrationEvent): void {
@@ -205,7 +175,7 @@ export class MachineLink implements Follower {
   }
 
   get #isAlive(): boolean {
-    return this.#ref !== undefined && (this.#state !== 'crashed' || this.#ref.getSnapshot().status === 'active');
+    return this.#ref !== undefined && (this.lastState !== 'crashed' || this.#ref.getSnapshot().status === 'active');
   }
 
   /** Forces the circuit open until the returned function is called; a reset ends it too. */
@@ -232,7 +202,7 @@ export class MachineLink implements Follower {
   requestProbe(at: number): boolean {
     const before = this.#ref?.getSnapshot().context;
     // The machine would ignore it: the answer to a call on an open circuit must cost next to nothing.
-    if (before === undefined || (!this.#everyEvent && this.#state === 'open' && at < this.openUntil)) return false;
+    if (before === undefined || (!this.#everyEvent && this.lastState === 'open' && at < this.openUntil)) return false;
     this.#ref?.send({ type: 'probe.requested', at });
     const after = this.#ref?.getSnapshot().context;
     const given = after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
@@ -240,35 +210,29 @@ export class MachineLink implements Follower {
     return given;
   }
 
-  /** @param now - monotonic time in ms, which has just been read. */
-  attemptStarted(now: number): void {
-    this.#counts.timeIs(now);
-    this.#sync.attemptStarted();
-    if (this.#everyEvent || this.#state === 'idle' || this.#state === 'backoff') this.flush();
+  attemptStarted(): void {
+    this.sync.isUsed = true;
+    if (this.#everyEvent || this.lastState === 'idle' || this.lastState === 'backoff') this.flush();
   }
 
   /** An attempt has left the table. */
   attemptEnded(): void {
-    this.#sync.attemptEnded();
+    this.sync.attemptEnded();
   }
 
   /** Lets the machine follow the call table at the end of this turn, once however many calls changed. */
   flushSoon(): void {
-    this.#sync.soon();
+    this.sync.soon();
   }
 
   flush(): void {
-    if (!this.#closed) return;
-    const { figures, state } = this.#sync;
-    if (this.#everyEvent || state !== this.#state) this.send({ type: 'calls.changed', ...figures });
+    if (!this.closed) return;
+    const { figures, state } = this.sync;
+    if (this.#everyEvent || state !== this.lastState) this.send({ type: 'calls.changed', ...figures });
   }
 
   mayLinger(): boolean {
-    return this.#state === 'calling' && !this.#queue.wants('integration.changed');
-  }
-
-  lingered(now: number): void {
-    this.#counts.timeIs(now);
+    return this.lastState === 'calling' && !this.#queue.wants('integration.changed');
   }
 
   get #everyEvent(): boolean {
@@ -276,12 +240,7 @@ export class MachineLink implements Follower {
   }
 
   #threw(): void {
-    this.#queue.enter();
-    try {
-      this.#moveTo('crashed');
-    } finally {
-      this.#queue.leave();
-    }
+    this.#queue.change(() => this.#moveTo('crashed'));
   }
 
   /** Takes over what the machine made of an event. */
@@ -297,23 +256,23 @@ export class MachineLink implements Follower {
     const context = this.#ref?.getSnapshot().context;
     const isHeld = context === undefined || context.isolations > 0;
     const generation = context?.generation ?? -1;
-    if (generation !== this.#fence.generation) this.#fence = { generation };
-    this.#openUntil = isHeld ? Number.POSITIVE_INFINITY : context.openUntil;
-    this.#pausedUntil = context?.pausedUntil ?? 0;
+    if (generation !== this.fence.generation) this.fence = { generation };
+    this.openUntil = isHeld ? Number.POSITIVE_INFINITY : context.openUntil;
+    this.pausedUntil = context?.pausedUntil ?? 0;
   }
 
   #moveTo(state: IntegrationState): void {
-    const from = this.#state;
+    const from = this.lastState;
     if (from === state) return;
     const shown = this.#shown(from);
-    const wasClosed = this.#closed;
-    this.#state = state;
+    const wasClosed = this.closed;
+    this.lastState = state;
     if (!this.#awaitsStart) this.#started = true;
-    this.#closed = state === 'calling' || state === 'idle' || state === 'backoff';
-    this.#sync.end();
+    this.closed = state === 'calling' || state === 'idle' || state === 'backoff';
+    this.sync.end();
     const begins = this.#beginning;
     this.#beginning = false;
-    if (!wasClosed && this.#closed) {
+    if (!wasClosed && this.closed) {
       if (!begins) this.#counts.clear();
       // Attempts of before may still be in flight.
       this.flushSoon();

@@ -17,8 +17,6 @@ export interface Follower {
   flush(): void;
   /** Tells whether the machine may stay `calling` for a moment after the last call: it is `calling`, and nobody listens to its changes. */
   mayLinger(): boolean;
-  /** The moment is over. @param now - monotonic time in ms. */
-  lingered(now: number): void;
 }
 
 /**
@@ -26,12 +24,15 @@ export interface Follower {
  * call has ended it waits a moment longer, since the next call is often near, and two events for each call would cost ten times the call.
  */
 export class MachineSync {
+  /** True while the machine is left `calling` for a moment. */
+  isLingering = false;
+  /** An attempt has started since that moment began. */
+  isUsed = false;
   readonly #clock: Clock;
   readonly #calls: FollowedCalls;
   readonly #follower: Follower;
   #queued = false;
   #timer: Timer | undefined = undefined;
-  #usedMeanwhile = false;
 
   constructor(clock: Clock, calls: FollowedCalls, follower: Follower) {
     this.#clock = clock;
@@ -49,11 +50,6 @@ export class MachineSync {
     return this.#calls.waiting.size > 0 ? 'backoff' : 'idle';
   }
 
-  /** True where {@link Follower.lingered} will be called within {@link lingerMs}. */
-  get isLingering(): boolean {
-    return this.#timer !== undefined;
-  }
-
   /** At the end of this turn. */
   soon(): void {
     if (this.#queued) return;
@@ -61,23 +57,18 @@ export class MachineSync {
     this.#clock.nextTurn(this.#turned);
   }
 
-  attemptStarted(): void {
-    this.#usedMeanwhile = true;
-  }
-
   /** An attempt has left the table. */
   attemptEnded(): void {
-    if (this.#timer !== undefined) return;
+    if (this.isLingering) return;
     if (this.#follower.mayLinger()) this.#linger();
     else this.soon();
   }
 
   /** The machine has changed its state: the moment of waiting is over. */
   end(): void {
-    if (this.#timer === undefined) return;
+    if (!this.isLingering) return;
+    this.isLingering = false;
     this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#follower.lingered(this.#clock.now());
   }
 
   readonly #turned = (): void => {
@@ -87,14 +78,14 @@ export class MachineSync {
 
   /** Waits with one timer for all calls of its time. */
   #linger(): void {
-    this.#usedMeanwhile = false;
+    this.isUsed = false;
+    this.isLingering = true;
     this.#timer = this.#clock.setTimeout(this.#waited, lingerMs);
   }
 
   readonly #waited = (): void => {
-    this.#timer = undefined;
-    this.#follower.lingered(this.#clock.now());
-    if (this.#usedMeanwhile && this.#follower.mayLinger()) this.#linger();
+    this.isLingering = false;
+    if (this.isUsed && this.#follower.mayLinger()) this.#linger();
     else this.#follower.flush();
   };
 }

@@ -1,18 +1,15 @@
 import { RetryBudget } from '../policy/retryBudget.ts';
 import { AbandonedAttempts, type AbandonmentWatcher } from './abandonedAttempts.ts';
 import type { Attempt } from './attempt.ts';
-import type { Call, CallWatcher } from './call.ts';
+import { type Call, CallsInFlight, type CallWatcher } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import { CallRecords } from './callRecords.ts';
-import { CallsInFlight } from './callsInFlight.ts';
 import { Circuit } from './circuit.ts';
 import { Draining } from './draining.ts';
 import { EffectQueue } from './effectQueue.ts';
 import type { MachineWatcher } from './machineLink.ts';
 import { OpenEffects } from './openEffects.ts';
 import { Outage } from './outage.ts';
-import { type PauseWatcher, PauseProbe } from './pauseProbe.ts';
-import { Permits } from './permits.ts';
 import { Scopes } from './scopes.ts';
 import { Suspicion, type SuspicionWatcher } from './suspicion.ts';
 import { ToolCircuits, type ToolWatcher } from './toolCircuits.ts';
@@ -23,9 +20,11 @@ export interface PathWatcher<I, O>
   extends CallWatcher<I, O>,
     AbandonmentWatcher<Attempt<Call<I, O>>>,
     MachineWatcher,
-    PauseWatcher,
     SuspicionWatcher,
-    ToolWatcher {}
+    ToolWatcher {
+  /** A server that asked not to be called has answered before its time. */
+  pauseEnded(): void;
+}
 
 /**
  * The state of a call path in one object. Its parts know nothing of one another and move no call. They are objects of classes, not
@@ -34,9 +33,13 @@ export interface PathWatcher<I, O>
 export class PathState<I, O> {
   /** The path has stopped: no call is started any more. */
   stopped = false;
+  /** Calls that were made, which is the number of the last one. */
+  made = 0;
   /** Calls that are being tried again on the budget of retries; those that a crash ended are not counted. */
   retrying = 0;
   readonly options: CallPathOptions<I, O>;
+  /** Moves the calls that something concerns which happens by itself. */
+  readonly watcher: PathWatcher<I, O>;
   readonly queue: EffectQueue;
   readonly records: CallRecords<I, O>;
   readonly budget: RetryBudget;
@@ -60,6 +63,7 @@ export class PathState<I, O> {
 
   constructor(options: CallPathOptions<I, O>, watcher: PathWatcher<I, O>) {
     this.options = options;
+    this.watcher = watcher;
     this.queue = new EffectQueue(options.facts);
     this.records = new CallRecords(options, this.queue);
     this.budget = options.retryBudget ?? new RetryBudget();
@@ -71,5 +75,98 @@ export class PathState<I, O> {
     this.tools = new ToolCircuits(options, this.queue, watcher);
     this.suspicion = new Suspicion(options, watcher);
     this.pauseProbe = new PauseProbe(watcher);
+  }
+}
+
+/**
+ * The permits of an integration, its bulkhead: how many attempts may be in flight. A permit is taken by an attempt and released when its
+ * work ends or is abandoned.
+ */
+class Permits {
+  /** Permits that are taken. */
+  taken = 0;
+  readonly limit: number;
+  readonly #maxAbandoned: number;
+  #abandoned = 0;
+  /** Abandoned attempts that no longer count towards the bound. */
+  #forgiven = 0;
+
+  constructor(limits: { readonly maxInFlight: number; readonly maxAbandoned: number }) {
+    this.limit = limits.maxInFlight;
+    this.#maxAbandoned = limits.maxAbandoned;
+  }
+
+  /** Attempts that were abandoned and whose work still runs. */
+  get abandoned(): number {
+    return this.#abandoned;
+  }
+
+  get free(): boolean {
+    return this.taken < this.limit;
+  }
+
+  take(): void {
+    this.taken++;
+  }
+
+  release(): void {
+    this.taken--;
+  }
+
+  /** Gives the permit of an abandoned attempt to others. @returns false when there are more of them than may be replaced. */
+  abandon(): boolean {
+    this.taken--;
+    this.#abandoned++;
+    return this.#withinBound;
+  }
+
+  /** The work of an abandoned attempt ended after all. @returns true when those that are left are within their bound. */
+  reclaim(): boolean {
+    this.#abandoned--;
+    this.#forgiven = Math.min(this.#forgiven, this.#abandoned);
+    return this.#withinBound;
+  }
+
+  /** Counts abandoned attempts from here on only. */
+  forgive(): void {
+    this.#forgiven = this.#abandoned;
+  }
+
+  get #withinBound(): boolean {
+    return this.#abandoned - this.#forgiven <= this.#maxAbandoned;
+  }
+}
+
+/** The one call that an operator lets through to a server which asked not to be called: where it is answered, the pause is over. */
+class PauseProbe<A> {
+  /** The attempt that tries the server. */
+  attempt: A | undefined = undefined;
+  #wantedUntil = Number.NEGATIVE_INFINITY;
+  readonly #watcher: { pauseEnded(): void };
+
+  constructor(watcher: { pauseEnded(): void }) {
+    this.#watcher = watcher;
+  }
+
+  /** Tells whether the next call may be it. @param now - monotonic time in ms. */
+  isWanted(now: number): boolean {
+    return now < this.#wantedUntil;
+  }
+
+  /** Lets one call through that comes before `until`. */
+  want(until: number): void {
+    this.#wantedUntil = until;
+  }
+
+  /** An attempt begins while the server is not to be called. */
+  begun(attempt: A): void {
+    this.#wantedUntil = Number.NEGATIVE_INFINITY;
+    this.attempt = attempt;
+  }
+
+  /** The attempt has ended. @param isAnswered - the server answered, and did not ask for a pause. */
+  ended(isAnswered: boolean): void {
+    this.attempt = undefined;
+    if (isAnswered) this.#watcher.pauseEnded();
   }
 }

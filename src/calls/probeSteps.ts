@@ -4,8 +4,13 @@ import type { Finding } from '../policy/reconcileMatch.ts';
 import { isThenable, observe } from './observe.ts';
 import type { EffectWatcher, OpenEffect } from './openEffect.ts';
 import type { PathState } from './pathState.ts';
-import { ProbeTurns } from './probeTurns.ts';
 import { markOfWork } from './workSignal.ts';
+
+/**
+ * Probes of reconcile rules under way at once for the calls of one integration. An outage that loses the answers of many calls must not have
+ * all of them asked about in the moment in which the server comes back.
+ */
+export const mostProbes = 4;
 
 /** The wait before a rule is asked again. */
 const backoff = {
@@ -166,5 +171,32 @@ export class ProbeSteps<I, O> implements EffectWatcher<I, O> {
     effect.phase = 'waiting';
     effect.due = Math.ceil(now + delayMs);
     this.#state.options.deadlines.set(effect);
+  }
+}
+
+/** Turns to ask: so many at once, the others wait in line, first come first. */
+class ProbeTurns<T> {
+  readonly #asking = new Set<T>();
+  readonly #line = new Set<T>();
+
+  /** @returns whether it may ask now; otherwise it stands in line. */
+  take(who: T): boolean {
+    if (this.#asking.has(who)) return true;
+    if (this.#asking.size < mostProbes) {
+      this.#line.delete(who);
+      this.#asking.add(who);
+      return true;
+    }
+    this.#line.add(who);
+    return false;
+  }
+
+  /** Gives back its turn, or its place in line. @returns who has the turn now. */
+  leave(who: T): T | undefined {
+    this.#line.delete(who);
+    if (!this.#asking.delete(who)) return undefined;
+    const [next] = this.#line;
+    if (next !== undefined) this.take(next);
+    return next;
   }
 }

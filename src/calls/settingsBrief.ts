@@ -1,5 +1,5 @@
 import type { Effect } from '../policy/effects.ts';
-import type { FlightOfCall, RecordedFailure } from '../policy/flight.ts';
+import type { FlightOfCall, FlightRow, PendingRow, RecordedFailure } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
 import type { CallSettings } from './callSettings.ts';
@@ -116,4 +116,27 @@ export class SettingsTable {
 /** The same for the same content. `Infinity` is no JSON. */
 function keyOf(value: object): string {
   return JSON.stringify(value, (_, each: unknown) => (each === Number.POSITIVE_INFINITY ? 'Infinity' : each));
+}
+
+/** A row in monotonic time, with settings that have no place yet. */
+type Held<R extends FlightRow> = R extends FlightOfCall
+  ? Omit<R, Exclude<keyof FlightOfCall, 'call' | 'arrivedAt' | 'tool'>> & { readonly settings: SettingsBrief }
+  : R;
+/** A row as the recorder holds it. */
+export type HeldRow = Held<Exclude<FlightRow, PendingRow>>;
+
+/** Tells whether all calls without options of their own have these settings: nothing of a caller is in them. */
+export function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
+  const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
+  return [signal, fallback, stream, late, retried, givenUp, reconcileLog].every((each) => each === undefined);
+}
+
+/** The row as it is written. @param wall - makes wall time of monotonic time. */
+export function asRow(row: HeldRow, table: SettingsTable, wall: (at: number) => number): FlightRow {
+  if (row.what === 'input' || row.what === 'work') return { ...row, at: wall(row.at) };
+  const { settings, ...rest } = row;
+  const times = { arrivedAt: wall(row.arrivedAt), endedAt: wall(row.endedAt) };
+  const failure = row.failure && { failure: withoutMissing(row.failure) as RecordedFailure };
+  const told = { ...withoutMissing(rest), ...table.of(settings), ...times, ...failure };
+  return rest.what === 'attempt' ? ({ ...told, startedAt: wall(rest.startedAt) } as FlightRow) : (told as FlightRow);
 }

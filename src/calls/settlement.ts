@@ -85,7 +85,7 @@ export class Settlement<I, O> {
   }
 
   #fallBack(call: Call<I, O>, failure: Failure): void {
-    const { fallingBack, options, queue } = this.#state;
+    const { fallingBack, options, queue, records } = this.#state;
     const controller = new AbortController();
     markOfWork(controller.signal);
     const progress = call.ownProgress();
@@ -98,31 +98,21 @@ export class Settlement<I, O> {
     const fallBack = (): O | PromiseLike<O> =>
       call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>;
     const ask = trace === undefined ? fallBack : () => trace.run(fallBack);
-    const answered = (value: O): void => this.#fellBack(call, failure, value);
-    const failed = (error: unknown): void => this.#fallbackFailed(call, failure, error);
+    const end = (run: () => void): void => {
+      if (!call.settled) queue.change(run);
+    };
+    const answered = (value: O): void =>
+      end(() => {
+        this.#settle(call, { ok: true, value });
+        records.callFellBack(call, failure);
+      });
+    const failed = (error: unknown): void => end(() => this.#settleFailed(call, bothFailed(failure, error)));
     queue.step(() => {
       if (call.settled) return;
       queue.outside();
       observe(ask, answered, failed);
       queue.inside();
     }, undefined);
-  }
-
-  #fellBack(call: Call<I, O>, failure: Failure, value: O): void {
-    if (call.settled) return;
-    const { queue, records } = this.#state;
-    queue.enter();
-    this.#settle(call, { ok: true, value });
-    records.callFellBack(call, failure);
-    queue.leave();
-  }
-
-  #fallbackFailed(call: Call<I, O>, failure: Failure, error: unknown): void {
-    if (call.settled) return;
-    const { queue } = this.#state;
-    queue.enter();
-    this.#settleFailed(call, bothFailed(failure, error));
-    queue.leave();
   }
 
   #settleFailed(call: Call<I, O>, failure: Failure): void {

@@ -10,6 +10,8 @@ export interface HeldFailure<A> {
 /** Why a server is asked for a sign of life: a call passed a limit, or its caller gave it up. */
 export type SuspicionCause = 'limit' | 'cancelled';
 
+type Inquire = (cause: SuspicionCause) => PromiseLike<boolean>;
+
 /** Moves on when it is known whether a suspect server lives. */
 export interface SuspicionWatcher {
   /** @param alive - whether it answered. */
@@ -22,7 +24,9 @@ export interface SuspicionWatcher {
  * answers.
  */
 export class Suspicion<A> {
-  readonly #inquire: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
+  /** True while the server is suspect. */
+  raised = false;
+  readonly #inquire: Inquire | undefined;
   readonly #clock: Clock;
   readonly #watcher: SuspicionWatcher;
   #held: HeldFailure<A>[] = [];
@@ -31,23 +35,12 @@ export class Suspicion<A> {
   #raisedAt = 0;
 
   constructor(
-    {
-      onSilence,
-      clock,
-    }: {
-      readonly onSilence?: ((cause: SuspicionCause) => PromiseLike<boolean>) | undefined;
-      readonly clock: Clock;
-    },
+    { onSilence, clock }: { readonly onSilence?: Inquire | undefined; readonly clock: Clock },
     watcher: SuspicionWatcher,
   ) {
     this.#inquire = onSilence;
     this.#clock = clock;
     this.#watcher = watcher;
-  }
-
-  /** True while the server is suspect. */
-  get raised(): boolean {
-    return this.#inquiry !== undefined;
   }
 
   /** For how long it has been suspect, in ms; of no meaning while it is not. */
@@ -61,6 +54,7 @@ export class Suspicion<A> {
     if (inquire === undefined || this.#inquiry !== undefined) return;
     const inquiry = {};
     this.#inquiry = inquiry;
+    this.raised = true;
     this.#raisedAt = this.#clock.now();
     // A turn later: a server that was found hung is being ended by then, and its calls find the integration crashed.
     const known = (alive: boolean): void => this.#clock.nextTurn(() => this.#end(inquiry, alive));
@@ -79,6 +73,7 @@ export class Suspicion<A> {
   clear(): readonly HeldFailure<A>[] | undefined {
     if (this.#inquiry === undefined) return undefined;
     this.#inquiry = undefined;
+    this.raised = false;
     const held = this.#held;
     this.#held = [];
     return held;

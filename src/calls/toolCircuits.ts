@@ -1,13 +1,12 @@
 import type { CountedFailure } from '../policy/breakerCause.ts';
 import type { BreakerRule } from '../policy/breakerRule.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Call } from './call.ts';
+import { type Call, toolName } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { RefusalEpisode } from './callRecords.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import * as refusal from './refusal.ts';
 import { ToolCircuit } from './toolCircuit.ts';
-import { toolName } from './toolName.ts';
 
 /** Most circuits of tools an integration has; those that are isolated come on top. */
 const mostCircuits = 1000;

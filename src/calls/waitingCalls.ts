@@ -6,6 +6,8 @@ import type { EffectQueue } from './effectQueue.ts';
 
 /** The accepted calls of an integration that have no attempt in flight, and what each of them waits for. */
 export class WaitingCalls<I, O> {
+  /** Calls that wait for a permit. */
+  queued = 0;
   readonly #calls = new Set<Call<I, O>>();
   readonly #forPermit = new Set<Call<I, O>>();
   readonly #deadlines: DeadlineQueue;
@@ -23,11 +25,6 @@ export class WaitingCalls<I, O> {
     return this.#calls.size;
   }
 
-  /** Calls that wait for a permit. */
-  get queued(): number {
-    return this.#forPermit.size;
-  }
-
   /** The one that has waited longest for a permit. */
   nextForPermit(): Call<I, O> | undefined {
     for (const call of this.#forPermit) return call;
@@ -42,7 +39,7 @@ export class WaitingCalls<I, O> {
 
   /** Lets a call wait until `due`, in monotonic ms; then it expires. */
   add(call: Call<I, O>, waiting: Waiting, due: number): void {
-    if (waiting === 'permit') this.#forPermit.add(call);
+    if (waiting === 'permit') this.queued = this.#forPermit.add(call).size;
     const progress = call.ownProgress();
     progress.waiting = waiting;
     progress.accepted = true;
@@ -60,6 +57,7 @@ export class WaitingCalls<I, O> {
     if (call.waiting === undefined) return;
     const progress = call.ownProgress();
     if (progress.waiting === 'permit') this.#forPermit.delete(call);
+    this.queued = this.#forPermit.size;
     if (progress.waiting === 'rate') progress.rate?.leave();
     call.noteStep(call.waiting);
     progress.waiting = undefined;

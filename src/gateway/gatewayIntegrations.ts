@@ -1,9 +1,9 @@
 import { rateOptionKeys, type RateOptions, ratePartsOf } from '../calls/rateOptions.ts';
+import { namedTool } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { CallableIntegration, type Integration } from '../calls/integration.ts';
 import type { GatewayScope } from './gatewayScope.ts';
 import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
-import type { ToolRequest } from '../sessions/toolRequest.ts';
 import { superviseHttp } from '../integrations/http/http.ts';
 import { CallableHttp } from '../integrations/http/httpIntegration.ts';
 import { httpKeys } from '../integrations/http/httpOptions.ts';
@@ -75,7 +75,6 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       readValue(`${name}.operation`, operation, callback({ required: true }));
       const rate = ratePartsOf<unknown>(options.policy, options.rate as RateOptions<unknown> | undefined);
       const policy = policies.policyOf(name, rate.policy, 'sdk');
-      const toolOf = (input: unknown): string | undefined => (input as Partial<ToolRequest> | null | undefined)?.tool;
       const path = superviseIntegration(runtime, {
         name,
         about: { type: 'function' },
@@ -83,14 +82,14 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
         shares: 'circuit_of_nodes',
         operation,
         streamed: refusedStream(operation, runtime.clock),
-        toolOf,
+        toolOf: namedTool,
         rate: rate.functions,
       });
       return add(
         path,
         about,
-        (tool, input): ToolRequest => ({ tool, input }),
-        (input) => toolOf(input) ?? '',
+        (tool, input) => ({ tool, input }),
+        (input) => namedTool(input) ?? '',
       );
     },
     http(name, httpOptions) {

@@ -91,7 +91,8 @@ export function createToolPort(
       const reconciler = target?.tools.get(tool)?.reconciler;
       if (target === undefined || reconciler === undefined) return undefined;
       if (reconciler.kind === 'ask') return { rule: 'ask' };
-      return { rule: 'key', idempotencyKey: target.path.newKey(reconciler, target.request(tool, input), { session }) };
+      const { path, request } = target;
+      return { rule: 'key', idempotencyKey: path.starts.newKey(reconciler, request(tool, input), { session }) };
     },
     canRecover({ integration, tool, rule, idempotencyKey }) {
       const kind = targets.get(integration)?.tools.get(tool)?.reconciler?.kind;
@@ -123,7 +124,7 @@ export function createToolPort(
       const made =
         reconcile.kind === 'key'
           ? target.path.start(request, { ...settings, isSentBefore: true }, settled)
-          : target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
+          : target.path.starts.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
       return { why: () => target.path.why(made) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,

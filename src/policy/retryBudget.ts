@@ -19,6 +19,8 @@ const budgetKeys = {
 
 /** Keeps retries from multiplying an outage: many calls may not retry for long, a lone one always may. */
 export class RetryBudget {
+  /** True while no success adds to it. */
+  isFull = true;
   readonly #policy: RetryBudgetPolicy;
   #tokens: number;
 
@@ -39,7 +41,7 @@ export class RetryBudget {
    */
   tryRetry(retryingNow: number): boolean {
     if (this.#tokens < this.#policy.cost && retryingNow > 0) return false;
-    this.#tokens = Math.max(0, this.#tokens - this.#policy.cost);
+    this.#give(-this.#policy.cost);
     return true;
   }
 
@@ -54,6 +56,8 @@ export class RetryBudget {
   }
 
   #give(tokens: number): void {
-    this.#tokens = Math.min(this.#policy.capacity, this.#tokens + tokens);
+    const { capacity } = this.#policy;
+    this.#tokens = Math.max(0, Math.min(capacity, this.#tokens + tokens));
+    this.isFull = this.#tokens === capacity;
   }
 }

@@ -42,7 +42,7 @@ async function askAbout<I, R, S>(
     if (call !== undefined) path.end(call, endedWith(backend.name, false));
   };
   const outcome = await new Promise<Outcome<unknown>>((resolve) => {
-    call = path.recover(nothing, settings, { startedAt, facts: failure }, resolve);
+    call = path.starts.recover(nothing, settings, { startedAt, facts: failure }, resolve);
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
   });

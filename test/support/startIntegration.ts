@@ -33,6 +33,13 @@ export interface Started {
   attempt(index: number): Seen;
 }
 
+let byStep = false;
+
+/** Has all integrations that are started from here on take plain calls by the steps of all others, too. */
+export function takeSteps(all: boolean): void {
+  byStep = all;
+}
+
 /** An integration on a simulated clock. Without an operation of its own, each attempt waits for the test. */
 export function startIntegration(
   policy: PolicyInput = {},
@@ -59,6 +66,7 @@ export function startIntegration(
     facts,
     deadlines,
     signals: new SignalFanout(),
+    byStep,
     ...extra,
   });
   const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: path.policy.breaker } });

@@ -1,3 +1,4 @@
+import { toolName } from '../../calls/call.ts';
 import { type McpConnection, mcpChildOf } from '../../actors/mcp/mcpConnection.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/http/remoteOptions.ts';
 import { processTarget } from '../../actors/mcp/mcpProcess.ts';
@@ -14,7 +15,6 @@ import { type ToolOptions, type Tools, toolsKey } from '../../policy/toolOptions
 import type { CallPath } from '../../calls/callPath.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
-import { toolName } from '../../calls/toolName.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
 import {
   CallableMcpServer,

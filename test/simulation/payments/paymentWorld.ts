@@ -1,6 +1,6 @@
 import type { Limits } from '../../../src/policy/policy.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
-import { mostProbes } from '../../../src/calls/probeTurns.ts';
+import { mostProbes } from '../../../src/calls/probeSteps.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import type { LostAnswer, ProbeContext, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startIntegration } from '../support/startIntegration.ts';
+import { startIntegration } from '../../support/startIntegration.ts';
 
 describe('the permits of an integration', () => {
   it('[M-9] serves a long queue of answers that come at once', async () => {

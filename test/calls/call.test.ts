@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Call } from '../../src/calls/call.ts';
-import { CallsInFlight } from '../../src/calls/callsInFlight.ts';
+import { Call, CallsInFlight } from '../../src/calls/call.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 
