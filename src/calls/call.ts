@@ -2,7 +2,6 @@ import type { Effect } from '../policy/effects.ts';
 import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { Attempt } from './attempt.ts';
-import type { CallPathOptions } from './callPathOptions.ts';
 import { CallProgress, noProgress } from './callProgress.ts';
 import { type CallStep, CallTrail, type Waiting } from './callTrail.ts';
 import type { CallSettings } from './callSettings.ts';
@@ -225,7 +224,7 @@ function neverMade<I, O>(watcher: CallWatcher<I, O>, { limits, retry }: Integrat
 }
 
 /** The tool that an input calls; undefined where it calls none, or cannot be read: an input is whatever its caller gave. Never throws. */
-export function toolName<I, O>({ toolOf }: Pick<CallPathOptions<I, O>, 'toolOf'>, input: I): string | undefined {
+export function toolName<I>({ toolOf }: { toolOf?: ((input: I) => string | undefined) | undefined }, input: I) {
   try {
     const tool = toolOf?.(input);
     return typeof tool === 'string' && tool !== '' ? tool : undefined;
