@@ -66,7 +66,7 @@ export function withoutCause(failure: FailureFacts): RecordedFailure {
 }
 
 /** A copy without names that have no value. */
-export function withoutMissing<T extends object>(values: T): Partial<T> {
+function withoutMissing<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
