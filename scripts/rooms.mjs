@@ -221,7 +221,7 @@ export const floors = [
       room: 'gateway',
       purpose: 'Composes all of it; does nothing else.',
       begin: 'gateway.ts',
-      next: ['gatewayScope.ts', 'gatewayLife.ts'],
+      next: ['gatewayScope.ts'],
     },
   ],
   [

@@ -1,19 +1,19 @@
-import { alertOrigin } from './alertOrigin.ts';
-import { refusing } from './refusing.ts';
-import { superviseDelivery } from './alertDelivery.ts';
-import type { CheckedAlerts } from '../runtime/alertOptions.ts';
+import { hostname } from 'node:os';
 import type { OpenAlert } from '../policy/alertRecord.ts';
-import { type AlertRule, defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import { nextOfAlert } from '../policy/alertText.ts';
+import { type AlertRule, defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import type { FactOf, Told } from '../policy/facts.ts';
 import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';
+import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { EventRow } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
+import { superviseDelivery } from './alertDelivery.ts';
 import { AlertWatch } from './alertWatch.ts';
-import { undeliveredAlerts } from './undelivered.ts';
 import type { EarlierIncident } from './incident.ts';
+import { refusing } from './refusing.ts';
+import { undeliveredAlerts } from './undelivered.ts';
 
 /** The alerts of a runtime, which end with it. */
 export interface SupervisedAlerts {
@@ -114,4 +114,15 @@ function toIncident({ category, type, at, metadata }: EventRow): EarlierIncident
   if (type === 'crashed' || type === 'restart_failed') return { integration, kind: 'crash', cause: 'crashes', at };
   const isCall = type === 'failure' && metadata['alerts'] !== false && !integration.startsWith('hook:');
   return isCall ? { integration, kind, cause: 'failures', at } : undefined;
+}
+
+/** Returns the origin of the alerts of a runtime. A store in memory is no database that a command could look into. */
+function alertOrigin({ name, store: storeOf }: Pick<Runtime, 'name' | 'store'>): AlertOrigin {
+  const store = storeOf();
+  return {
+    host: hostname(),
+    pid: process.pid,
+    gateway: name,
+    ...(store?.persistent === true && { database: store.path }),
+  };
 }

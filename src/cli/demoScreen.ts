@@ -5,11 +5,10 @@ import { watchdogMs } from '../demo/watchdogFault.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { textWidth } from '../policy/textWidth.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
-import { demoColumns, demoRow, outcomeLine } from './demoTable.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle } from './style.ts';
-import { type Cell, renderTable, textBelow } from './table.ts';
+import { type Cell, type Column, renderTable, textBelow } from './table.ts';
 
 /** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
 export interface DemoScreen {
@@ -101,4 +100,46 @@ function verdict({ ok, faults, problems, elapsedMs }: TourReport): string {
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+/** The closing table of the tour. What is left out first is said elsewhere: what was recorded in the events, the times in the lines above. */
+const demoColumns: readonly Column[] = [
+  { title: 'FAULT' },
+  { title: 'THE CALLER GOT' },
+  { title: 'TOOK', align: 'right', rank: 1 },
+  { title: 'SESSION' },
+  { title: 'HEARTBEATS', align: 'right', rank: 2 },
+  { title: 'RECORDED', rank: 3 },
+];
+
+/** Draws one row of the closing table. @param paint - of the name. */
+export function demoRow(report: FaultReport, paint: (text: string) => string): readonly Cell[] {
+  const { fault, got, elapsedMs, next, recorded } = report;
+  return [
+    { text: fault, paint },
+    outcomeText(got),
+    formatDuration(elapsedMs),
+    next.answered ? 'answered' : 'nothing',
+    String(next.heartbeats),
+    recorded[0] ?? 'nothing',
+  ];
+}
+
+/** Describes the outcome that the caller got, for the line that is printed then, and the cause. */
+export function outcomeLine({ got }: FaultReport): { readonly text: string; readonly cause?: string } {
+  const text = outcomeText(got);
+  if (got.message === undefined) return { text };
+  return { text, cause: got.status === 'ok' ? `despite: ${got.message}` : got.message };
+}
+
+function outcomeText({ status, kind, synthetic, retries }: FaultReport['got']): string {
+  const times = retries === 0 ? '' : `, ${retries} ${retries === 1 ? 'retry' : 'retries'}`;
+  switch (status) {
+    case 'ok':
+      return `result${times}`;
+    case 'error':
+      return `${synthetic ? 'synthetic' : 'error'}: ${kind ?? 'no record'}${times}`;
+    case 'nothing':
+      return 'nothing';
+  }
 }

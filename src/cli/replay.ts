@@ -1,5 +1,5 @@
 import { counted } from '../incident/incidentFiles.ts';
-import { readIncident, IncidentError } from '../incident/readIncident.ts';
+import { IncidentError, readIncident } from '../incident/readIncident.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { replay as play } from '../replay/replay.ts';
@@ -10,7 +10,6 @@ import { defineCommand } from './command.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { foldedLines } from './foldedLines.ts';
 import { createStyle } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { wrapLines } from './wrap.ts';
@@ -124,4 +123,33 @@ function differenceText(first: ReplayLine | undefined, red: (text: string) => st
   const end = 'It ends otherwise';
   // Painted when it is wrapped: a colour has no width.
   return wrapLines([`${end}. First at ${at}: ${what}`], width).replace(end, () => red(end));
+}
+
+/** Lines that are shown before and after one that is not the same. */
+const around = 3;
+/** A run of lines that is no longer is not worth a fold. */
+const shortRun = 2;
+/** A timeline in which all is the same is shown whole up to here. */
+const shortTimeline = 12;
+
+/** A timeline as a diff shows it: what differs with what is around it, and of each run of other lines their number. */
+export function foldedLines(lines: readonly ReplayLine[]): readonly (ReplayLine | number)[] {
+  if (lines.length <= shortTimeline && lines.every(({ isSame }) => isSame)) return lines;
+  const rows: (ReplayLine | number)[] = [];
+  let run: ReplayLine[] = [];
+  const close = (): void => {
+    rows.push(...(run.length > shortRun ? [run.length] : run));
+    run = [];
+  };
+  for (const [index, line] of lines.entries()) {
+    const isNear = lines.slice(Math.max(0, index - around), index + around + 1).some(({ isSame }) => !isSame);
+    if (!isNear) {
+      run.push(line);
+      continue;
+    }
+    close();
+    rows.push(line);
+  }
+  close();
+  return rows;
 }

@@ -1,10 +1,10 @@
 import type { CallOptions } from '../calls/callOptions.ts';
 import { CallableIntegration } from '../calls/integration.ts';
 import type { AttemptContext, Fallback } from '../calls/operation.ts';
-import type { Outcome } from '../policy/failure.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { FailureFacts, FailureReason, Outcome } from '../policy/failure.ts';
 import { healthMs } from '../protocol/codex/requests.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
-import { describeTimeout, timedOut } from './codexLimits.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import type { CodexScope } from './codexScope.ts';
 import type { CodexProcess } from './codexServer.ts';
@@ -54,4 +54,23 @@ export class CodexCalls {
   begun({ call }: AttemptContext, turn: RunningTurn): void {
     this.#turns.set(call, turn);
   }
+}
+
+/** Describes the limit that a turn ran into. */
+export function describeTimeout(reason: FailureReason, limitMs: number): string {
+  const limit = formatDuration(limitMs);
+  return reason === 'idle_timeout' ? `Codex made no progress for ${limit}` : `Codex was not done within ${limit}`;
+}
+
+/**
+ * A turn that ran nothing has had no effect; why Codex kept trying is worth more than how long. A turn is interrupted by its id: before Codex
+ * has named it nothing is there to interrupt.
+ */
+export function timedOut(facts: FailureFacts, turn: RunningTurn | undefined): FailureFacts {
+  if (turn === undefined) return facts;
+  const { lastRetry, effects } = turn;
+  const interrupted = turn.id === undefined ? '' : '; the turn is interrupted';
+  const said = lastRetry === undefined ? '' : `; Codex said last: ${lastRetry}`;
+  const message = `${facts.message}${interrupted}${said}`;
+  return { ...facts, message, outcome: effects === 'none' ? 'failed' : 'unknown' };
 }

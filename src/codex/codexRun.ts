@@ -1,10 +1,11 @@
-import type { IncomingRequest, RequestEnd } from '../actors/rpc/rpcPeerTypes.ts';
 import type { Subscribers } from '../actors/rpc/rpcPeerSubscribers.ts';
+import type { IncomingRequest, RequestEnd } from '../actors/rpc/rpcPeerTypes.ts';
 import type { Approver } from '../integrations/approvals/approvals.ts';
 import type { ConnectionEmitted, ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { inTime } from '../policy/inTime.ts';
 import { say } from '../policy/logger.ts';
 import { recordIn } from '../protocol/agentReport.ts';
 import { BegunCommands } from '../protocol/codex/begunCommands.ts';
@@ -12,13 +13,13 @@ import { readNotice } from '../protocol/codex/notifications.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import type { CodexConnection, CodexConnectionHost, HowLost } from './codexConnection.ts';
 import { codexConnectionLogic } from './codexLink.ts';
-import type { RunScope } from './codexRunScope.ts';
-import type { CodexScope } from './codexScope.ts';
-import { drain } from './codexDrain.ts';
 import { LiveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
 import { Questions } from './codexQuestions.ts';
+import type { RunScope } from './codexRunScope.ts';
+import type { CodexScope } from './codexScope.ts';
 import { codexTelemetry } from './codexTelemetry.ts';
+import type { ThreadState } from './codexThreadState.ts';
 
 /** Owner that decides for the app-server about one of its processes. None of these may throw. */
 export interface CodexRunOwner {
@@ -187,4 +188,19 @@ export class CodexRun implements CodexConnectionHost {
     const method = how === 'normal' ? 'app_server_closed' : 'app_server_crashed';
     this.#subscribers.end({ method, params: { reason: facts.reason ?? facts.kind, message: facts.message } });
   }
+}
+
+/** Has turns end and threads take no more input. Resolves when the work has ended, however it did, or at the limit in ms. */
+async function drain(
+  clock: Clock,
+  threads: Iterable<ThreadState>,
+  work: Iterable<Promise<unknown>>,
+  limitMs: number,
+): Promise<void> {
+  for (const thread of threads) {
+    thread.closed = true;
+    thread.turn?.cancel(new Error('Codex is being stopped'));
+  }
+  const ended = Promise.all(work).catch(() => undefined);
+  await inTime(ended, { clock, limitMs });
 }

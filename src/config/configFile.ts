@@ -5,7 +5,6 @@ import JSON5 from 'json5';
 import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { isPlainObject } from './layers.ts';
-import { plainCopy } from './plainCopy.ts';
 import { excessOf, maxFileBytes } from './size.ts';
 
 /** The names of a configuration file, of which a directory may have one. */
@@ -154,4 +153,36 @@ function messageOf(error: unknown): string {
   if (message === undefined) return typeof error === 'object' && error !== null ? 'an object' : String(error);
   const name = readString(error, 'name') ?? 'Error';
   return `${name}: ${message}`.split('\n', 1)[0] ?? name;
+}
+
+/** No configuration is as deep. */
+const deepest = 50;
+
+/**
+ * A copy of plain objects and arrays, each getter and trap asked once; what else there is stays itself.
+ * @throws whatever a getter or a trap throws.
+ */
+function plainCopy(value: unknown): unknown {
+  const copies = new Map<unknown, unknown>();
+  const copy = (each: unknown, depth: number): unknown => {
+    const known = copies.get(each);
+    // A value that holds itself does so in the copy.
+    if (known !== undefined || depth > deepest) return known;
+    if (Array.isArray(each)) {
+      const items: unknown[] = [];
+      copies.set(each, items);
+      for (const item of each as readonly unknown[]) items.push(copy(item, depth + 1));
+      return items;
+    }
+    if (!isPlainObject(each)) return each;
+    const fields: Record<string, unknown> = {};
+    copies.set(each, fields);
+    for (const [key, field] of Object.entries(each)) {
+      const own = { value: copy(field, depth + 1), enumerable: true, writable: true, configurable: true };
+      // An assignment to `__proto__` would change what the object is.
+      Object.defineProperty(fields, key, own);
+    }
+    return fields;
+  };
+  return copy(value, 0);
 }

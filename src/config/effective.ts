@@ -1,11 +1,11 @@
-import type { LoadedConfig } from './configTypes.ts';
 import { durationText } from '../policy/durationText.ts';
-import { valueAt } from './issues.ts';
 import { pathText } from '../policy/optionProblem.ts';
-import { anyName, choicesOf, configKeys, defaultOf, isSecret, keyAt, unitOf, variableAt } from './keys.ts';
-import { derivedDefaults } from './derivedDefaults.ts';
-import { leafPaths } from './layers.ts';
+import { checkPolicies } from '../policy/policies.ts';
+import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
 import { alertValues, integrationValues } from './integrationValues.ts';
+import { valueAt } from './issues.ts';
+import { anyName, choicesOf, configKeys, defaultOf, isSecret, keyAt, unitOf, variableAt } from './keys.ts';
+import { leafPaths } from './layers.ts';
 import { type ImpliedValue, type PresetSource, presetValues } from './presetValues.ts';
 import type { ConfigSource } from './problems.ts';
 
@@ -148,4 +148,14 @@ function bytesText(bytes: number): string {
     ] as const
   ).find(([, each]) => bytes % each === 0) ?? ['B', 1];
   return `${bytes / size} ${unit}`;
+}
+
+/** The defaults that depend on what was set. */
+function derivedDefaults({ store, policies }: ConfigOptions): ReadonlyMap<string, unknown> {
+  const { maxAttempts, backoff } = checkPolicies(policies).presets.toolCall.retry;
+  return new Map<string, unknown>([
+    ['control', store !== undefined && store !== ':memory:'],
+    ['toolCallRetry.maxAttempts', maxAttempts],
+    ['toolCallRetry.backoffMs', backoff.kind === 'list' ? backoff.delaysMs : undefined],
+  ]);
 }

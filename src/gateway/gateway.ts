@@ -1,24 +1,25 @@
-import { shownWhy } from '../runtime/shownWhy.ts';
-import type { SessionWhy } from '../sessions/why.ts';
-import { superviseApproval } from '../integrations/approvals/approvals.ts';
-import { gatewayIntegrations } from './gatewayIntegrations.ts';
-import { gatewayLife } from './gatewayLife.ts';
-import { checkGatewayOptions } from '../runtime/runtimeOptions.ts';
-import { gatewayScope, type GatewayScope } from './gatewayScope.ts';
-import { untakenMessages } from './untaken.ts';
-import type { CreateGatewayOptions, Gateway } from './gatewayTypes.ts';
-import { withInspection } from '../inspector/inspection.ts';
-import { sessionMachine, type SessionRef } from '../machines/session.ts';
-import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
-import { withRegistry } from '../runtime/registryOf.ts';
-import { show } from '../policy/options.ts';
-import { readStoredName } from '../policy/storedName.ts';
-import { guardProcess } from '../runtime/processGuard.ts';
-import { type Session, SupervisedSession } from '../sessions/session.ts';
-import type { SessionOptions } from '../sessions/sessionOptions.ts';
-import { withSessionDefaults } from '../sessions/sessionDefaults.ts';
-import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
+import { withInspection } from '../inspector/inspection.ts';
+import { superviseApproval } from '../integrations/approvals/approvals.ts';
+import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts';
+import { sessionMachine, type SessionRef } from '../machines/session.ts';
+import { duration, type KeysOf } from '../policy/optionKeys.ts';
+import { show } from '../policy/options.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { readStoredName } from '../policy/storedName.ts';
+import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
+import { guardProcess } from '../runtime/processGuard.ts';
+import { withRegistry } from '../runtime/registryOf.ts';
+import { checkGatewayOptions } from '../runtime/runtimeOptions.ts';
+import { shownWhy } from '../runtime/shownWhy.ts';
+import { type Session, SupervisedSession } from '../sessions/session.ts';
+import { withSessionDefaults } from '../sessions/sessionDefaults.ts';
+import type { SessionOptions } from '../sessions/sessionOptions.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import { gatewayIntegrations } from './gatewayIntegrations.ts';
+import { gatewayScope, type GatewayScope } from './gatewayScope.ts';
+import type { CreateGatewayOptions, Gateway, StopOptions } from './gatewayTypes.ts';
+import { untakenMessages } from './untaken.ts';
 
 const reportModule = lateModule(() => import('../runtime/reportOfRuntime.ts'));
 const metricsModule = lateModule(() => import('../runtime/ownMetrics.ts'));
@@ -135,4 +136,33 @@ function coreGateway(scope: GatewayScope): Gateway {
     },
   });
   return withRegistry(registry, gateway);
+}
+
+/** Gives the start and the stop of a gateway. */
+function gatewayLife({ registry, kept, reminder, alerts, show }: GatewayScope): Pick<Gateway, 'start' | 'stop'> {
+  return {
+    async start() {
+      reminder.end();
+      await registry.start();
+      // Stopped meanwhile: the store is being closed.
+      if (registry.stopped) return;
+      await alerts?.start();
+      registry.tellUnused();
+      await kept.start(await show());
+    },
+    stop(options = {}) {
+      const checked = checkStop(options);
+      reminder.end();
+      return registry.stop(checked);
+    },
+  };
+}
+
+const stopKeys = { drainMs: duration({ zero: true, default: 0 }) } satisfies KeysOf<StopOptions>;
+
+/** @throws TypeError or RangeError that names the option and its value. */
+function checkStop(options: StopOptions | string): { readonly drainMs: number } {
+  // Signal names come here from `process.once('SIGTERM', gateway.stop)`; a throw there would end the process with its children left behind.
+  if (typeof options === 'string') return { drainMs: 0 };
+  return readOptions('options', options, stopKeys);
 }

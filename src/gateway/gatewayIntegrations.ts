@@ -1,29 +1,30 @@
-import { rateOptionKeys, type RateOptions, ratePartsOf } from '../calls/rateOptions.ts';
+import type { ProbePort } from '../calls/boundRule.ts';
 import { namedTool } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import type { CallSettings } from '../calls/callSettings.ts';
 import { CallableIntegration, type Integration } from '../calls/integration.ts';
-import type { GatewayScope } from './gatewayScope.ts';
-import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
+import { rateOptionKeys, type RateOptions, ratePartsOf } from '../calls/rateOptions.ts';
+import { reconciledTools } from '../calls/reconciledTools.ts';
+import { commandForms, functionForms, httpForms, mcpForms, type ToolForms } from '../calls/requestForms.ts';
 import { superviseHttp } from '../integrations/http/http.ts';
 import { CallableHttp } from '../integrations/http/httpIntegration.ts';
 import { httpKeys } from '../integrations/http/httpOptions.ts';
 import { effectOfRequest } from '../integrations/http/httpRequest.ts';
 import { refusedStream } from '../integrations/http/refusedStream.ts';
 import { mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
-import { type Effect, effects } from '../policy/effects.ts';
-import { callback, choice, type KeysOf, section } from '../policy/optionKeys.ts';
-import { policyKey } from '../policy/policyInput.ts';
-import { reconcileKey } from '../policy/reconcileRule.ts';
-import { reconciledTools } from '../calls/reconciledTools.ts';
-import { probePort } from './probePort.ts';
-import { commandForms, functionForms, httpForms, mcpForms, type ToolForms } from '../calls/requestForms.ts';
-import { readGiven, readValue } from '../policy/readOptions.ts';
-import { toolsKey } from '../policy/toolOptions.ts';
-import type { Tools } from '../policy/toolOptions.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { subprocessKeys } from '../integrations/subprocess/subprocessOptions.ts';
+import { type Effect, effects } from '../policy/effects.ts';
+import type { Failure, Outcome } from '../policy/failure.ts';
+import { callback, choice, type KeysOf, section } from '../policy/optionKeys.ts';
+import { policyKey } from '../policy/policyInput.ts';
+import { readGiven, readValue } from '../policy/readOptions.ts';
+import { reconcileKey } from '../policy/reconcileRule.ts';
+import { toolLimits, type Tools, toolsKey } from '../policy/toolOptions.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
+import type { GatewayScope } from './gatewayScope.ts';
+import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
 import type { ToolTarget } from './sessionTools.ts';
 
 type Declaring = Pick<Gateway, 'integration' | 'http' | 'mcpServer' | 'subprocess'>;
@@ -149,3 +150,58 @@ interface AboutTools {
 }
 
 type Declared = Pick<FunctionOptions, 'effect' | 'tools' | 'reconcile'>;
+
+/** Lets rules reach the tools of a gateway. */
+export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
+  return {
+    call(integration, tool, input, { signal, timeoutMs }) {
+      const target = targets.get(integration);
+      if (target === undefined) return Promise.resolve(notFound(integration, `There is no integration ${integration}`));
+      // Nobody has said that a tool that it does not declare only reads.
+      if (target.lacks?.(tool) === true)
+        return Promise.resolve(notFound(integration, `${integration} declares no tool ${tool}: it was not asked`));
+      const { path, tools } = target;
+      const own = tools.get(tool);
+      const { retry } = path.policy;
+      const ownLimits = toolLimits(path.policy.limits, own);
+      const settings: CallSettings<unknown, unknown> = {
+        ...ownLimits,
+        // A rule whose time was too short says nothing about the integration.
+        ownLimits,
+        overallMs: Math.min(ownLimits.overallMs, timeoutMs),
+        // A rule that got no answer asks again by itself.
+        retry: { ...retry, maxAttempts: 1 },
+        effect: 'readOnly',
+        label: tool,
+        session: undefined,
+        signal,
+        fallback: undefined,
+        underWay: true,
+        isQuestion: true,
+      };
+      return new Promise((resolve) => {
+        path.start(target.request(tool, input), settings, resolve);
+      });
+    },
+    read: (integration, answer) => targets.get(integration)?.forms.read(answer),
+    beside: (integration, answer) => targets.get(integration)?.forms.beside?.(answer),
+    effect(integration, tool, input) {
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      return own?.effect ?? target?.effectOf?.(input) ?? own?.learnedEffect?.() ?? target?.effect;
+    },
+  };
+}
+
+function notFound(integration: string, message: string): Outcome<unknown> {
+  const failure: Failure = {
+    kind: 'permanent',
+    reason: 'not_found',
+    message,
+    outcome: 'not_started',
+    integration,
+    attempts: 0,
+    retryable: false,
+  };
+  return { ok: false, failure };
+}

@@ -1,16 +1,17 @@
-import { type SupervisedAlerts, superviseAlerts } from '../alerts/superviseAlerts.ts';
+import { superviseAlerts, type SupervisedAlerts } from '../alerts/superviseAlerts.ts';
 import { createInspection, type Inspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
+import type { Clock } from '../policy/clock.ts';
+import { type Logger, say } from '../policy/logger.ts';
 import { Adoption } from '../runtime/adoption.ts';
 import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
-import { seeRuns } from '../runtime/seeRuns.ts';
 import { OwnFigures } from '../runtime/ownFigures.ts';
 import { Registry } from '../runtime/registry.ts';
 import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
+import { seeRuns } from '../runtime/seeRuns.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { createToolPort, type ToolTarget } from './sessionTools.ts';
-import { StartReminder } from './startReminder.ts';
 
 /** Additions of a gateway to its registry. */
 export interface GatewayScope {
@@ -74,4 +75,34 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
     figures: new OwnFigures(registry),
     show: () => shown.open(),
   };
+}
+
+/** Says, once, that messages wait for the start of their gateway: nobody else would, and a process that awaits them ends without a word. */
+class StartReminder {
+  readonly #clock: Pick<Clock, 'nextTurn'>;
+  readonly #logger: Logger | undefined;
+  #isOver = false;
+
+  constructor(clock: Pick<Clock, 'nextTurn'>, logger: Logger | undefined) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** The gateway is being started, or stopped. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** A session was sent a message. A program may well start its gateway in the same turn of its event loop. */
+  sent(session: string): void {
+    if (!this.#isOver) this.#clock.nextTurn(() => this.#remind(session));
+  }
+
+  #remind(session: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const text = `The session ${session} has a message, and its gateway has not started yet: messages wait for gateway.start()`;
+    if (this.#logger === undefined) process.emitWarning(text, 'UnwedgeWarning');
+    else say(this.#logger, 'warn', text);
+  }
 }

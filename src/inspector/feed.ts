@@ -1,11 +1,12 @@
-import { sanitize } from '../policy/sanitize.ts';
 import type { Readable } from 'node:stream';
-import type { AnyActorRef, AnyTransitionDefinition, InspectionEvent } from 'xstate';
+import { type AnyActorRef, type AnyTransitionDefinition, createMachine, type InspectionEvent } from 'xstate';
 import type { Clock } from '../policy/clock.ts';
+import { sanitize } from '../policy/sanitize.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
 import { actorsBelow, configOf, kindOf } from './actors.ts';
-import { chartFor } from './charts.ts';
+import { chartOf, type ChartTransition, transitionOf } from './chart.ts';
 import type { Disclose } from './disclose.ts';
+import { drawChart } from './drawing/drawChart.ts';
 import { createFrameWriter } from './frameWriter.ts';
 import type { OwnFrame } from './frames.ts';
 import { createViewer, type Viewer, type ViewerOptions } from './viewer.ts';
@@ -159,4 +160,41 @@ function senderOf(source: AnyActorRef | undefined): string | undefined {
 function edgesOf(ref: AnyActorRef, taken: readonly AnyTransitionDefinition[]): readonly number[] {
   const config = configOf(ref);
   return config === undefined ? [] : taken.flatMap((transition) => chartFor(config).edgeOf(transition) ?? []);
+}
+
+/** The chart of a machine, drawn. */
+interface DrawnChart {
+  /** Tells it from those of other machines of this process. */
+  readonly id: number;
+  readonly svg: string;
+  /** The place of a transition among those of the chart. */
+  edgeOf(taken: AnyTransitionDefinition): number | undefined;
+}
+
+const drawn = new WeakMap<object, DrawnChart>();
+let last = 0;
+
+/** Draws a machine from its configuration, once. */
+function chartFor(config: object): DrawnChart {
+  let chart = drawn.get(config);
+  if (chart === undefined) {
+    chart = draw(config);
+    drawn.set(config, chart);
+  }
+  return chart;
+}
+
+function draw(config: object): DrawnChart {
+  // Drawing the machine does not need what it does; and what runs may be hidden behind other logic.
+  const chart = chartOf(createMachine(config));
+  const places = new Map<string, number>();
+  chart.transitions.forEach((transition, place) => {
+    if (!places.has(keyOf(transition))) places.set(keyOf(transition), place);
+  });
+  last += 1;
+  return { id: last, svg: drawChart(chart), edgeOf: (taken) => places.get(keyOf(transitionOf(taken))) };
+}
+
+function keyOf({ from, to, on, guard }: ChartTransition): string {
+  return JSON.stringify([from, to, on, guard]);
 }

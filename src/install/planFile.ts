@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type Document, bytesOf, readDocument } from './document.ts';
-import { checkSame } from './check.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFile } from './configFile.ts';
+import { bytesOf, type Document, readDocument, readValue } from './document.ts';
 import type { EntryReport } from './entry.ts';
-import { type OwnSetting, takeSetting, writeSetting } from './fileSetting.ts';
+import { type OwnSetting, restoreSetting, takeSetting, writeSetting } from './fileSetting.ts';
 import type { EntryRecord, FileRecord, SettingRecord } from './record.ts';
 import { applyEdits, type TextEdit } from './textEdits.ts';
 import { DocumentError } from './tree.ts';
-import { type Unwrapped, unwrapEntries } from './unwrapFile.ts';
-import { type Wrapping, wrapEntries } from './wrapFile.ts';
+import { unwrapEntries, type Unwrapped } from './unwrapFile.ts';
+import { wrapEntries, type Wrapping } from './wrapFile.ts';
 
 /** Plan for a file, before anything is written. */
 export interface FilePlan {
@@ -125,4 +125,28 @@ export function planUnwrap(
   const isExact = record === undefined ? undefined : hashOf(original) === record.original;
   const after = edits.length === 0 ? undefined : original;
   return { document, edits, entries, after, original, records: [], isExact };
+}
+
+/**
+ * Checks that two texts of a file say the same, but for what is ours in the first one. Read by another parser than the one that made the second.
+ * @throws {@link DocumentError} when they do not, or when one cannot be read.
+ */
+export function checkSame(document: Document, other: string, ours: readonly Unwrapped[], setting?: OwnSetting): void {
+  const value = readValue(document.text, document.format);
+  for (const entry of ours) restore(value, entry);
+  if (setting !== undefined) restoreSetting(value as Record<string, unknown>, setting);
+  if (!isDeepStrictEqual(value, readValue(other, document.format))) {
+    throw new DocumentError('what would be written does not say the same as before');
+  }
+}
+
+type Fields = Record<string | number, unknown>;
+
+function restore(root: unknown, { path, commandKey, command, args }: Unwrapped): void {
+  let at = root as Fields | undefined;
+  for (const step of path) at = at?.[step] as Fields | undefined;
+  if (at === undefined) return;
+  at[commandKey] = command;
+  if (args === 'none') delete at['args'];
+  else if (args !== undefined) at['args'] = args;
 }

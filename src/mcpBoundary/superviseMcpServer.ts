@@ -1,6 +1,7 @@
-import type { Duration } from '../policy/duration.ts';
-import type { FactType } from '../policy/facts.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { Duration } from '../policy/duration.ts';
+import { factTypes } from '../policy/factTypes.ts';
+import type { Fact, FactType, Told } from '../policy/facts.ts';
 import { checkLogger, type HostLogger, loggerKey } from '../policy/hostLogger.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import {
@@ -16,11 +17,15 @@ import {
   text,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
+import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import { createFactRedactor } from '../redaction/redactFact.ts';
+import { createRedactedLogger } from '../redaction/redactLogger.ts';
+import type { Store } from '../store/store.ts';
+import { type Bus, createBus } from '../telemetry/bus.ts';
 import type { Listener } from '../telemetry/listener.ts';
 import { type BoundarySettings, checkBoundary, handlerKeys, type HandlerLimits } from './boundaryOptions.ts';
 import { bounded } from './errorBoundary.ts';
 import { callsInFlight } from './runningCall.ts';
-import { createServerRecords } from './serverRecords.ts';
 import { type ServerProcess, watchServerProcess } from './serverProcess.ts';
 import { isConnected, type McpServerLike, wrapTools } from './toolRegistration.ts';
 
@@ -154,3 +159,47 @@ const stderrLogger: Logger = {
   warn: (line) => void process.stderr.write(`${line}\n`),
   error: (line) => void process.stderr.write(`${line}\n`),
 };
+
+/** Place where a server tells its facts, and keeps those that stores keep. */
+interface ServerRecords {
+  readonly bus: Bus;
+  /** Resolves to whether all that was told is where it was asked to be. */
+  flush(): Promise<boolean>;
+  /** Flushes and closes. */
+  close(): Promise<void>;
+}
+
+/** Facts told while the store opens; what is told beyond is not kept. */
+const maxEarly = 1000;
+
+/** @param path - of the store; nothing is kept without one. */
+export function createServerRecords(clock: Clock, logger: Logger | undefined, path: string | undefined): ServerRecords {
+  const redact = createFactRedactor(new KnownSecrets(process.env));
+  const quiet = logger === undefined ? undefined : createRedactedLogger(logger, redact);
+  const bus = createBus({ clock, logger: quiet, redact, types: factTypes });
+  if (path === undefined) {
+    return { bus, flush: () => Promise.resolve(true), close: () => Promise.resolve(bus.close()) };
+  }
+  const early: Told<Fact>[] = [];
+  let store: Store | undefined;
+  bus.on('*', (fact) => {
+    if (store !== undefined) store.record(fact);
+    else if (early.length < maxEarly) early.push(fact);
+  });
+  // Imported now: a server that keeps nothing is spared the loading, and nobody waits for it.
+  const opening = import('../store/openStore.ts').then(async ({ openStore }) => {
+    store = await openStore({ path, clock, facts: bus, logger: quiet });
+    for (const fact of early.splice(0)) store.record(fact);
+    return store;
+  });
+  return {
+    bus,
+    // At once where it can be: after an error that ends the process there is no later.
+    flush: async () => (store ?? (await opening)).flush(),
+    async close() {
+      const opened = await opening;
+      await opened.close();
+      bus.close();
+    },
+  };
+}

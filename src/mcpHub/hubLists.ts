@@ -2,10 +2,9 @@ import type { Clock } from '../policy/clock.ts';
 import { inTime } from '../policy/inTime.ts';
 import { elementSpans, memberSpan } from '../protocol/mcp/jsonSpans.ts';
 import { fieldsOf, type McpParams } from '../protocol/mcp/message.ts';
+import { type Freshness, freshnessOf, mergedFreshness } from './freshness.ts';
 import type { HubMember } from './hubMember.ts';
 import { HubNames, type LeftOut } from './hubNames.ts';
-import { freshnessOf, type Freshness, mergedFreshness } from './freshness.ts';
-import { templateMatches } from './uriTemplate.ts';
 
 /** The lists that servers have, and by what the client asks for one of their items. */
 const kinds = {
@@ -169,4 +168,27 @@ function itemsIn(text: string, method: ListMethod): Item[] {
 export function withMember(text: string, name: string, value: string, from = 0): string {
   const span = memberSpan(text, name, from);
   return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
+}
+
+/** Longest URI and template that are compared, in characters. */
+const longest = 4096;
+
+/**
+ * Tells whether a URI can be made of a template (RFC 6570): the text between its expressions stands in the URI, in order. An expression may be anything, so
+ * that this says yes to some that the template cannot make; in linear time, since both come from elsewhere.
+ */
+export function templateMatches(template: string, uri: string): boolean {
+  if (template.length > longest || uri.length > longest) return false;
+  const texts = template.split(/\{[^{}]*\}/);
+  const [first = '', ...others] = texts;
+  const last = others.pop();
+  if (last === undefined) return template === uri;
+  if (!uri.startsWith(first)) return false;
+  let at = first.length;
+  for (const text of others) {
+    const found = uri.indexOf(text, at);
+    if (found < 0) return false;
+    at = found + text.length;
+  }
+  return uri.length - last.length >= at && uri.endsWith(last);
 }

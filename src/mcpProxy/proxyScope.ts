@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Incarnations } from '../calls/callPathOptions.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { createSessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createOutlet, type Line } from './outlet.ts';
 import { HandshakeOnRecord } from './handshakeOnRecord.ts';
 import type { HandshakeShelf } from './handshakeShelf.ts';
-import { ProcessIncarnations } from './processIncarnations.ts';
+import { createOutlet, type Line } from './outlet.ts';
 import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';
 import type { Wire } from './wire.ts';
@@ -80,5 +80,32 @@ export class ProxyScope {
   /** An id of a request that neither side uses. */
   nextId(): string {
     return `unwedge-${this.#nonce}-${++this.#lastId}`;
+  }
+}
+
+/** The processes of a server, one after another. One whose end nobody told of is not known to be gone. */
+class ProcessIncarnations implements Incarnations {
+  /** Incarnations that may be at work. */
+  readonly #alive = new Set<number>();
+  #last = 0;
+
+  get current(): number | undefined {
+    return this.#last === 0 ? undefined : this.#last;
+  }
+
+  isGone(incarnation: number | undefined): boolean {
+    return incarnation !== undefined && incarnation <= this.#last && !this.#alive.has(incarnation);
+  }
+
+  /** Begins one. @returns its number. */
+  begins(): number {
+    this.#last++;
+    this.#alive.add(this.#last);
+    return this.#last;
+  }
+
+  /** Nothing is left of one. @returns whether that is news. */
+  ended(incarnation: number): boolean {
+    return this.#alive.delete(incarnation);
   }
 }

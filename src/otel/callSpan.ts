@@ -1,12 +1,20 @@
-import { type Context, context, type Span, SpanStatusCode } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  isSpanContextValid,
+  propagation,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import type { CallEnd, CallTrace, Reconciling, TraceContext } from '../calls/tracing.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import {
   attributesOfAnswer,
   attributesOfFailure,
-  callsOfAnswer,
   type CallShape,
+  callsOfAnswer,
   figuresOfAnswer,
   own,
   standard,
@@ -14,7 +22,6 @@ import {
 import type { Instruments } from './instruments.ts';
 import type { RedactedTexts } from './redactedTexts.ts';
 import { spanTime } from './spanTime.ts';
-import { traceHeaders } from './traceHeaders.ts';
 
 /** Parts that the spans of one gateway share. */
 export interface SpanScope {
@@ -125,4 +132,22 @@ export class CallSpan implements CallTrace {
       [own.failureMessage]: texts.text(message),
     };
   }
+}
+
+/**
+ * A context as it is handed on: as the propagator of the host says, and where it has none, by W3C Trace Context. Undefined where there is
+ * no trace.
+ */
+function traceHeaders(context: Context): TraceContext | undefined {
+  const span = trace.getSpanContext(context);
+  if (span === undefined || !isSpanContextValid(span)) return undefined;
+  const headers: Record<string, string> = {};
+  propagation.inject(context, headers);
+  if (Object.keys(headers).length > 0 || propagation.fields().length > 0) return headers;
+  const flags = (span.traceFlags & 0xff).toString(16).padStart(2, '0');
+  const state = span.traceState?.serialize() ?? '';
+  return {
+    traceparent: `00-${span.traceId}-${span.spanId}-${flags}`,
+    ...(state !== '' && { tracestate: state }),
+  };
 }

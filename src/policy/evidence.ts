@@ -1,14 +1,14 @@
 import { byClientLimit } from './clientLimits.ts';
 import { byOwnCode } from './databaseCodes.ts';
 import { type ErrorBody, errorBody } from './errorBody.ts';
-import { read, readString } from './errorChain.ts';
+import { read, readMessage, readString } from './errorChain.ts';
 import { byCloseCode, byName } from './errorCodes.ts';
 import { nameMeaning } from './errorNames.ts';
 import { byExit } from './exitCodes.ts';
+import type { EffectOutcome, FailureKind } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { byGrpc } from './grpcStatus.ts';
 import type { RetryHint } from './hints.ts';
-import { byRedis } from './redisReply.ts';
 import { answerMeaning, byStatus } from './httpStatus.ts';
 import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
 import { sharpenedByName } from './sharpened.ts';
@@ -92,4 +92,24 @@ function hinted(found: Finding, { fields }: ErrorBody, wallNow: number): Finding
   if (found.hint?.retryAfterMs !== undefined) return found;
   const { retryAfterMs } = fieldHint(fields, wallNow);
   return retryAfterMs === undefined ? found : { ...found, hint: { ...found.hint, retryAfterMs } };
+}
+
+/** The first word of an error that Redis answers with. */
+const words: readonly (readonly [word: RegExp, kind: FailureKind, outcome: EffectOutcome])[] = [
+  [/^(?:NOAUTH|WRONGPASS|NOPERM|DENIED)$/, 'auth', 'failed'],
+  [/^(?:LOADING|BUSY|TRYAGAIN|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF)$/, 'transient', 'failed'],
+  [/^OOM$/, 'overloaded', 'failed'],
+  [/^UNBLOCKED$/, 'transient', 'unknown'],
+];
+
+/** Tells what an error that Redis answered with means: it refused the command before it did anything. */
+function byRedis(error: unknown): Finding | undefined {
+  const name = readString(error, 'name');
+  if (name !== 'ReplyError' && name !== 'SimpleError' && name !== 'ErrorReply') return undefined;
+  const message = readMessage(error);
+  const word = /^-?([A-Z]{2,})\b/.exec(message)?.[1];
+  if (word === undefined) return undefined;
+  if (/^-?ERR max number of clients/.test(message)) return { kind: 'transient', outcome: 'not_started', code: word };
+  const [, kind, outcome] = words.find(([pattern]) => pattern.test(word)) ?? [/x/, 'permanent', 'failed'];
+  return { kind, outcome, code: word };
 }

@@ -1,7 +1,18 @@
+import { classify } from '../policy/classify.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import type { AgentCommand } from './agentCommand.ts';
-import type { AgentReader, AgentReport, AgentSign } from './agentReport.ts';
+import {
+  type AgentEffects,
+  type AgentReader,
+  type AgentReport,
+  type AgentSign,
+  answer,
+  messageIn,
+  recordIn,
+  textIn,
+} from './agentReport.ts';
+import { CallCount } from './callCount.ts';
 import { createClaudeReader } from './claudeOutput.ts';
-import { createCodexReader } from './codexExec.ts';
 import { createLineSplitter } from './lines.ts';
 
 /** Longest line that is read, in bytes: an answer with all that led to it may be one. */
@@ -70,4 +81,107 @@ const ends = (line: string): boolean => /"type":"(?:result|agent_message|turn\.[
 
 function silentStream(report: AgentReport): AgentStream {
   return { push: () => undefined, end: () => undefined, report: () => report, missed: false };
+}
+
+/** Items that act; messages, reasoning, plans and searches do not, and an item of type `error` is a warning. */
+const acting: ReadonlySet<string> = new Set([
+  'collab_tool_call',
+  'command_execution',
+  'dynamic_tool_call',
+  'file_change',
+  'mcp_tool_call',
+]);
+/** Items that are calls of tools. */
+const tools: ReadonlySet<string> = new Set([...acting, 'web_search']);
+
+/** Beginning of Codex's notice that it asks again, whatever failed. */
+const asksAgain = /^Reconnecting\.\.\. /;
+
+/**
+ * Reads what `codex exec --json` prints, an event a line. The last event that ends a turn decides: some releases exit with 0 after a
+ * failed turn. A run may hold the same answer once for each of Codex's own attempts; the last one counts.
+ * @param retriesItself - whether Codex may repeat a failed request by itself, where that is known. We do not try again what Codex has
+ * repeated in vain: its attempts would be multiplied by ours (R-6).
+ */
+export function createCodexReader(retriesItself?: boolean): AgentReader {
+  let sessionId: string | undefined;
+  let text: string | undefined;
+  const asked = new CallCount();
+  let effects: AgentEffects = 'none';
+  let ended: 'completed' | 'failed' | undefined;
+  let error: string | undefined;
+  let askedAgain = false;
+  /** The notice of a retry after which nothing came yet. */
+  let notice: string | undefined;
+
+  const failureOf = (wallNow: number): FailureFacts => {
+    const facts = classify(new Error(error ?? 'Codex says that its turn failed'), { wallNow });
+    // Nothing tells whether the API asked for a second or for an hour.
+    const isUntold = facts.kind === 'rate_limit' && facts.retryAfterMs === undefined;
+    const isOwned =
+      askedAgain || isUntold || (retriesItself === true && (facts.kind === 'transient' || facts.kind === 'overloaded'));
+    return { ...facts, cause: undefined, ...(isOwned && { shouldRetry: false }) };
+  };
+
+  return {
+    line(line) {
+      const event = messageIn(line);
+      if (event !== undefined) notice = undefined;
+      switch (event?.['type']) {
+        case 'thread.started':
+          sessionId = textIn(event['thread_id']) ?? sessionId;
+          break;
+        case 'turn.started':
+          ended = undefined;
+          error = undefined;
+          askedAgain = false;
+          break;
+        case 'item.started':
+        case 'item.updated':
+        case 'item.completed': {
+          const item = recordIn(event['item']);
+          const type = textIn(item?.['type']) ?? textIn(item?.['item_type']) ?? '';
+          if (tools.has(type)) asked.take(item?.['id']);
+          if (acting.has(type) && item?.['status'] !== 'declined') effects = 'possible';
+          if (type === 'agent_message' || type === 'assistant_message') text = textIn(item?.['text']) ?? text;
+          break;
+        }
+        case 'turn.completed':
+          ended = 'completed';
+          break;
+        case 'turn.failed':
+          ended = 'failed';
+          error = textIn(recordIn(event['error'])?.['message']) ?? textIn(event['error']) ?? error;
+          break;
+        case 'error':
+          // Before the end of the turn it is a notice of a retry; what ends the turn says whether it was more.
+          error = textIn(event['message']) ?? error;
+          if (asksAgain.test(error ?? '')) {
+            askedAgain = true;
+            notice = error;
+          }
+          return 'traffic';
+      }
+      return event === undefined ? 'traffic' : 'progress';
+    },
+    report(wallNow) {
+      const failure = ended === 'failed' ? failureOf(wallNow) : ended === undefined ? undefined : emptiness(text);
+      return {
+        agent: 'codex',
+        text: failure === undefined && ended === 'completed' && text !== undefined ? answer(text) : undefined,
+        sessionId,
+        effects,
+        calls: { tools: asked.count },
+        concluded: ended !== undefined,
+        // A run that ends without a turn's end says why in its last error.
+        failure: failure ?? (ended === undefined && error !== undefined ? failureOf(wallNow) : undefined),
+        waiting: notice === undefined ? undefined : { ...classify(new Error(notice), { wallNow }), cause: undefined },
+      };
+    },
+  };
+}
+
+function emptiness(text: string | undefined): FailureFacts | undefined {
+  if (text !== undefined) return undefined;
+  return { kind: 'unknown', reason: 'empty_response', message: 'Codex gave an empty answer', outcome: 'failed' };
 }

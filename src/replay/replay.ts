@@ -1,11 +1,16 @@
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
-import type { Random } from '../policy/clock.ts';
-import type { KeptFacts } from '../policy/facts.ts';
-import { type Incident, isPlayable } from '../incident/incident.ts';
+import {
+  type Incident,
+  type IncidentEvent,
+  type IncidentIntegration,
+  isPlayable,
+  labelOf,
+} from '../incident/incident.ts';
 import { nothingToPlay } from '../incident/incidentFiles.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import type { KeptFacts } from '../policy/facts.ts';
+import type { FlightRow } from '../policy/flight.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
-import { Agenda, type DrivenClock } from './agenda.ts';
-import { byProcess } from './byProcess.ts';
 import { compare, toleranceMs } from './compare.ts';
 import { LateClock } from './lateClock.ts';
 import { notesOf } from './notes.ts';
@@ -93,4 +98,65 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
     overrides: policy,
     notes: notesOf(incident, [...integrations.values()]),
   };
+}
+
+/**
+ * Gives integrations of other processes names of their own, so that each is played beside that of the incident's process. Turns are played
+ * of that process alone: a session has one process at a time, and a turn that was cut has no end.
+ */
+function byProcess(incident: Incident): Incident {
+  const { events, pid } = incident;
+  const labels = new Map(incident.integrations.map((each) => [`${each.name} ${each.pid ?? pid}`, labelOf(each)]));
+  const integrations = incident.integrations.map((each) => (each.pid === undefined ? each : elsewhere(each)));
+  const told = events.flatMap((event): IncidentEvent[] => {
+    const { integration, runtime_pid: by } = event.metadata;
+    if (typeof by !== 'number' || by === pid) return [event];
+    if (event.category === 'session' || event.category === 'operator' || event.category === 'runtime') return [];
+    if (typeof integration !== 'string') return [event];
+    const label = labels.get(`${integration} ${by}`);
+    return label === undefined ? [] : [{ ...event, metadata: { ...event.metadata, integration: label } }];
+  });
+  return { ...incident, integrations, events: told };
+}
+
+function elsewhere(integration: IncidentIntegration): IncidentIntegration {
+  const records = integration.records.map((record) => ({ ...record, rows: record.rows.map(withoutSession) }));
+  return { ...integration, name: labelOf(integration), records };
+}
+
+/** Its calls come when they came, whatever turn they were of. */
+function withoutSession(row: FlightRow): FlightRow {
+  return 'session' in row ? { ...row, session: undefined } : row;
+}
+
+/** A clock that moves only when told to, as the one of `unwedge/testing`. */
+interface DrivenClock extends Clock {
+  advance(ms: number): Promise<void>;
+  stall(ms: number): void;
+}
+
+/** Events that come from outside, and when; in monotonic ms. Events of the same time come in the order of adding. */
+class Agenda {
+  readonly #items: { readonly at: number; readonly run: () => void }[] = [];
+  readonly #stalls: { readonly at: number; readonly ms: number }[] = [];
+
+  add(at: number, run: () => void): void {
+    this.#items.push({ at, run });
+  }
+
+  /** The event loop stood still from `at` on. */
+  addStall(at: number, ms: number): void {
+    this.#stalls.push({ at, ms });
+  }
+
+  /** Lets all of it happen, up to a time. */
+  async run(clock: DrivenClock, until: number): Promise<void> {
+    for (const { at, run } of this.#items.toSorted((one, other) => one.at - other.at)) clock.setTimeout(run, at);
+    for (const { at, ms } of this.#stalls.toSorted((one, other) => one.at - other.at)) {
+      if (at < clock.now() || at + ms > until) continue;
+      await clock.advance(at - clock.now());
+      clock.stall(ms);
+    }
+    await clock.advance(Math.max(0, until - clock.now()));
+  }
 }

@@ -2,24 +2,24 @@ import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import { RateBuckets } from '../calls/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
-import { createShownNames } from '../redaction/shownNames.ts';
 import type { Tracing } from '../calls/tracing.ts';
+import type { Clock } from '../policy/clock.ts';
 import { factTypes } from '../policy/factTypes.ts';
+import { createShownNames } from '../redaction/shownNames.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { createBus } from '../telemetry/bus.ts';
-import { StoredRates } from './rateKeeper.ts';
-import { seeRuns } from './seeRuns.ts';
-import { takeOffDied } from './diedRuns.ts';
-import { LateStore, type StoreTuning } from './lateStore.ts';
-import type { Runtime } from './runtime.ts';
-import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import { CallStatistics } from './callStatistics.ts';
+import { takeOffDied } from './diedRuns.ts';
 import { Flights } from './flights.ts';
 import { LastingCalls } from './lastingCalls.ts';
+import { LateStore, type StoreTuning } from './lateStore.ts';
+import { StoredRates } from './rateKeeper.ts';
+import type { Runtime } from './runtime.ts';
+import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import { seeRuns } from './seeRuns.ts';
 import { SharedBreakers } from './sharedBreakers.ts';
-import { inSlices } from './slices.ts';
 
 export interface StartOptions {
   /**
@@ -176,5 +176,34 @@ export class RuntimeLife {
     if (recordsEarly) await this.#store.keepRest();
     await this.#store.close();
     this.parts.bus.close();
+  }
+}
+
+/** Longest slice, in ms: half of the 20 ms for which the event loop may be blocked, as what it leads to comes in the same turn. */
+const sliceMs = 10;
+/** Most items of a slice: what they tell fits into one commit. */
+const mostItems = 200;
+
+/**
+ * Works through many items without blocking the event loop: in slices, with a turn of the loop after each. What is added meanwhile is worked
+ * through too.
+ * @param work - returns false to end it.
+ */
+export async function inSlices<T>(
+  clock: Pick<Clock, 'now' | 'nextTurn'>,
+  items: readonly T[],
+  work: (item: T) => boolean,
+): Promise<void> {
+  let begun = clock.now();
+  let done = 0;
+  for (const item of items) {
+    if (!work(item)) return;
+    done++;
+    if (done < mostItems && clock.now() - begun < sliceMs) continue;
+    await new Promise<void>((resolve) => {
+      clock.nextTurn(resolve);
+    });
+    begun = clock.now();
+    done = 0;
   }
 }

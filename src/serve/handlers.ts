@@ -1,17 +1,18 @@
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
 import type { StoreReader } from '../store/storeReader.ts';
-import { ApiError, unreadable } from './apiError.ts';
 import type { Asked, Handlers } from './api.ts';
-import { eventsResponse } from './eventsResponse.ts';
+import { ApiError, unreadable } from './apiError.ts';
 import { heldElsewhere } from './heldElsewhere.ts';
 import { MessageStates } from './messageStates.ts';
 import type { Places } from './places.ts';
 import type { Readiness } from './readiness.ts';
 import { Sending } from './sending.ts';
-import type { SessionFeed } from './sessionFeed.ts';
 import { sessionPrefix } from './serveTypes.ts';
+import type { FeedReader, SessionFeed } from './sessionFeed.ts';
 import type { ServedSession, SessionHost } from './sessionHost.ts';
 
 /** Readers of events at a time, of all sessions together. */
@@ -149,3 +150,34 @@ const shown = ({ id, state, waiting, heldElsewhere: isElsewhere }: ServedSession
   waiting,
   ...(isElsewhere && { heldElsewhere: true }),
 });
+
+/** Interval of comments where nothing happens, so that nobody in between takes the connection for dead, in ms. */
+const heartbeatMs = 15_000;
+
+/** The events of a reader as server-sent events, no faster than its client takes them. */
+function eventsResponse(context: Context, reader: FeedReader, clock: Clock): Response {
+  // A proxy in front must not hold them back.
+  context.header('X-Accel-Buffering', 'no');
+  return streamSSE(context, async (stream) => {
+    let timer: Timer | undefined;
+    const beat = (): void => {
+      timer = clock.setTimeout(() => {
+        void stream.write(':\n\n');
+        beat();
+      }, heartbeatMs);
+    };
+    stream.onAbort(() => void reader.return());
+    // Something at once: a client knows by it that it is heard.
+    await stream.write(':\n\n');
+    beat();
+    try {
+      if (reader.missed)
+        await stream.writeSSE({ event: 'missed', data: JSON.stringify({ type: 'missed', see: 'history' }) });
+      for await (const { id, data } of reader)
+        await stream.writeSSE({ id, event: data.type, data: JSON.stringify(data) });
+    } finally {
+      clock.clearTimeout(timer);
+      await reader.return();
+    }
+  });
+}

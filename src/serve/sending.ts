@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { Outcome } from '../policy/failure.ts';
 import { inTime } from '../policy/inTime.ts';
 import type { Acceptance } from '../sessions/acceptance.ts';
 import type { Message } from '../sessions/mailbox.ts';
 import type { StoreReader } from '../store/storeReader.ts';
-import { ApiError, unreadable } from './apiError.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
+import { ApiError, unreadable } from './apiError.ts';
 import { heldElsewhere } from './heldElsewhere.ts';
 import { toolMessage, userMessage } from './messageForms.ts';
 import { answersIn, type MessageResult } from './messageHandler.ts';
 import type { MessageStates } from './messageStates.ts';
-import { MessagesUnderWay } from './messagesUnderWay.ts';
-import type { Place, Places } from './places.ts';
 import { endedView, isOver, type MessageView } from './messageView.ts';
+import type { Place, Places } from './places.ts';
 import type { ServedSession } from './sessionHost.ts';
 
 export interface SendingParts {
@@ -155,4 +155,25 @@ const plain = (message: Message): unknown => JSON.parse(JSON.stringify(message))
 
 function unknown(key: string, value: string, known: readonly string[]): ApiError {
   return new ApiError(400, `Expected \`${key}\` to be one of ${known.join(', ') || 'none'}, got \`${value}\`.`);
+}
+
+/** A message that was accepted by this process and has not ended. */
+interface MessageUnderWay {
+  readonly message: Message;
+  /** Never rejects. */
+  readonly processed: Promise<Outcome<unknown>>;
+}
+
+/** The messages that were accepted here and have not ended, by their ids: for who sends one again. As many as mailboxes hold. */
+class MessagesUnderWay {
+  readonly #messages = new Map<string, MessageUnderWay>();
+
+  add(id: string, message: Message, processed: MessageUnderWay['processed']): void {
+    this.#messages.set(id, { message, processed });
+    void processed.then(() => this.#messages.delete(id));
+  }
+
+  get(id: string): MessageUnderWay | undefined {
+    return this.#messages.get(id);
+  }
 }

@@ -1,9 +1,8 @@
-import { read, readString } from '../policy/errorChain.ts';
+import { read, readInteger, readString } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { callback, either, type Key, type KeysOf, list, section, text } from '../policy/optionKeys.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import { isModelContent } from './modelContent.ts';
-import { anthropicUsage, openAiUsage } from './modelUsage.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 import { statusOf, toldError } from './toldError.ts';
 
@@ -178,4 +177,39 @@ function parsed(data: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Events that hold the usage of a stream by Anthropic. */
+const anthropicHolders: ReadonlySet<string | undefined> = new Set(['message_start', 'message_delta']);
+/** Events of the Responses API of OpenAI. Chunks of Chat Completions have no type. */
+const openAiHolders: ReadonlySet<string | undefined> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+
+/** Reads what events of the Messages API say of tokens. Tokens that were read from the cache do not count toward its limits. */
+function anthropicUsage({ event, data }: ServerSentEvent, soFar: Costs): Costs | undefined {
+  if (!anthropicHolders.has(event)) return undefined;
+  const body: unknown = JSON.parse(data);
+  const usage = read(body, 'usage') ?? read(read(body, 'message'), 'usage');
+  const asked = readInteger(usage, 'input_tokens');
+  const input = asked === undefined ? undefined : asked + (readInteger(usage, 'cache_creation_input_tokens') ?? 0);
+  return costsOf(input ?? soFar['inputTokens'], readInteger(usage, 'output_tokens') ?? soFar['outputTokens']);
+}
+
+/** Reads what events of the Responses and the Chat Completions API say of tokens. */
+function openAiUsage({ event, data }: ServerSentEvent): Costs | undefined {
+  const isHolder = event === undefined ? /"usage":\s*\{/.test(data) : openAiHolders.has(event);
+  if (!isHolder) return undefined;
+  const body: unknown = JSON.parse(data);
+  const usage = read(read(body, 'response'), 'usage') ?? read(body, 'usage');
+  const input = readInteger(usage, 'input_tokens') ?? readInteger(usage, 'prompt_tokens');
+  return costsOf(input, readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens'));
+}
+
+function costsOf(inputTokens: number | undefined, outputTokens: number | undefined): Costs | undefined {
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
+  return { inputTokens: input, outputTokens: output, tokens: input + output };
 }

@@ -1,6 +1,6 @@
 import type { AnyActorRef, EventObject } from 'xstate';
-import { type ChildSpec, checkChildSpec } from './childSpec.ts';
-import { watchChild } from './deathWatch.ts';
+import { checkChildSpec, type ChildSpec } from './childSpec.ts';
+import type { Exit } from './exit.ts';
 import { discardHeld, sendToChild } from './mailbox.ts';
 import { restartByHand } from './restart.ts';
 import { stopChild } from './shutdown.ts';
@@ -9,13 +9,14 @@ import { hastenPlan, leavePlan } from './startPlan.ts';
 import {
   type ChildState,
   type ExitListener,
-  type Supervision,
+  guard,
   isActive,
   nestedOf,
   removeChild,
+  type Supervision,
 } from './supervision.ts';
 import { checkSignificance, checkUnique } from './supervisorOptions.ts';
-import { type ChildCount, type ChildInfo, type TreeNode, countChildren, listChildren, nodeOf, treeOf } from './tree.ts';
+import { type ChildCount, type ChildInfo, countChildren, listChildren, nodeOf, type TreeNode, treeOf } from './tree.ts';
 
 /** Handle of a supervisor, the root or a nested one. */
 export interface Supervisor {
@@ -135,4 +136,32 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
 function checkActive(supervision: Supervision): void {
   if (isActive(supervision)) return;
   throw new RangeError(`Expected supervisor \`${supervision.name}\` to be running, it is ${supervision.state}`);
+}
+
+/**
+ * Tells `callback` once how the live incarnation of a child ends. Of a child that is not live it tells the last end, in
+ * the next microtask; of one that never was, a `failure` that says so.
+ * @returns a function that ends the watch; the callback is not called after it.
+ */
+function watchChild(supervision: Supervision, id: string, callback: ExitListener): () => void {
+  const child = supervision.children.get(id);
+  if (child?.ref !== undefined) {
+    child.watchers ??= new Set();
+    const { watchers } = child;
+    watchers.add(callback);
+    return () => {
+      watchers.delete(callback);
+    };
+  }
+  const exit: Exit = child?.lastExit ?? {
+    reason: 'failure',
+    error: new Error(`Supervisor \`${supervision.name}\` has no live child \`${id}\``),
+  };
+  let watching = true;
+  queueMicrotask(() => {
+    if (watching) guard(supervision.surroundings, 'monitor', () => callback(exit, child?.incarnation ?? 0));
+  });
+  return () => {
+    watching = false;
+  };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import type { Io } from '../../src/cli/io.ts';
-import { outputWidth } from '../../src/cli/outputWidth.ts';
+import { outputWidth } from '../../src/cli/commandLine.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { startStore } from '../store/startStore.ts';

@@ -14,7 +14,7 @@ const others: Readonly<Record<string, string>> = {
   'actors/mcp/mcpSpawn.ts': 'on Windows alone, whose processes have no such limit',
   'claude/claudeLog.ts': 'a module of Node reads no file',
   'codex/codexLate.ts': 'inside the function that its late module calls',
-  'mcpBoundary/serverRecords.ts': 'begun with the start of a server, once',
+  'mcpBoundary/superviseMcpServer.ts': 'begun with the start of a server, once',
   'store/openReader.ts': 'a reader is opened anew for each look',
   'store/postgres/reader/openPgReader.ts': 'orders on letters, by commands',
   'store/sqlite/betterSqlite3.ts': 'within the loading of the store, which is late',

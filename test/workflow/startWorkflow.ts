@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../src/workflow/planSchema.ts';
+import '../../src/workflow/plan.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import type {
   NumberedWorkflowEvent,

@@ -1,13 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { ConnectionEvent } from '../../machines/connection.ts';
-import { unlimitedMs } from './mcpCall.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import type { ProcessLink } from '../process/processLink.ts';
+import { isServerError, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
-import { startupFacts } from './mcpLoss.ts';
 import { McpTransport } from './mcpTransport.ts';
-import type { ProcessLink } from '../process/processLink.ts';
-import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
-import type { ServerTarget } from './serverLink.ts';
+import { deed, isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
+import type { ServerEnd, ServerTarget } from './serverLink.ts';
 import { serverLoss, stopped } from './serverLoss.ts';
 
 /** Our name and version, for the server; the version is that of the package. */
@@ -104,4 +104,29 @@ export function startMcpLink(
 function listenForTools(client: Client): void {
   if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true) return;
   client.listen({ toolsListChanged: true }, { timeout: unlimitedMs }).catch(() => undefined);
+}
+
+/** Why a server did not come up: it could not be started, ended before it answered, or refused. */
+function startupFacts(error: unknown, end: ServerEnd | undefined, stderr: string): FailureFacts {
+  if (error instanceof AttemptError) return error.facts;
+  if (end?.facts !== undefined) return end.facts;
+  const lost = lostRequestIn(error);
+  if (lost !== undefined) return lost;
+  if (end !== undefined && end.fault !== 'message_too_large') {
+    return {
+      kind: 'crash',
+      reason: 'startup_failed',
+      message: withStderr(`The server ${deed(end)} before it answered initialize`, stderr),
+      outcome: 'not_started',
+      code: end.signal ?? end.exitCode,
+    };
+  }
+  return {
+    kind: 'protocol',
+    reason: end === undefined ? 'init_rejected' : 'message_too_large',
+    message: withStderr(end === undefined ? `initialize failed: ${plain(error)}` : `The server ${deed(end)}`, stderr),
+    outcome: 'not_started',
+    code: isServerError(error) ? error.code : undefined,
+    cause: error,
+  };
 }

@@ -1,15 +1,17 @@
 import { withoutValues } from '../../actors/process/valueHider.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
+import type { Clock, Timer } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type AgentCalls, recordIn, textIn } from '../../protocol/agentReport.ts';
 import { createClaudeReader } from '../../protocol/claudeOutput.ts';
 import { claudeRetriesName, mayRetryItself } from '../../protocol/claudeRetries.ts';
-import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
+import { claudeSign } from '../../protocol/claudeSigns.ts';
+import { createRetryLife } from '../../protocol/retryLife.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentUsage } from '../agentTypes.ts';
+import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
 import type { AskingTurn } from './claudeApprovals.ts';
 import { createClaudeEvents } from './claudeEvents.ts';
-import { createClaudeLife } from './claudeLife.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
 import type { ClaudeScope } from './claudeScope.ts';
 import { answersPrompt, lossFacts, type TurnTrail, usageIn } from './claudeTurn.ts';
@@ -121,4 +123,50 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
 /** Returns the reason that ended the attempt; one of the caller's own may be anything. */
 function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+/** The signs of life of one turn. */
+interface ClaudeLife {
+  /** A message came. */
+  heard(message: SdkMessage): void;
+  /** A person is asked: until the returned release nobody expects Claude to say anything. */
+  waitForPerson(): () => void;
+  stop(): void;
+}
+
+/** Time in ms between notes that a person is being waited for; far below any idle limit that makes sense. */
+const personMs = 1000;
+
+/**
+ * Every message that gets on is a sign of life; pings are none. Announced retries (`api_retry`) are for as long as `retryLifeMs` after the last other one: Claude
+ * may be told to retry for hours, and is as good as silent then.
+ */
+function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number): ClaudeLife {
+  const heard = createRetryLife(clock, touch, retryLifeMs);
+  let waiting = 0;
+  let timer: Timer | undefined;
+
+  const again = (): void => {
+    touch();
+    timer = clock.setTimeout(again, personMs);
+  };
+  const stop = (): void => {
+    clock.clearTimeout(timer);
+    timer = undefined;
+  };
+
+  return {
+    heard: (message) => heard(claudeSign(message)),
+    waitForPerson() {
+      if (++waiting === 1) again();
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        heard('progress');
+        if (--waiting === 0) stop();
+      };
+    },
+    stop,
+  };
 }

@@ -1,36 +1,35 @@
 import { superviseAgent } from '../../agents/agent.ts';
 import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
-import { inTime } from '../../policy/inTime.ts';
 import type { ClaudeBackendOptions } from '../../agents/claude/claudeBackendOptions.ts';
 import { importQuery } from '../../agents/claude/claudeSdkModule.ts';
-import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import { AttemptError, type Failure, type Outcome } from '../../policy/failure.ts';
+import { inTime } from '../../policy/inTime.ts';
+import { optionWords } from '../../policy/shownCommand.ts';
+import { messageOf } from '../../policy/thrown.ts';
 import { type AgentName, longestAnswer } from '../../protocol/agentReport.ts';
-import { Registry } from '../../runtime/registry.ts';
-import { databasePath } from '../databasePath.ts';
 import { KnownSecrets } from '../../redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../redaction/secrets.ts';
+import { Registry } from '../../runtime/registry.ts';
+import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
+import { databasePath } from '../databasePath.ts';
 import { errorReport } from '../errorReport.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
-import { startRegistry } from '../startRegistry.ts';
 import { createOwnLogger } from '../ownLogger.ts';
-import { endedCode, exitCodes } from '../run/exitCode.ts';
+import { endedCode, exitCodeOf, exitCodes } from '../run/exitCode.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
-import { optionWords } from '../../policy/shownCommand.ts';
-import { agentExitCode } from './exitCode.ts';
+import { startRegistry } from '../startRegistry.ts';
 import { failureLines } from './failureWords.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, type Printer, snakeCase } from './printer.ts';
-import { messageOf } from '../../policy/thrown.ts';
 
 /** End of the one turn. */
 interface TurnEnd {
@@ -220,4 +219,11 @@ function report(
 function failureData(failure: Failure, hide: (text: string) => string): Record<string, unknown> {
   const { kind, reason, message, attempts, retryable, retryAfterMs, outcome: effect } = failure;
   return snakeCase({ kind, reason, message: hide(message), effect, attempts, retryable, retryAfterMs });
+}
+
+/** The exit code of `unwedge agent` for a turn that failed: those of `unwedge run`, and 1 for what the agent itself failed of. */
+function agentExitCode(failure: Failure): number {
+  const code = exitCodeOf(failure, undefined, true);
+  const isOurs = code !== exitCodes.cannotRun && code !== exitCodes.notFound;
+  return isOurs || failure.kind === 'spawn' ? code : 1;
 }

@@ -1,21 +1,20 @@
 import { ApiProxy } from '../../apiProxy/apiProxy.ts';
 import { startApiServer } from '../../apiProxy/apiServer.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../apiProxy/settings.ts';
-import { createProxyRuntime } from '../proxyRuntime.ts';
 import { messageOf } from '../../policy/thrown.ts';
+import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { OwnFigures } from '../../runtime/ownFigures.ts';
 import { ownMetrics } from '../../runtime/ownMetrics.ts';
-import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { databasePath } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
-import { startRegistry } from '../startRegistry.ts';
+import { createProxyRuntime } from '../proxyRuntime.ts';
 import { sanitize, toJson } from '../sanitize.ts';
+import { startRegistry } from '../startRegistry.ts';
 import type { ApiArgs } from './options.ts';
-import { type ClientLine, clientLines } from './clientLines.ts';
 
 const usualDrainMs = 10_000;
 /** Time in ms that clients may take for the last words they are told. */
@@ -133,4 +132,50 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Line that tells a client the address of the proxy. */
+interface ClientLine {
+  readonly client: string;
+  /** Setting to make, word for word. */
+  readonly set: string;
+}
+
+/** Lists the settings for each client that an upstream is for, for a proxy that listens at `origin`; for all of them where it is not known. */
+export function clientLines(origin: string, upstream: string): readonly ClientLine[] {
+  const host = new URL(upstream).hostname;
+  const [messages, responses] = [ofMessages(origin), ofResponses(origin)];
+  if (isOf('anthropic.com', host)) return messages;
+  return isOf('openai.com', host) ? responses : [...messages, ...responses];
+}
+
+function isOf(domain: string, host: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function ofMessages(origin: string): readonly ClientLine[] {
+  return [
+    { client: 'Claude Code', set: `ANTHROPIC_BASE_URL=${origin} claude` },
+    { client: 'Anthropic SDK', set: `new Anthropic({ baseURL: '${origin}' })` },
+  ];
+}
+
+/** Codex's own provider would try a WebSocket first. */
+function ofResponses(origin: string): readonly ClientLine[] {
+  return [
+    { client: 'Codex', set: `codex -c openai_base_url='"${origin}/v1"'` },
+    {
+      client: 'Codex, in config.toml',
+      set: [
+        'model_provider = "unwedge"',
+        '[model_providers.unwedge]',
+        'name = "unwedge"',
+        `base_url = "${origin}/v1"`,
+        'wire_api = "responses"',
+        'env_key = "OPENAI_API_KEY"',
+        'supports_websockets = false',
+      ].join('\n'),
+    },
+    { client: 'OpenAI SDK, AI SDK', set: `new OpenAI({ baseURL: '${origin}/v1' })` },
+  ];
 }

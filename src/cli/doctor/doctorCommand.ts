@@ -1,20 +1,31 @@
-import { accessSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
+import { shellWord } from '../../policy/shellWord.ts';
 import { messageOf } from '../../policy/thrown.ts';
+import { wrapWords } from '../../policy/wrapWords.ts';
 import { KnownSecrets } from '../../redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../redaction/secrets.ts';
 import type { Args } from '../command.ts';
 import type { Io } from '../io.ts';
+import { nextLines } from '../nextLines.ts';
 import { ownVersion } from '../ownVersion.ts';
-import { toJson } from '../sanitize.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+import { createStyle, type Style } from '../style.ts';
+import { helpWidth } from '../wrap.ts';
 import { agentEnvironment } from './agentEnvironment.ts';
 import { checkConfiguration, databaseOfConfiguration } from './configuration.ts';
 import { checkDatabase } from './database.ts';
-import { doctorText } from './doctorText.ts';
-import { type Check, type DoctorWorld, type Finding, type Subject, subjects, type ToldFinding } from './finding.ts';
+import {
+  type Check,
+  type DoctorWorld,
+  type Finding,
+  type FindingStatus,
+  type Subject,
+  subjects,
+  type ToldFinding,
+} from './finding.ts';
 import { checkInstallation } from './installation.ts';
 import { checkProcesses } from './processes.ts';
-import { checkSystem } from './system.ts';
 
 /** Changes when fields of the JSON are taken away or get another meaning. */
 const schemaVersion = 1;
@@ -126,4 +137,84 @@ function dataOf(
     status,
     findings: findings.map(({ fix, ...finding }) => ({ ...finding, fix: fix ?? null })),
   };
+}
+
+/** Each program takes three of them, and each client one or two. */
+const leastFiles = 1024;
+const leastProcesses = 256;
+
+/** Limits of the system, and room for temporary files. */
+async function checkSystem(world: DoctorWorld): Promise<readonly Finding[]> {
+  return [
+    limitFinding('limit.files', 'open files', world.limits.openFiles, leastFiles, 'ulimit -n 4096'),
+    limitFinding('limit.processes', 'processes of this user', world.limits.processes, leastProcesses, 'ulimit -u 4096'),
+    temporaryFinding(world),
+  ];
+}
+
+function limitFinding(id: string, what: string, limit: number | undefined, least: number, fix: string): Finding {
+  if (limit === undefined) return { id, status: 'ok', summary: `no limit on ${what}` };
+  if (limit >= least) return { id, status: 'ok', summary: `up to ${limit} ${what}` };
+  return { id, status: 'warning', summary: `only ${limit} ${what} are allowed: servers may fail to start`, fix };
+}
+
+function temporaryFinding({ tmp, access }: DoctorWorld): Finding {
+  try {
+    access(tmp, constants.W_OK | constants.X_OK);
+    return { id: 'tmp', status: 'ok', summary: `temporary files go to ${tmp}` };
+  } catch {
+    const summary = `${tmp}, for temporary files, cannot be written to`;
+    return { id: 'tmp', status: 'fail', summary, fix: `export TMPDIR=${shellWord('/tmp')}` };
+  }
+}
+
+const signs: Readonly<Record<FindingStatus, string>> = { fail: '✗', unknown: '?', warning: '!', ok: '✓' };
+const order: readonly FindingStatus[] = ['fail', 'unknown', 'warning', 'ok'];
+
+/** Findings for people, the worst first, each with its fix below it; a fix is never broken, so that it can be copied. */
+function doctorText(
+  findings: readonly ToldFinding[],
+  { all, home }: { readonly all: boolean; readonly home: string },
+  io: Io,
+): string {
+  const style = createStyle(io);
+  const width = helpWidth(io.columns);
+  const shown = order.flatMap((status) =>
+    findings.filter((each) => each.status === status && (all || status !== 'ok')),
+  );
+  const lines = shown.flatMap(({ status, summary, fix, next }) => {
+    const [first = '', ...others] = wrapWords(shortened(sanitize(summary), home), width - 2);
+    return [
+      `${painted(status, style)} ${first}`,
+      ...others.map((line) => `  ${line}`),
+      ...(fix === undefined ? [] : [`  ${style.dim('fix:')} ${sanitize(fix)}`]),
+      ...(next === undefined ? [] : nextLines(sanitize(next), width, style)),
+    ];
+  });
+  return `${[...lines, ...(lines.length === 0 ? [] : ['']), counts(findings, all)].join('\n')}\n`;
+}
+
+function painted(status: FindingStatus, { red, yellow, green }: Style): string {
+  const paint = { fail: red, unknown: yellow, warning: yellow, ok: green }[status];
+  return paint(signs[status]);
+}
+
+/** The home of the user is long and known; a fix names it as it is. */
+function shortened(text: string, home: string): string {
+  if (home.length <= 1) return text;
+  // Code is copied: a path of code is the whole one.
+  const parts = text.split('`').map((part, index) => (index % 2 === 1 ? part : part.replaceAll(`${home}/`, '~/')));
+  return parts.join('`');
+}
+
+function counts(findings: readonly ToldFinding[], all: boolean): string {
+  const count = (status: FindingStatus): number => findings.filter((each) => each.status === status).length;
+  const [broken, unknown, warnings, ok] = order.map(count);
+  const parts = [
+    `${broken} broken`,
+    ...(unknown === 0 ? [] : [`${unknown} not looked at`]),
+    `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+    `${ok} in order${all ? '' : ' (--all shows them)'}`,
+  ];
+  return `${parts.join(', ')}.`;
 }

@@ -1,8 +1,9 @@
 import { polled } from '../../actors/process/outputEnd.ts';
+import type { Clock } from '../../policy/clock.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import { inTime } from '../../policy/inTime.ts';
 import { blockExitCode } from '../../protocol/commandHook.ts';
-import type { HookInput } from '../../protocol/hookEvents.ts';
+import { hookHostMs, type HookInput, hookLimitMs } from '../../protocol/hookEvents.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import { storePath } from '../../store/paths.ts';
 import { UsageError } from '../errors.ts';
@@ -11,10 +12,9 @@ import { hook } from './command.ts';
 import { type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
-import { createHookLimits } from './hookLimits.ts';
-import { writeOut } from './hookOutput.ts';
 import { failureExitCode, judgeHook } from './hookOutcome.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
+import { type HostTimeout, readHostTimeout } from './hostTimeout.ts';
 import {
   ageMs,
   armLastTimer,
@@ -166,4 +166,62 @@ function line(name: string, message: string, exitCode: number): string {
 /** A word of ours, for which a host that does not read is not waited for long. */
 async function write(name: 'stdout' | 'stderr', text: string): Promise<void> {
   await writeOut(process[name], text, flushMs);
+}
+
+/** Limits of time, in ms since this process started: its host has waited since then. */
+interface HookLimits {
+  /** Returns that of the run. @param ownMs - what the hook itself asked for. */
+  readonly run: (event: string | undefined, ownMs?: number) => number;
+  /** Returns that of this process: then the host ends it, or goes on without it. */
+  readonly whole: (event: string | undefined) => number;
+}
+
+/** The host's own limit comes from `--host-timeout`, else from its settings, else it is taken to be the usual one of the event. */
+export function createHookLimits(
+  args: Pick<HookArgs, 'command' | 'timeoutMs' | 'hostTimeoutMs'>,
+  env: NodeJS.ProcessEnv,
+): HookLimits {
+  const { timeoutMs, hostTimeoutMs } = args;
+  const ofHost: HostTimeout = hostTimeoutMs === undefined ? readHostTimeout(args, env) : () => hostTimeoutMs;
+  return {
+    run: (event, ownMs) => {
+      const hostMs = ofHost(event);
+      const asked = timeoutMs ?? ownMs;
+      if (asked === undefined) return hookLimitMs(event, hostMs);
+      // A guard that is ended by its host has not declined.
+      return hostMs === undefined ? asked : Math.min(asked, hookLimitMs(event, hostMs));
+    },
+    whole: (event) => ofHost(event) ?? hookHostMs(event),
+  };
+}
+
+/** A stream of this process, as far as it is written to. */
+type HookStream = Pick<NodeJS.WriteStream, 'write' | 'once' | 'writableLength'>;
+
+/** The reader of a file would take a part for the whole. */
+const notKept: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
+/**
+ * Writes, and waits until all that was written is on its way.
+ * @param limitMs - how long a host that does not read may keep this process.
+ * @returns true when it is written, or no reader is left; false when the reader did not read it, or there is no
+ * room for it.
+ */
+export function writeOut(
+  stream: HookStream,
+  data: string | Uint8Array,
+  limitMs: number,
+  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> = systemClock,
+): Promise<boolean> {
+  // Output from before, while the hook went on in the background, may still wait.
+  if (data.length === 0 && stream.writableLength === 0) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const late = clock.setTimeout(() => resolve(false), limitMs, { ref: true });
+    const done = (error?: NodeJS.ErrnoException | null): void => {
+      clock.clearTimeout(late);
+      resolve(!notKept.has(error?.code));
+    };
+    stream.once('error', done);
+    stream.write(data, done);
+  });
 }

@@ -1,13 +1,17 @@
-import type { Readable } from 'node:stream';
-import type { JudgedRuntime } from '../../store/runtimes.ts';
-import { systemClock } from '../../runtime/systemClock.ts';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { readStatusAnswer } from '../../control/answers.ts';
+import { askRuntime } from '../../control/client.ts';
+import { streamFromRuntime } from '../../control/streamClient.ts';
+import { endFrame } from '../../inspector/frames.ts';
 import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../inspector/server.ts';
+import { askRuntimes } from '../../runtime/askRuntimes.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
+import type { JudgedRuntime } from '../../store/runtimes.ts';
+import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { runtimeText } from '../liveRuntimes.ts';
-import { toJson } from '../sanitize.ts';
-import { chooseRuntime } from './chooseRuntime.ts';
-import { isGone, openRelay } from './relay.ts';
+import { problemLines, runtimeText } from '../liveRuntimes.ts';
+import { quoted, sanitize, toJson } from '../sanitize.ts';
 import { wrapLines } from '../wrap.ts';
 
 /** Arguments of `unwedge inspect`. */
@@ -75,4 +79,56 @@ function ended(socket: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) resolve(false);
     else void ask();
   });
+}
+
+/** Tells whether nobody listens behind a socket any more. A busy listener is still there. */
+async function isGone(socket: string): Promise<boolean> {
+  const answer = await askRuntime(socket, 'status', undefined, { clock: systemClock });
+  return !answer.ok && answer.reason === 'absent';
+}
+
+/**
+ * The frames of the runtime behind a socket, each a chunk. They end with the frame that says so when the runtime has stopped.
+ * @throws {@link CommandError} when it gives none.
+ */
+async function openRelay(socket: string): Promise<Readable> {
+  const answer = await streamFromRuntime(socket, 'inspect', { clock: systemClock });
+  if (!answer.ok) throw new CommandError(`The gateway cannot be watched: ${sanitize(answer.message)}`);
+  // A runtime that stops cuts its clients off: that it is gone has to be said here.
+  const relayed = new Transform({
+    objectMode: true,
+    transform: (frame: unknown, _encoding, done) => done(null, frame),
+    flush: (done) => void isGone(socket).then((gone) => done(null, gone ? endFrame : undefined)),
+  });
+  // A client that closes one closes the other; nobody is left to tell.
+  pipeline(answer.items, relayed, () => undefined);
+  return relayed;
+}
+
+/** Choice of a runtime. */
+interface Choice {
+  readonly db: string | undefined;
+  /** A name or a pid; without it there must be one only. */
+  readonly attach: string | undefined;
+}
+
+/** The one live runtime of the database that is meant. @throws CommandError when there is none, or several. */
+async function chooseRuntime({ db, attach }: Choice, io: Io): Promise<JudgedRuntime> {
+  const { path, rows } = await readDatabase(db, io, async (reader) => ({
+    path: reader.path,
+    rows: await reader.runtimes(),
+  }));
+  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  const live = asked.flatMap(({ runtime, answer }) => (answer === undefined ? [] : [runtime]));
+  const meant =
+    attach === undefined ? live : live.filter(({ name, pid }) => name === attach || String(pid) === attach.trim());
+  const [found, ...others] = meant;
+  if (found !== undefined && others.length === 0) return found;
+  if (live.length === 0) {
+    io.stderr.write(problemLines(asked, io.now()));
+    throw new CommandError(`No live runtime answers for ${sanitize(path)}; there is nothing to watch.`);
+  }
+  const list = (meant.length === 0 ? live : meant).map((runtime) => runtimeText(runtime, io.now())).join(', ');
+  if (found !== undefined) throw new CommandError(`${meant.length} live runtimes: ${list}. Choose with --attach PID.`);
+  throw new CommandError(`No live runtime is ${quoted(attach ?? '')}; there is ${list}.`);
 }

@@ -3,16 +3,16 @@ import { McpHttp, mcpPath } from '../../mcpHttp/mcpHttp.ts';
 import { Refusals } from '../../mcpHttp/refusals.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { messageOf } from '../../policy/thrown.ts';
-import { type HttpServer, startHttpServer } from '../../server/httpServer.ts';
 import { OwnFigures } from '../../runtime/ownFigures.ts';
 import { ownMetrics } from '../../runtime/ownMetrics.ts';
+import { type HttpServer, startHttpServer } from '../../server/httpServer.ts';
 import { asksForMetrics, sendMetrics } from '../../server/sendMetrics.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { ownVersion } from '../ownVersion.ts';
-import { listenPort } from './listenAddress.ts';
-import { type ListenToken, listenToken } from './listenToken.ts';
 import { startTelemetry } from '../otel.ts';
+import { ownVersion } from '../ownVersion.ts';
+import { quoted } from '../sanitize.ts';
+import { type ListenToken, listenToken } from './listenToken.ts';
 import type { McpArgs } from './options.ts';
 import { aboveZero } from './plan.ts';
 import { prepareMcp } from './prepareMcp.ts';
@@ -120,4 +120,22 @@ function fileLines(name: string, url: string, file: string): readonly string[] {
     `unwedge: for Claude Code instead: claude mcp add --transport http ${shellWord(name)} ${url} --header "Authorization: Bearer ${reading}"`,
     `unwedge: for Codex, in its entry: bearer_token_env_var = "${tokenVariable}"`,
   ];
+}
+
+/**
+ * The port of `--listen`.
+ * @throws {@link UsageError} for an address that others could reach, and for what is none.
+ */
+function listenPort(text: string): number {
+  const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) {
+    throw new UsageError(`Expected \`--listen\` to be 127.0.0.1:PORT, got ${quoted(text)}`);
+  }
+  if (host !== undefined && host !== '127.0.0.1' && host.toLowerCase() !== 'localhost') {
+    throw new UsageError(
+      `Expected \`--listen\` to be 127.0.0.1:PORT, got ${quoted(text)}: whoever reaches the server may have it run things in your name, ` +
+        'so it is offered on this machine alone; put a proxy with TLS and a login of its own in front for others',
+    );
+  }
+  return Number(port);
 }

@@ -1,17 +1,28 @@
+import { dirname, join } from 'node:path';
+import { HandshakeFiles } from '../../actors/mcp/handshakeFiles.ts';
+import { allowedEnvironment, mcpEnvironment } from '../../actors/mcp/serverEnvironment.ts';
+import type { HandshakeShelf } from '../../mcpProxy/handshakeShelf.ts';
 import { superviseMcpProxy } from '../../mcpProxy/mcpProxy.ts';
 import { proxyWhy } from '../../mcpProxy/proxyWhy.ts';
+import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import type { KnownSecrets } from '../../redaction/knownSecrets.ts';
+import { withoutTokens } from '../../redaction/secretShapes.ts';
 import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { mayHaveOrphans } from '../../store/unopened.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { exitCodes } from '../run/exitCode.ts';
+import { configFile } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
+import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
-import { handshakesOf } from './handshakes.ts';
+import { commandIdentity } from './commandIdentity.ts';
 import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
-import { whatToServe } from './whatToServe.ts';
+import { planLimits, planMcp } from './plan.ts';
 import { prepareMcp } from './prepareMcp.ts';
+import { misspeltKeys } from './serverKeys.ts';
+import { fieldsIn, readServersFile, serversIn } from './serversFile.ts';
+import type { Served } from './serving.ts';
 
 /** Time in ms that the store waits for the first answer: opening it must not delay that. */
 const storeAfterMs = 2000;
@@ -88,4 +99,70 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     await prepared.openStore();
     if (!registry.stopped) await live.open();
   }
+}
+
+/** Settings that handshakes are kept by. */
+interface HandshakeSettings {
+  /** Path of the database beside which they are; `:memory:`: nothing is kept. */
+  readonly storePath: string;
+  readonly secrets: Pick<KnownSecrets, 'hide' | 'learn'>;
+  /** `--no-cache`. */
+  readonly noCache: boolean;
+}
+
+/** The handshakes of a server that is run as a command; undefined where none are kept. */
+function handshakesOf(
+  { command, args = [], env, cwd = process.cwd(), envAllow }: McpProxyOptions,
+  { storePath, secrets, noCache }: HandshakeSettings,
+): HandshakeShelf | undefined {
+  if (noCache || command === undefined || storePath === ':memory:' || process.platform === 'win32') return undefined;
+  const whole = mcpEnvironment(allowedEnvironment(envAllow, env));
+  const identity = commandIdentity({ command, args, cwd, env: whole });
+  if (identity === undefined) return undefined;
+  secrets.learn(whole);
+  return new HandshakeFiles({
+    directory: join(dirname(storePath), 'handshakes'),
+    identity,
+    holdsSecret: (text) => secrets.hide(text) !== text || withoutTokens(text) !== text,
+    now: () => Date.now(),
+  });
+}
+
+/** Servers that are named in a title; the others are counted. */
+const mostNamed = 5;
+
+/**
+ * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` or `UNWEDGE_CONFIG`
+ * where no command is given, which may hold our own configuration beside them.
+ * Rejects with {@link UsageError} or CommandError that says what is wrong.
+ */
+export async function whatToServe(
+  args: McpArgs,
+  env: Readonly<Record<string, string | undefined>>,
+  rest: readonly string[],
+): Promise<Served> {
+  const { url } = args;
+  const config = configFile(args.config, env);
+  const alone = rest.length === 0 && url === undefined;
+  const file = args.servers ?? (alone && config?.endsWith('.json') === true ? config : undefined);
+  if (file === undefined) {
+    const options = planMcp(args, rest, env);
+    return { name: options.name, title: options.name, servers: [options], isHub: false };
+  }
+  if (!alone)
+    throw new UsageError(`Expected ${url === undefined ? 'a command' : '`--url`'} or \`--servers\`, got both`);
+  const content = await readServersFile(file);
+  const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
+  const limits = { ...planLimits(args), envAllow, isOneOfSeveral: true };
+  const found = serversIn(file, content, env);
+  const servers = found.servers.map((server) => ({ ...limits, ...server }));
+  const title = args.name ?? titleOf(servers.map(({ name }) => name));
+  const hints = [...found.notes, ...misspeltKeys(fieldsIn(content)?.['mcpServers'])];
+  const besides = args.servers === undefined ? ['mcpServers'] : undefined;
+  return { name: args.name ?? 'unwedge', title, servers, isHub: true, besides, hints };
+}
+
+function titleOf(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { ClientStreams, OpenServer } from '../../actors/mcp/serverLines.ts';
 import type { LiveStatus } from '../../control/answers.ts';
 import type { Methods } from '../../control/serveClient.ts';
@@ -10,7 +11,6 @@ import { noteIn } from '../../policy/operatorOrder.ts';
 import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
 import { ownVersion } from '../ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';
-import { TaggedErrors } from './taggedErrors.ts';
 
 /** Servers behind a client: one, or several as one. */
 export interface Served {
@@ -96,4 +96,34 @@ function groupMethods(registry: PreparedMcp['registry'], all: readonly McpSessio
       for (const each of names) registry.restart(each, noteIn(params));
     },
   };
+}
+
+type Write = (chunk: Uint8Array | string) => void;
+
+/**
+ * The stderr of several servers as one: each line begins with the name of its server. Nothing is held back, as the last words of a server may
+ * have no end of line; a line that another server breaks into is ended before.
+ */
+export class TaggedErrors {
+  readonly #write: Write;
+  /** Server whose line has no end yet. */
+  #open: string | undefined = undefined;
+
+  constructor(write: Write) {
+    this.#write = write;
+  }
+
+  /** Takes what a server writes. */
+  of(name: string): Write {
+    const decoder = new StringDecoder('utf8');
+    const tag = `[${name}] `;
+    return (chunk) => {
+      const text = typeof chunk === 'string' ? chunk : decoder.write(Buffer.from(chunk));
+      if (text === '') return;
+      const goesOn = this.#open === name;
+      const end = this.#open !== undefined && !goesOn ? '\n' : '';
+      this.#open = text.endsWith('\n') ? undefined : name;
+      this.#write(end + (goesOn ? '' : tag) + text.replaceAll(/\n(?=[^])/g, `\n${tag}`));
+    };
+  }
 }

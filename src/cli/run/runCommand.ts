@@ -1,7 +1,11 @@
+import { fstatSync, type Stats } from 'node:fs';
 import type { RunResult } from '../../integrations/subprocess/agentRuns.ts';
+import { joinedAnswerOf } from '../../integrations/subprocess/claudeSession.ts';
+import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
+import type { OutputStream } from '../../machines/subprocessInput.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Outcome } from '../../policy/failure.ts';
-import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
+import { createResultJoiner } from '../../protocol/claudeResult.ts';
 import { KnownSecrets } from '../../redaction/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from '../../redaction/redactFact.ts';
 import { createTextRedactor } from '../../redaction/secrets.ts';
@@ -10,17 +14,13 @@ import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
+import { failedText, notBefore } from './circuitWords.ts';
 import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
+import { lastWords, leftLines, openedItself } from './lastWords.ts';
+import type { RunArgs } from './options.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
-import { createResultJoiner } from '../../protocol/claudeResult.ts';
-import { joinedAnswerOf } from '../../integrations/subprocess/claudeSession.ts';
-import { type JoinedOutput, joinOutput } from './joinedOutput.ts';
-import { failedText, notBefore } from './circuitWords.ts';
-import { lastWords, leftLines, openedItself } from './lastWords.ts';
-import { stdinWords } from './stdinWords.ts';
-import type { RunArgs } from './options.ts';
 import { planRun, type RunPlan } from './request.ts';
 import { type RunEnd, superviseRun } from './supervisedRun.ts';
 
@@ -145,4 +145,87 @@ function failureReport(outcome: Outcome<RunResult>) {
   if (outcome.ok) return {};
   const { kind, reason, message, retryable, retryAfterMs } = outcome.failure;
   return { kind, reason: reason ?? null, message, retryable, retry_after_ms: retryAfterMs ?? null };
+}
+
+/**
+ * That the command did not get what was piped into `unwedge run`, where it failed and may have wanted that. Nothing is read to find out: what
+ * is in the pipe may be for a command that follows in the same script.
+ * @param stdin - what our stdin is. @defaultValue asked of the system
+ */
+export function stdinWords(
+  { inheritsStdin, promptFile }: Pick<RunPlan, 'inheritsStdin' | 'promptFile'>,
+  { outcome, attempts }: Pick<RunEnd, 'outcome' | 'attempts'>,
+  stdin: () => Pick<Stats, 'isFIFO' | 'isFile' | 'size'> = () => fstatSync(0),
+): readonly string[] {
+  if (outcome.ok || attempts === 0 || outcome.failure.kind === 'cancelled') return [];
+  if (inheritsStdin || promptFile !== undefined || !mayHoldInput(stdin)) return [];
+  return ['stdin is not passed on with more than one attempt; --prompt-file - gives it to each of them'];
+}
+
+/** Not /dev/null and terminals, which are devices, nor sockets, which parents that are programs leave open. */
+function mayHoldInput(stdin: () => Pick<Stats, 'isFIFO' | 'isFile' | 'size'>): boolean {
+  try {
+    const stats = stdin();
+    return stats.isFIFO() || (stats.isFile() && stats.size > 0);
+  } catch {
+    // It is closed.
+    return false;
+  }
+}
+
+const newline = 0x0a;
+
+/** Longest line that is held back until it is whole, in bytes; a longer one passes as it is. */
+const longestLine = 16 * 1024 * 1024;
+
+/** The output of an agent, whose lines pass one by one. */
+interface JoinedOutput extends Sink {
+  /** Passes on what is left of the last line. Waits for a slow reader. */
+  end(): Promise<void>;
+}
+
+/**
+ * Passes the lines of stdout on as `amend` gives them, and all else as it is.
+ * @param amend - gives the line itself where there is nothing to amend.
+ */
+export function joinOutput(sink: Sink, amend: (line: string) => string): JoinedOutput {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let isPassing = false;
+
+  function pass(end: Buffer): Promise<void> | undefined {
+    const whole = pieces.length === 0 ? end : Buffer.concat([...pieces, end]);
+    pieces = [];
+    held = 0;
+    if (isPassing || whole.length === 0) return whole.length === 0 ? undefined : sink.write(whole, 'stdout');
+    const text = whole.toString('utf8');
+    const line = text.endsWith('\n') ? text.slice(0, -1) : text;
+    const amended = amend(line);
+    const bytes = amended === line ? whole : Buffer.from(`${amended}${text.slice(line.length)}`);
+    return sink.write(bytes, 'stdout');
+  }
+
+  return {
+    write(chunk: Uint8Array, stream: OutputStream) {
+      if (stream !== 'stdout') return sink.write(chunk, stream);
+      let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      let busy: Promise<void> | undefined;
+      for (let at = rest.indexOf(newline); at >= 0; at = rest.indexOf(newline)) {
+        busy = pass(rest.subarray(0, at + 1)) ?? busy;
+        isPassing = false;
+        rest = rest.subarray(at + 1);
+      }
+      if (rest.length === 0) return busy;
+      if (isPassing || held + rest.length > longestLine) {
+        isPassing = true;
+        return pass(rest) ?? busy;
+      }
+      pieces.push(Buffer.from(rest));
+      held += rest.length;
+      return busy;
+    },
+    async end() {
+      await pass(Buffer.alloc(0));
+    },
+  };
 }

@@ -5,21 +5,22 @@ import { BulkDialog } from './bulkBar.tsx';
 import { Bulks } from './bulks.tsx';
 import { OrderDialog, told } from './dialog.tsx';
 import { Events } from './events.tsx';
+import { Glyph } from './glyph.tsx';
+import { Head } from './head.tsx';
 import { Help } from './help.tsx';
 import { IntegrationPage } from './integrationPage.tsx';
 import { Integrations } from './integrations.tsx';
-import { head, link } from './live.ts';
-import { DeadLetters } from './deadLetters.tsx';
+import { Letters } from './letters.tsx';
+import { head, link, right } from './live.ts';
 import { Machines } from './machines.tsx';
-import { Nav } from './nav.tsx';
 import { Overview } from './overview.tsx';
 import { Processes } from './processes.tsx';
-import { route, viewNames } from './route.ts';
+import { href, route, type ViewName, viewNames, views } from './route.ts';
 import { SessionPage } from './sessionPage.tsx';
 import { Sessions } from './sessions.tsx';
+import { tables } from './tables.ts';
 import { Top } from './top.tsx';
 import { counted } from './words.ts';
-import { tables } from './tables.ts';
 
 export function Shell() {
   const { view, subject } = route.value;
@@ -106,5 +107,61 @@ function Announcement() {
         {told.value !== '' && <div>{told}</div>}
       </div>
     </>
+  );
+}
+
+/** Every message that was accepted and that nobody will process by itself. */
+function DeadLetters() {
+  return (
+    <>
+      <Head title="Dead letters">
+        Messages that were accepted and that nobody processes unless a person sends them again
+      </Head>
+      <Letters />
+    </>
+  );
+}
+
+/** The views, and how much in each wants to be looked at. */
+function Nav() {
+  const person = tables.waits.all.value.filter(({ needsPerson }) => needsPerson).length;
+  const counts: Readonly<Partial<Record<ViewName, number>>> = {
+    overview: person,
+    sessions: new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name)).size,
+    integrations: tables.integrations.all.value.filter(({ circuit }) => circuit !== 'closed').length,
+    letters: head.value?.letters ?? 0,
+    alerts: tables.alerts.all.value.filter(({ state }) => state !== 'cleared').length,
+  };
+  const frozen = tables.runtimes.all.value.filter(({ isFrozen }) => isFrozen === true).length;
+  const running = tables.runtimes.all.value.length - frozen;
+  return (
+    <nav aria-label="Views">
+      <ul>
+        {views.map((view) => {
+          const number = counts[view] ?? 0;
+          return (
+            <li key={view}>
+              <a
+                href={href(view)}
+                aria-current={route.value.view === view ? 'page' : undefined}
+                title={viewNames[view]}
+              >
+                <Glyph name={view} />
+                <span>{viewNames[view]}</span>
+                {number > 0 && (
+                  <span class={`n ${view === 'overview' || view === 'letters' ? 'bad' : ''}`}>{number}</span>
+                )}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      <p class="me faint">
+        {right.value === 'all' ? 'may act' : 'may look only'}
+        <br />
+        {counted(running, 'gateway')} live
+        {frozen > 0 && <span class="bad">, {frozen} frozen</span>}
+      </p>
+    </nav>
   );
 }

@@ -1,16 +1,20 @@
-import type { AgentRuns, RunResult } from './agentRuns.ts';
-import { nameOfCommand } from './commandName.ts';
+import { lateModule } from '../../actors/process/lateModule.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
-import { OutputBytes } from './outputBytes.ts';
-import { outputLines } from './outputLines.ts';
 import type { SubprocessInput } from '../../machines/subprocess.ts';
-import { traceVariables } from './traceVariables.ts';
 import { timeoutText } from '../../machines/subprocessExit.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { AttemptError } from '../../policy/failure.ts';
 import { say } from '../../policy/logger.ts';
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
 import { type AgentCommand, agentCommand } from '../../protocol/agentCommand.ts';
+import { createLineSplitter } from '../../protocol/lines.ts';
 import type { PathRole, Runtime } from '../../runtime/runtime.ts';
+import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
+import { DecodedStream } from '../../streams/decodedStream.ts';
+import type { AgentRuns, RunResult } from './agentRuns.ts';
+import { nameOfCommand } from './commandName.ts';
+import { OutputBytes } from './outputBytes.ts';
 import {
   checkRunRequest,
   checkSubprocessOptions,
@@ -18,8 +22,7 @@ import {
   type SubprocessOptions,
 } from './subprocessOptions.ts';
 import { notStarted, runProcess } from './subprocessRun.ts';
-import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
-import { lateModule } from '../../actors/process/lateModule.ts';
+import { traceVariables } from './traceVariables.ts';
 
 const agentRunsModule = lateModule(() => import('./agentRuns.ts'));
 
@@ -132,4 +135,29 @@ export function superviseSubprocess(
 function presetOf(agent: AgentCommand | undefined): 'subprocess' | 'claudeCli' | 'codex' {
   if (agent === undefined) return 'subprocess';
   return agent.agent === 'claude' ? 'claudeCli' : 'codex';
+}
+
+/** The lines of what a run prints, without their ends; a last one that has none too. */
+function outputLines(
+  output: OutputBytes,
+  { maxLineBytes, clock }: { readonly maxLineBytes: number; readonly clock: Clock },
+): AsyncIterable<string> {
+  const onTooLong = (): never => {
+    const message = `A line of the output is longer than ${maxLineBytes} bytes`;
+    throw new AttemptError({ kind: 'permanent', reason: 'message_too_large', message, outcome: 'unknown' });
+  };
+  return new DecodedStream<string>(
+    output,
+    (give) => {
+      const lines = createLineSplitter({ maxBytes: maxLineBytes, onLine: give, onTooLong });
+      return {
+        push: ({ buffer, byteOffset, byteLength }) => lines.push(Buffer.from(buffer, byteOffset, byteLength)),
+        end: () => lines.end(),
+        // A run that fails has said its last line all the same.
+        broke: () => lines.end(),
+      };
+    },
+    // The process tells its signs of life itself.
+    { clock, heard: () => undefined, written: (line) => `${line}\n` },
+  );
 }

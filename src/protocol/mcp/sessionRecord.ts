@@ -1,7 +1,8 @@
+import type { Effect } from '../../policy/effects.ts';
+import { annotatedEffect, type ToolAnnotations } from '../toolAnnotations.ts';
 import { createListRecord, type ListRecord } from './listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from './message.ts';
 import { isModern } from './methods.ts';
-import { createToolEffects, type ToolEffects } from './toolEffects.ts';
 
 /** A request that a new server has to be sent before it is as the old one was. */
 export interface Replayed {
@@ -148,4 +149,31 @@ export function createSessionRecord(): SessionRecord {
 /** Tells whether a result of `server/discover` is one of a server of the stateless era. */
 export function isDiscovered(result: McpParams | undefined): boolean {
   return Array.isArray(fieldsOf(result)['supportedVersions']);
+}
+
+/** Effects of the server's tools on the world, as far as their annotations say. */
+interface ToolEffects {
+  /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
+  learn(params: McpParams, result: McpParams): void;
+  /** Undefined when the tool is unknown or says nothing. */
+  of(tool: string): Effect | undefined;
+}
+
+/** Tools that are remembered; a server has dozens. */
+const mostTools = 10_000;
+
+function createToolEffects(): ToolEffects {
+  const effects = new Map<string, Effect>();
+  return {
+    learn({ cursor }, { tools }) {
+      if (cursor === undefined) effects.clear();
+      if (!Array.isArray(tools)) return;
+      for (const tool of tools.map(fieldsOf)) {
+        const { name } = tool;
+        const effect = annotatedEffect(fieldsOf(tool['annotations']) as ToolAnnotations);
+        if (typeof name === 'string' && effect !== undefined && effects.size < mostTools) effects.set(name, effect);
+      }
+    },
+    of: (tool) => effects.get(tool),
+  };
 }

@@ -7,7 +7,7 @@ import { processLogic } from '../../../src/actors/process/process.ts';
 import type { SubprocessInput } from '../../../src/machines/subprocessInput.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { commandLineBytes, commandLineLimit } from '../../../src/actors/process/commandLineLimit.ts';
+import { commandLineBytes, commandLineLimit } from '../../../src/actors/process/spawnObstacle.ts';
 import { allGone, fixture, goneNow, isAlive, nextTurn, startProcess } from './startProcess.ts';
 
 function startCommand(command: string, args: readonly string[] = [], cwd?: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandLineBytes, commandLineLimit, stackShare } from '../../../src/actors/process/commandLineLimit.ts';
+import { commandLineBytes, commandLineLimit, stackShare } from '../../../src/actors/process/spawnObstacle.ts';
 import { spawnObstacle } from '../../../src/actors/process/spawnObstacle.ts';
 import { breakerOutcome } from '../../../src/policy/breaker.ts';
 

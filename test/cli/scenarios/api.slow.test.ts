@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { clientLines } from '../../../src/cli/api/clientLines.ts';
+import { clientLines } from '../../../src/cli/api/apiCommand.ts';
 import { faultyModelApi, type ModelAnswer } from '../../../src/testing/index.ts';
 import { ask } from '../../apiProxy/startApiProxy.ts';
 import { call, runHere } from '../startCli.ts';

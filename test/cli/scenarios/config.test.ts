@@ -7,7 +7,7 @@ import type { McpArgs } from '../../../src/cli/mcp/options.ts';
 import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
 import { undeclarable } from '../../../src/serve/declareServed.ts';
 import { messageOf } from '../../../src/policy/thrown.ts';
-import { whatToServe } from '../../../src/cli/mcp/whatToServe.ts';
+import { whatToServe } from '../../../src/cli/mcp/mcpCommand.ts';
 import { call, runBuilt } from '../startCli.ts';
 
 const text = `{

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nearestPackage } from '../../../src/cli/mcp/nearestPackage.ts';
+import { nearestPackage } from '../../../src/cli/mcp/plan.ts';
 import { planMcp } from '../../../src/cli/mcp/plan.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

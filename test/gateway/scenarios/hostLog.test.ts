@@ -6,7 +6,7 @@ import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
 import type { HostLogger } from '../../../src/policy/hostLogger.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../../src/workflow/planSchema.ts';
+import '../../../src/workflow/plan.ts';
 import type { Workflow, WorkflowBackend } from '../../../src/workflow/workflowTypes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

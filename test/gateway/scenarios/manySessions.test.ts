@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
-import { inSlices } from '../../../src/runtime/slices.ts';
+import { inSlices } from '../../../src/runtime/runtimeLife.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

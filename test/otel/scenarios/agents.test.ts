@@ -5,7 +5,7 @@ import { createGateway, unwrap } from '../../../src/index.ts';
 import { SimulatedClock } from '../../../src/testing/index.ts';
 import { workflowKind } from '../../../src/workflow/index.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../../src/workflow/planSchema.ts';
+import '../../../src/workflow/plan.ts';
 import { scriptedQuery } from '../../agents/scriptedQuery.ts';
 import { registerContext, telemetryOf } from '../startTelemetry.ts';
 

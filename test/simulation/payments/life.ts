@@ -3,7 +3,7 @@ import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import type { AttemptContext } from '../../../src/calls/operation.ts';
 import { SignalFanout } from '../../../src/calls/signalFanout.ts';
 import { reconciledTools } from '../../../src/calls/reconciledTools.ts';
-import { probePort } from '../../../src/gateway/probePort.ts';
+import { probePort } from '../../../src/gateway/gatewayIntegrations.ts';
 import { functionForms } from '../../../src/calls/requestForms.ts';
 import { createToolPort, type ToolTarget } from '../../../src/gateway/sessionTools.ts';
 import { sessionMachine, type SessionRef } from '../../../src/machines/session.ts';
