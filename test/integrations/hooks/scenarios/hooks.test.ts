@@ -189,8 +189,13 @@ describe('a command as a hook', () => {
     for (let run = 0; run < 6; run++) await coded.run();
     expect(coded.of('breaker.opened')).toEqual([]);
     const crashing = await startHook(program('crash'));
-    for (let run = 0; run < 5; run++) await crashing.run();
-    expect(await crashing.run()).toMatchObject({ reports: [{ failure: { kind: 'circuit_open' } }] });
+    const kinds: unknown[] = [];
+    // A crash while this event loop stood still counts for nothing: a busy machine has one.
+    while (kinds.at(-1) !== 'circuit_open' && kinds.length < 50)
+      kinds.push((await crashing.run()).reports[0]?.failure?.kind);
+    expect(new Set(kinds.slice(0, -1))).toEqual(new Set(['crash']));
+    expect(kinds.length).toBeGreaterThan(5);
+    expect(kinds.at(-1)).toBe('circuit_open');
   });
 
   it.each([
