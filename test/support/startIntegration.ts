@@ -33,11 +33,23 @@ export interface Started {
   attempt(index: number): Seen;
 }
 
-let byStep = false;
+let plainly = false;
 
-/** Has all integrations that are started from here on take plain calls by the steps of all others, too. */
-export function takeSteps(all: boolean): void {
-  byStep = all;
+/** Has calls of all integrations that are started from here on begin plainly, where they can, also when no other call is under way. */
+export function beginPlainly(all: boolean): void {
+  plainly = all;
+}
+
+/** Tells the machine of each call before it begins, as it has been told where another one is under way. */
+function tellBeforehand(path: CallPath<string, string>): void {
+  const start = path.start.bind(path);
+  path.start = (input, settings, settled) => {
+    if (path.link.lastState === 'idle' && settings.signal?.aborted !== true && settings.overallMs > 0) {
+      path.link.send({ type: 'calls.changed', attempts: 1, waiting: 0 });
+      path.link.flushSoon();
+    }
+    return start(input, settings, settled);
+  };
 }
 
 /** An integration on a simulated clock. Without an operation of its own, each attempt waits for the test. */
@@ -66,12 +78,12 @@ export function startIntegration(
     facts,
     deadlines,
     signals: new SignalFanout(),
-    byStep,
     ...extra,
   });
   const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: path.policy.breaker } });
   path.attach(ref);
   ref.start();
+  if (plainly) tellBeforehand(path);
   return {
     clock,
     facts,
