@@ -53,7 +53,7 @@ export const why = defineCommand({
       return (await import('./whyAll.ts')).showAllWhy(args, io);
     }
     const secrets = new KnownSecrets(process.env);
-    const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
+    const redact = createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY });
     const shown = createShownNames(secrets);
     const session = shown(given);
     const { path, rows, ids, id, records, policies, last, failures, lostLog } = await readDatabase(

@@ -63,7 +63,7 @@ export async function gatherIncident(reader: StoreReader, id: string, options: G
   const last = flights.reduce((latest, { at }) => Math.max(latest, at), found.at);
   const until = Math.min(found.at + afterMs, Math.max(now, last));
   const parts = { found, from, until, flights, policies, events, asked };
-  const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
+  const redact = createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY });
   const incident = assemble(parts, now);
   const cut = await underWayIn(reader, parts, sessionIds);
   return redactedIncident({ ...incident, missing: [...incident.missing, ...cut] }, redact);

@@ -3,8 +3,10 @@ export const maxTextChars = 2_000;
 /** Longest metadata kept of one event, in bytes of JSON. */
 export const maxMetadataBytes = 16_384;
 
+/** Most items kept of one list, and fields of one object. */
+export const maxEntries = 100;
+
 const maxDepth = 8;
-const maxEntries = 100;
 
 /**
  * Metadata as JSON that is at most {@link maxMetadataBytes} long; of what is too much, a part and a mark remain. Secrets are masked before: what is cut here

@@ -10,46 +10,61 @@ const readAheadChars = 6_000;
 const maxDepth = 40;
 /** Objects and lists of one fact that are looked into. */
 const maxObjects = 1_000;
+const infinite = Number.POSITIVE_INFINITY;
 const leftOut = '[left out]';
 const unreadable = '[unreadable]';
 
 /** Gives a fact without secrets: the same object where it holds none. Never throws. */
 export type FactRedactor = <F extends object>(fact: F) => F;
 
+/** Most of one fact that a redactor looks into; it leaves out the rest. */
+export interface RedactorLimits {
+  /** Objects and lists. @defaultValue 1,000 */
+  readonly objects?: number;
+  /** Items of a list; the others are holes in it. @defaultValue all */
+  readonly items?: number;
+  /** Characters of all texts together. @defaultValue all */
+  readonly chars?: number;
+}
+
 /**
  * A redactor for what is told: facts, answers, reports. A fact keeps its form: numbers stay numbers and errors stay errors; times in ms are whole. The
  * redactor leaves out what is too deep or too much. An object that is not plain becomes a plain one.
  * @param secrets - found wherever they stand, also those it learns later. @defaultValue none
- * @param most - how many objects and lists it looks into; it leaves out the rest.
  */
-export function createFactRedactor(secrets?: Hiding, most = maxObjects): FactRedactor {
-  return new Walk(createTextRedactor(secrets), most).redact;
+export function createFactRedactor(secrets?: Hiding, limits: RedactorLimits = {}): FactRedactor {
+  return new Walk(createTextRedactor(secrets), limits).redact;
 }
 
 /** The walk over the values of a fact, which every fact takes on its way out. */
 class Walk {
   readonly #texts: TextRedactor;
-  readonly #most: number;
+  readonly #most: Required<RedactorLimits>;
+  /** Objects and characters that it may still look into. */
   #left = 0;
+  #charsLeft = 0;
   /** Objects within which the walk is: a circle ends where it closes. */
   #above: object[] = [];
 
-  constructor(texts: TextRedactor, most: number) {
+  constructor(texts: TextRedactor, { objects = maxObjects, items = infinite, chars = infinite }: RedactorLimits) {
     this.#texts = texts;
-    this.#most = most;
+    this.#most = { objects, items, chars };
   }
 
   readonly redact = <F extends object>(fact: F): F => {
     // A getter may tell a fact of its own.
     const left = this.#left;
+    const charsLeft = this.#charsLeft;
     const above = this.#above;
-    this.#left = this.#most;
+    this.#left = this.#most.objects;
+    this.#charsLeft = this.#most.chars;
     this.#above = [];
     this.#texts.refresh();
     try {
       return this.#value(fact, 0) as F;
     } finally {
       this.#left = left;
+      this.#charsLeft = charsLeft;
       this.#above = above;
     }
   };
@@ -73,6 +88,8 @@ class Walk {
 
   #text(text: string): string {
     const read = text.length > maxChars ? text.slice(0, maxChars + readAheadChars) : text;
+    this.#charsLeft -= read.length;
+    if (this.#charsLeft < 0) return leftOut;
     let clean = this.#texts.clean(read);
     if (read.length === text.length) return clean;
     // So much was redacted that the end of what was read comes into view, where half a secret may stand.
@@ -94,9 +111,14 @@ class Walk {
   }
 
   #list(list: readonly unknown[], depth: number): readonly unknown[] {
-    const clean = list.map((item, index) =>
+    const looked = list.length > this.#most.items ? list.slice(0, this.#most.items) : list;
+    const clean = looked.map((item, index) =>
       typeof item === 'string' && announcesSecret(list[index - 1]) ? redacted : this.#value(item, depth + 1),
     );
+    if (looked !== list) {
+      clean.length = list.length;
+      return clean;
+    }
     return clean.some((item, index) => item !== list[index]) ? clean : list;
   }
 

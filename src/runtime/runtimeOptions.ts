@@ -180,7 +180,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     secrets,
     environment: read.environment,
     redact,
-    redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
+    redactAnswer: createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY }),
     supervisor: read.supervisor,
     toolCallRetry: toolCallRetryFrom(read.toolCallRetry, policies.presets.toolCall.retry),
     policies,

@@ -163,6 +163,23 @@ describe('metadata', () => {
     expect(json).toContain(' more');
   });
 
+  it('[O-8] looks into no more of the data than it may keep, however much there is', () => {
+    let chars = 0;
+    const hide = (text: string): string => {
+      chars += text.length;
+      return text;
+    };
+    const bounded = createMaskedJson({ version: 0, hide });
+    const items = Array.from({ length: 5_000 }, (_, at) => `item ${at} of the list`);
+    const said = Array.from({ length: 900 }, (_, at) => ({ said: `${at} ${'word '.repeat(3_500)}` }));
+    expect(JSON.parse(bounded({ items, after: 'seen', said }))).toMatchObject({
+      items: expect.arrayContaining(['item 99 of the list', '… 4900 more']) as string[],
+      after: 'seen',
+      said: expect.arrayContaining([{ said: expect.stringMatching(/^0 word/) as string }]) as object[],
+    });
+    expect(chars).toBeLessThan(250_000);
+  });
+
   it('survives cycles, depth, getters that throw and values JSON does not know', () => {
     const cyclic: Record<string, unknown> = {
       big: 1n,

@@ -140,7 +140,7 @@ describe('a fact with secrets', () => {
     expect(JSON.stringify(redact(circle))).not.toContain(key);
     const many = { list: Array.from({ length: 5_000 }, () => ({ a: key })) };
     expect(redact(many).list.filter((item) => (item as unknown) === '[left out]').length).toBe(4_002);
-    expect(createFactRedactor(undefined, Infinity)(many).list.at(-1)).toEqual({ a: '[redacted]' });
+    expect(createFactRedactor(undefined, { objects: Infinity })(many).list.at(-1)).toEqual({ a: '[redacted]' });
     const text = redact({ text: 'x '.repeat(50_000) }).text;
     expect([text.length, text.at(-1)]).toEqual([20_001, '…']);
     expect(redact({ text: `${'x '.repeat(9_990)}${key}${' y'.repeat(9_000)}` }).text).not.toContain('sk-ant');
