@@ -174,7 +174,8 @@ const maxEarly = 1000;
 
 /** @param path - of the store; nothing is kept without one. */
 export function createServerRecords(clock: Clock, logger: Logger | undefined, path: string | undefined): ServerRecords {
-  const redact = createFactRedactor(new KnownSecrets(process.env));
+  const secrets = new KnownSecrets(process.env);
+  const redact = createFactRedactor(secrets);
   const quiet = logger === undefined ? undefined : createRedactedLogger(logger, redact);
   const bus = createBus({ clock, logger: quiet, redact, types: factTypes });
   if (path === undefined) {
@@ -188,8 +189,9 @@ export function createServerRecords(clock: Clock, logger: Logger | undefined, pa
   });
   // Imported now: a server that keeps nothing is spared the loading, and nobody waits for it.
   const opening = import('../store/openStore.ts').then(async ({ openStore }) => {
-    store = await openStore({ path, clock, facts: bus, logger: quiet });
-    for (const fact of early.splice(0)) store.record(fact);
+    store = await openStore({ path, clock, facts: bus, logger: quiet, secrets });
+    // Masked as they were told: more secrets are known by now, and callers may have changed what they gave.
+    for (const fact of early.splice(0)) store.record(redact(fact));
     return store;
   });
   return {

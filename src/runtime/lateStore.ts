@@ -125,14 +125,15 @@ export class LateStore {
     const { openStore, storedTypes } = await storeModule();
     const { sweepPrompts } = await sweepModule();
     const { reapOrphans } = await orphansModule();
-    const { store: path, storeRequired: required, clock, random, synchronous, secrets } = this.#options;
+    const { store: path, storeRequired: required, clock, random, synchronous, secrets, redact } = this.#options;
     const { lockWaitMs, retention, logger = this.#options.logger } = this.#tuning;
     const bus = this.#bus;
     const about = { clock, random, logger, synchronous, lockWaitMs, retention, secrets };
     const opened = await openStore({ path, required, facts: bus, runtimePid: process.pid, ...about });
     this.#store = opened;
     bus.off('*', this.#keep);
-    for (const fact of this.#early.splice(0)) opened.record(fact);
+    // Masked as they were told: more secrets may be known by now, and callers may have changed what they gave.
+    for (const fact of this.#early.splice(0)) opened.record(redact(fact));
     for (const type of storedTypes) {
       bus.on(type, (fact) => {
         if (this.#records(fact) && !bus.isRecorded(fact)) opened.record(fact);

@@ -4,7 +4,7 @@ import { type Logger, say } from '../policy/logger.ts';
 import { anything, boolean, choice, integer, type Key, type KeysOf, number, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { type RetentionOptions, retentionKey } from '../policy/retention.ts';
-import { KnownSecrets } from '../redaction/knownSecrets.ts';
+import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePlace } from './paths.ts';
 import { isPostgresUrl } from '../policy/postgresUrl.ts';
@@ -48,7 +48,7 @@ export interface StoreOptions {
   readonly retention?: RetentionOptions | false | undefined;
   /** The process that keeps the store. Where several share a file, it tells their records of one name apart. @defaultValue none is stored */
   readonly runtimePid?: number | undefined;
-  /** Secrets that are never stored. @defaultValue the secrets of `env` */
+  /** Secrets of who tells facts, which learn the password of the store. @defaultValue none learn it */
   readonly secrets?: KnownSecrets | undefined;
   /** Source of the default path. @defaultValue process.env */
   readonly env?: Environment | undefined;
@@ -85,9 +85,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, random = Math.random, facts, logger, env = process.env } = options;
   const retention = kept || undefined;
   const path = storePlace(options.path, env);
-  const secrets = options.secrets ?? new KnownSecrets(env);
   if (isPostgresUrl(path)) {
-    secrets.learn({ store: path });
+    options.secrets?.learn({ store: path });
     // Loaded by those who name one alone.
     const { openPostgres } = await postgresModule();
     return openPostgres({ url: path, clock, random, facts, logger, required, retention, runtimePid });

@@ -27,7 +27,7 @@ export interface Store {
   readonly degraded: boolean;
   /** Trouble with it; undefined while there is none, and where no store of its kind is at all. */
   readonly outage?: StoreOutage | undefined;
-  /** Keeps a fact, if its type is stored; commits with the others of this event-loop turn. False when it is refused. */
+  /** Keeps a fact as it is, if its type is stored: who tells facts masks them. Commits with the others of this event-loop turn. False when it is refused. */
   record(fact: Told<Fact>): boolean;
   /**
    * Events that are committed, oldest first; none while the store cannot be read. Rejects with TypeError or RangeError for a wrong query, with

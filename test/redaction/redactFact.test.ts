@@ -158,3 +158,17 @@ describe('a logger', () => {
     expect(heard[1]).toMatchObject(['failed', { error: { message: '[redacted]' }, apiKey: '[redacted]' }]);
   });
 });
+
+it.each([
+  'token=abcdef123456',
+  'environment-secret',
+  'https://me:hunter22x@kb.test/x',
+  `kb?key=${key}&x=1`,
+  'Authorization: Bearer abcdef1234567',
+  'password: "hunter2222"',
+  `${'x '.repeat(9_990)}${key} ${'y '.repeat(5_000)}`,
+])('[O-8] a fact that was masked is the same when it is masked again: %.60s', (text) => {
+  const once = redact({ integration: text, text, argv: ['--token', text], error: new Error(text) });
+  expect(once.text).not.toBe(text);
+  expect(redact(once)).toBe(once);
+});

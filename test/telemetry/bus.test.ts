@@ -1,5 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
+import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
@@ -415,4 +417,15 @@ describe('a wait that nobody looks at', () => {
     process.off('unhandledRejection', note);
     expect(rejections).toEqual([]);
   });
+});
+
+it('[O-8] masks a fact that the store was given before once more as it is told: more may be known by then', () => {
+  const secrets = new KnownSecrets();
+  const bus = createBus({ clock: new SimulatedClock(), redact: createFactRedactor(secrets) });
+  const told: unknown[] = [];
+  bus.on('*', (fact) => void told.push(fact));
+  const fact = bus.masked<Fact>({ type: 'breaker.closed', integration: 'kb of learnt-meanwhile' });
+  secrets.learn({ KB_TOKEN: 'learnt-meanwhile' });
+  bus.tell(fact, true);
+  expect(told).toMatchObject([{ integration: expect.stringMatching(/^kb of \[redacted\]#/) as string }]);
 });

@@ -8,7 +8,7 @@ import type { HookInput } from '../../protocol/hookEvents.ts';
 import type { Store } from '../../store/store.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import { hookMarker } from './hookMarker.ts';
-import { admitRun, countAnswer, countFailure, type HookAdmission, record } from './hookTally.ts';
+import { admitRun, countAnswer, countFailure, type HookAdmission, hookSecrets, record } from './hookTally.ts';
 import type { HookFailure } from './hookOutcome.ts';
 
 /** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
@@ -118,7 +118,7 @@ function probeOf(admission: HookAdmission) {
 export async function openHookStore(path: string, note: (message: string) => void): Promise<Store> {
   const { openStore } = await import('../../store/openStore.ts');
   const logger: Logger = { debug: ignore, info: ignore, warn: note, error: note };
-  return openStore({ path, clock: systemClock, facts: nobody, logger });
+  return openStore({ path, clock: systemClock, facts: nobody, logger, secrets: hookSecrets });
 }
 
 async function withStore<T>(open: () => Promise<Store>, work: (store: Store) => T | Promise<T>): Promise<T> {

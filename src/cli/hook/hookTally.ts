@@ -79,7 +79,7 @@ export async function countFailure(
   if (rule === undefined) return;
   const openedAt = systemClock.wallNow();
   const lastOpenMs = openForMs(policy, row.openings);
-  const { message } = masked({ message: causeText(said) });
+  const message = causeText(masked({ said }).said);
   store.breakers.save(key, {
     state: 'open',
     openedAt,
@@ -108,7 +108,10 @@ async function countOne(store: Store, key: string, generation: number): Promise<
   return row?.generation === generation ? row.failures : 0;
 }
 
-const masked = createFactRedactor(new KnownSecrets(process.env));
+/** Secrets that no record of a hook holds. */
+export const hookSecrets = new KnownSecrets(process.env);
+
+const masked = createFactRedactor(hookSecrets);
 
 /** Keeps a fact with the time of now. Nobody listens here: it is masked as it is recorded. */
 export function record(store: Store, fact: Fact): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { admitRun, countFailure } from '../../../src/cli/hook/hookTally.ts';
+import { openHookStore } from '../../../src/cli/hook/hookCircuit.ts';
+import { admitRun, countFailure, record } from '../../../src/cli/hook/hookTally.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { hasSqlite, startStore } from '../../store/startStore.ts';
 
@@ -47,4 +48,22 @@ describe('a run of a hook', () => {
       expect(opened.map(({ metadata }) => metadata['rule'])).toEqual([first, { name: 'failed_probe', first }]);
     },
   );
+});
+
+it('[O-8] records of a hook do not hold the password of the store that they are in', async () => {
+  // Refused for its lease, so that nothing is waited for.
+  const opening = openHookStore('postgres://me:of-the-store@127.0.0.1:9/kb?leaseMs=1', () => undefined);
+  await expect(opening).rejects.toThrow('leaseMs');
+  const records: unknown[] = [];
+  const noted = { record: (fact: unknown) => records.push(fact) } as unknown as Store;
+  record(noted, { type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'refused: of-the-store' });
+  expect(records).toMatchObject([{ error: 'refused: [redacted]' }]);
+});
+
+it.skipIf(!hasSqlite)('[O-8] why the circuit of a hook opened holds no half of a secret that was cut', async () => {
+  const { store } = await startStore();
+  const message = `${'x '.repeat(145)}sk-ant-api03-${'a1B2'.repeat(12)}`;
+  const fail = () => countFailure(store, { key: 'hook:cut', owner: 'one' }, { kind: 'crash', message }, undefined);
+  for (let count = 0; count < 5; count++) await fail();
+  expect(store.breakers.load('hook:cut')?.cause?.message).toMatch(/ x \[redacted/);
 });
