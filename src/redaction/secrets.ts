@@ -83,7 +83,8 @@ export class TextRedactor {
     if (isLong) this.#longClean[this.#next++ % rememberedTexts] = given;
     else {
       if (this.#shortClean.size >= maxShortTexts) this.#shortClean.clear();
-      this.#shortClean.add(given);
+      // A copy: as long as a line, V8 keeps the whole of what it was cut from, such as 64 kB that a child wrote.
+      this.#shortClean.add(` ${given}`.slice(1));
     }
     return given;
   }

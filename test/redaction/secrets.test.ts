@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
@@ -275,4 +277,19 @@ describe('a known secret', () => {
     expect(redactor.text(line)).not.toContain('learnt');
     expect(redactor.name('learnt-later-on').clean).toBe('[redacted]');
   });
+});
+
+it('[O-8] keeps of a text that it remembers nothing of what that was cut from', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const texts = createTextRedactor();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 500; at++) {
+    const chunk = Buffer.alloc(100_000, `line ${at} of what a child wrote\n`).toString('latin1');
+    texts.text(chunk.slice(0, 40));
+  }
+  collect();
+  // The chunks together are 50 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(25_000_000);
 });
