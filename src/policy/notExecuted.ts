@@ -23,8 +23,9 @@ export const isOfStart = (exitCode: number): boolean => exitCode === 126 || exit
  * neverExecuted({ command: 'sh', args: ['-c', 'book; mail'], exitCode: 127, stderr: 'sh: 1: mail: not found' }) // false
  */
 export function neverExecuted({ command, args = [], exitCode, stderr, stdout = '' }: ExitWords): boolean {
-  const line = stderr.trim();
-  if (line === '' || line.length > longestLine || line.includes('\n') || stdout.trim() !== '') return false;
+  // Anything else that was written, a blank line too, is of somebody who ran.
+  const line = stderr.replace(/\r?\n$/, '');
+  if (line === '' || line.length > longestLine || line.includes('\n') || stdout !== '') return false;
   return chainOf(command, args).some((link) => {
     const isCode = isOfStart(exitCode) || exitCode === link.failsWith;
     return isCode && (shells.has(link.name) ? isOfShell(line, link) : isOfWrapper(line, link));
@@ -38,36 +39,47 @@ export function neverExecuted({ command, args = [], exitCode, stderr, stdout = '
 export function lineNeverExecuted(line: string, exitCode: number, stderr: string, stdout?: string): boolean {
   if (!plainScript.test(line)) return false;
   const [command = '', ...args] = line.trim().split(/\s+/);
-  const shell = /^(?:\S{0,80}\/)?([a-z]{2,4}):/.exec(stderr.trim())?.[1] ?? '';
+  const shell = /^((?:\/\S{0,80}\/)?[a-z]{2,4}):/.exec(stderr)?.[1] ?? '';
   const end = { exitCode, stderr, stdout };
   return neverExecuted({ command, args, ...end }) || neverExecuted({ command: shell, args: ['-c', line], ...end });
 }
 
 const longestLine = 4000;
 const reasons =
-  '(?:No such file or directory|Permission denied|(?:command )?not found|Exec format error|Not a directory|Is a directory|Argument list too long|' +
-  'Too many levels of symbolic links|cannot execute(?: binary file)?(?:: [A-Z][a-z ]{1,60})?)';
+  /: (?:No such file or directory|Permission denied|(?:command )?not found|Exec format error|Not a directory|Is a directory|Argument list too long|Too many levels of symbolic links|cannot execute(?: binary file)?(?:: [A-Z][a-z ]{1,60})?)$/i;
 
-function isOfWrapper(line: string, { name, starts }: Link): boolean {
+function isOfWrapper(line: string, { name, calledAs, starts }: Link): boolean {
   if (starts === undefined) return false;
-  const words = `(?:failed to run command|failed to exec(?:ute)?|cannot run|can't execute)`;
-  const quoted = `['"‘’“”\`]?${escaped(starts)}['"‘’“”]?`;
-  return new RegExp(`^(?:\\S{0,200}/)?${escaped(name)}: (?:${words} )?${quoted}: ${reasons}$`, 'i').test(line);
+  return afterName(line, name, calledAs).some((said) => {
+    const what = said.replace(/^: (?:failed to run command |failed to exec(?:ute)? |cannot run |can't execute )?/, '');
+    const told = withoutReason(what)?.replace(/^['"‘“`](.*)['"’”]$/, '$1');
+    return told === starts;
+  });
 }
 
 /** One command with plain words: no other one, no expansion, no redirection. */
 const plainScript = /^\s*([\w@%+:,./-]+)(?:[ \t]+(?:[\w@%+=:,./-]+|'[^'\n]*'|"[^"\n$`\\]*"))*\s*$/;
 
-function isOfShell(line: string, { name, args }: Link): boolean {
+function isOfShell(line: string, { name, calledAs, args }: Link): boolean {
   const [first = '', script = ''] = args;
-  const head = `^(?:\\S{0,200}/)?${escaped(name)}:(?: ?(?:line )?\\d+:)? `;
+  const isFile = first !== '' && !first.startsWith('-');
   // A file that it was to read, and could not.
-  if (first !== '' && !first.startsWith('-'))
-    return new RegExp(`${head}${escaped(first)}: ${reasons}$`, 'i').test(line);
-  const command = /^-[a-z]*c$/.test(first) ? plainScript.exec(script)?.[1] : undefined;
+  const command = isFile ? first : /^-[a-z]*c$/.test(first) ? plainScript.exec(script)?.[1] : undefined;
   if (command === undefined) return false;
-  const told = escaped(command);
-  return new RegExp(`${head}(?:${told}: ${reasons}|command not found: ${told})$`, 'i').test(line);
+  return afterName(line, name, calledAs).some((said) => {
+    const what = said.replace(/^:(?: ?(?:line )?\d+:)? /, '');
+    return withoutReason(what) === command || (!isFile && what === `command not found: ${command}`);
+  });
 }
 
-const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
+/** The rest of a line behind the name of who says it: programs call themselves as they were called, or by their base name. Another one of that name may not. */
+function afterName(line: string, name: string, calledAs: string): readonly string[] {
+  return [...new Set([calledAs, name])].flatMap((each) =>
+    line.startsWith(`${each}:`) ? [line.slice(each.length)] : [],
+  );
+}
+
+function withoutReason(text: string): string | undefined {
+  const reason = reasons.exec(text);
+  return reason === null ? undefined : text.slice(0, reason.index);
+}

@@ -1,4 +1,7 @@
-/** A program that starts the one command which its arguments name, and ends as that does. */
+/**
+ * A program that starts the one command which its arguments name, once, and ends as that does. `xargs` is none: it may have run its command for what came
+ * before when it finds it no more.
+ */
 interface Wrapper {
   /** Options whose value is the next word. */
   readonly takesValue: RegExp;
@@ -58,10 +61,6 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     isOption: /^--(?:clear-groups|keep-groups|init-groups|no-new-privs|nnp|reset-env|[a-z-]+=.*)$/,
   },
   chroot: { takesValue: no, isOption: /^--(?:userspec=.*|groups=.*|skip-chdir)$/, isOwn: isFirst },
-  xargs: {
-    takesValue: /^(?:-[adEILnPs]|--(?:arg-file|delimiter|max-args|max-procs|max-chars))$/,
-    isOption: /^(?:-[0rxot]+|-[adEILnPs].+|--(?:null|no-run-if-empty|exit|open-tty)|--[a-z-]+=.*)$/,
-  },
   flock: {
     takesValue: /^(?:-[wE]|--(?:wait|timeout|conflict-exit-code))$/,
     isOption: /^(?:-[sxenoF]+|-w.+|--(?:shared|exclusive|nonblock|nb|close|no-fork|verbose)|--[a-z-]+=.*)$/,
@@ -78,10 +77,15 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   doas: { takesValue: /^-[uC]$/, isOption: /^-[nL]+$/, failsWith: 1 },
 };
 
+/** Programs of a command line that are told, the outermost ones: nobody writes so many. */
+const mostLinks = 16;
+
 /** A program of a command line, from the outermost on: the last is the one that does what is wanted. */
 export interface Link {
   /** Base name of the program. */
   readonly name: string;
+  /** Word that it was called by. */
+  readonly calledAs: string;
   readonly args: readonly string[];
   /** Command that it starts; undefined where it is no wrapper, or its words are not all known. */
   readonly starts: string | undefined;
@@ -93,13 +97,14 @@ export interface Link {
 export function chainOf(command: string, args: readonly string[] = []): readonly Link[] {
   const links: Link[] = [];
   let words: readonly string[] = [command, ...args];
-  while (words[0] !== undefined) {
-    const name = baseName(words[0]);
+  while (words[0] !== undefined && links.length < mostLinks) {
+    const calledAs = words[0];
+    const name = baseName(calledAs);
     const rest = words.slice(1);
     const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
     if (name === 'busybox') words = rest;
     else words = wrapper === undefined ? [] : wrappedBy(wrapper, rest);
-    if (name !== 'busybox') links.push({ name, args: rest, starts: words[0], failsWith: wrapper?.failsWith });
+    if (name !== 'busybox') links.push({ name, calledAs, args: rest, starts: words[0], failsWith: wrapper?.failsWith });
   }
   return links;
 }

@@ -35,7 +35,6 @@ describe('a command that a wrapper could not execute', () => {
     ['prlimit --nofile=64 book', 127, 'prlimit: failed to execute book: No such file or directory'],
     ['unshare -Ur book', 127, 'unshare: failed to execute book: No such file or directory'],
     ['setpriv --reuid 1000 --clear-groups book', 127, 'setpriv: failed to execute book: No such file or directory'],
-    ['xargs -n 1 book', 127, 'xargs: book: No such file or directory'],
     ['flock -w 1 /tmp/lock book', 69, 'flock: failed to execute book: No such file or directory'],
     ['sudo -u www -n book', 1, 'sudo: book: command not found'],
     ['doas -u www book', 1, 'doas: book: command not found'],
@@ -71,6 +70,11 @@ describe('a command that a wrapper could not execute', () => {
     ['timeout 5 book', 127, ''],
     ['timeout 5 book', 127, 'timeout: failed to run command ‘mail’: No such file or directory'],
     ['timeout -v 5 book', 127, 'timeout: sending signal TERM to command ‘book’'],
+    // It had run for the first of several when it was no more.
+    ['xargs -n 1 ./book', 127, 'xargs: ./book: No such file or directory'],
+    // Not by this `env`: by the first line of a script that it ran.
+    ['env A=b node deploy.js', 127, '/usr/bin/env: ‘node’: No such file or directory'],
+    ["/bin/sh -c './deploy --now'", 127, '/usr/bin/sh: 1: ./deploy: not found'],
     ['npx missing', 127, 'sh: 1: missing: not found'],
     ['make', 127, 'sh: 1: missing: not found'],
     ['make book', 2, 'make: missing: No such file or directory'],
@@ -91,5 +95,16 @@ describe('a command that a wrapper could not execute', () => {
     const line = 'nice: ‘book’: No such file or directory';
     expect(isUnstarted('nice book', 127, `booked\n${line}`)).toBe(false);
     expect(isUnstarted('nice book', 127, line, 'booked')).toBe(false);
+    expect(isUnstarted('nice book', 127, line, '\n')).toBe(false);
+    expect(isUnstarted('nice book', 127, `\n${line}`)).toBe(false);
+    expect(isUnstarted('nice book', 127, `${line}\r\n`)).toBe(true);
+  });
+
+  it('[R-12] is found in any words, however long they are or however many', () => {
+    const line = 'nice: ‘book’: No such file or directory';
+    expect(isUnstarted(`nice ${'book'.repeat(100_000)}`, 127, line)).toBe(false);
+    expect(isUnstarted(`sh -c ${'book'.repeat(100_000)}`, 127, 'sh: 1: book: not found')).toBe(false);
+    // Each of them might have said it: a regular expression for each takes minutes.
+    expect(isUnstarted('nice '.repeat(30_000), 127, line)).toBe(false);
   });
 });

@@ -69,8 +69,8 @@ export function unstartedFacts(
   command: string,
   args: readonly string[],
 ): FailureFacts | undefined {
-  if (reason !== 'exit' || exitCode === undefined || stderr.omittedBytes > 0) return undefined;
-  const words = { command, args, exitCode, stderr: stderr.text, stdout: stdout.text };
+  if (reason !== 'exit' || exitCode === undefined || stderr.omittedBytes > 0 || stdout.bytes > 0) return undefined;
+  const words = { command, args, exitCode, stderr: stderr.text };
   if (!neverExecuted(words)) return undefined;
   return { kind: 'spawn', message: tailOf(stderr.text), outcome: 'not_started', code: exitCode };
 }
