@@ -50,20 +50,27 @@ export function lastTurnText(last: LastTurn, now: number, width: number): string
   return wrapLines([...turnLines(turn, failures, now), ...(before.length > 0 ? [`  ${told}`, ...before] : [])], width);
 }
 
-/** Describes the failed turns of a session of which events alone are on record; undefined where there are none. */
-export async function failuresText(
+/** The failed turns of the last day, of a session of which events alone are on record, the newest first: the newest few. */
+export async function failedTurnsOf(
   reader: Pick<StoreReader, 'events'>,
   recorded: string,
-  { now, width }: { readonly now: number; readonly width: number },
-): Promise<string | undefined> {
+  now: number,
+): Promise<readonly EventRow[]> {
   const query = { category: 'session', session: recorded, failed: true, limit: mostFailures, since: now - dayMs };
-  const turns = (await reader.events(query)).filter(({ type }) => type === 'turn_failed').slice(-mostTold);
-  if (turns.length === 0) return undefined;
-  const lines = turns.reverse().map(({ at, metadata: { message, kind, error } }) => {
+  const failures = await reader.events(query);
+  return failures
+    .filter(({ type }) => type === 'turn_failed')
+    .slice(-mostTold)
+    .reverse();
+}
+
+/** Describes failed turns of which events alone are on record. */
+export function failedTurnsText(session: string, failed: readonly EventRow[], now: number, width: number): string {
+  const lines = failed.map(({ at, metadata: { message, kind, error } }) => {
     const cause = `${sanitize(String(kind))}: ${sanitize(String(error))}`;
     return `  ${sanitize(String(message))} failed ${ago(at, now)}: ${cause}`;
   });
-  return wrapLines([`Of ${sanitize(recorded)} only events are on record:`, ...lines], width);
+  return wrapLines([`Of ${sanitize(session)} only events are on record:`, ...lines], width);
 }
 
 function turnLines(turn: TurnRecord, failures: readonly EventRow[], now: number): readonly string[] {

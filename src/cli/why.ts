@@ -10,7 +10,7 @@ import { runtimesOf } from '../runtime/unlisted.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor } from '../redaction/redactFact.ts';
 import { createShownNames, nameAmong } from '../redaction/shownNames.ts';
-import { failuresText, type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
+import { failedTurnsOf, failedTurnsText, type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
@@ -56,7 +56,7 @@ export const why = defineCommand({
     const redact = createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY });
     const shown = createShownNames(secrets);
     const session = shown(given);
-    const { path, rows, ids, id, records, policies, last, failures, lostLog } = await readDatabase(
+    const { path, rows, ids, id, records, policies, last, failed, lostLog } = await readDatabase(
       args.db,
       io,
       async (reader) => {
@@ -71,10 +71,7 @@ export const why = defineCommand({
           lostLog: await reader.lostLog(io.now() - dayMs),
           records: records && redact(records),
           last: last && redact(last),
-          failures:
-            records === undefined
-              ? await failuresText(reader, session, { now: io.now(), width: io.columns })
-              : undefined,
+          failed: records === undefined ? redact(await failedTurnsOf(reader, session, io.now())) : [],
           policies: policies.map((each) => ({ ...each, name: shown(each.name) })),
         };
       },
@@ -117,9 +114,14 @@ export const why = defineCommand({
         );
         return 0;
       }
+      if (failed.length > 0 && args.json) {
+        const failedTurns = failed.map(({ at, metadata }) => ({ at, ...metadata }));
+        io.stdout.write(toJson({ live: false, failedTurns, ...(lost.length > 0 && { attention: lost }) }));
+        return 0;
+      }
       io.stderr.write(mattersText(lost, io));
-      if (failures !== undefined && !args.json) {
-        io.stdout.write(redact({ failures }).failures);
+      if (failed.length > 0) {
+        io.stdout.write(failedTurnsText(session, failed, io.now(), io.columns));
         return 0;
       }
       throw new CommandError(

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { whyText } from '../../src/cli/whyText.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { failed, hasSqlite, openDatabase, startStore } from '../store/startStore.ts';
+import { failed, hasSqlite, openDatabase, startStore, told } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { call, databaseWith, runBuilt, runHere } from './startCli.ts';
 import { startKept } from './startKept.ts';
@@ -180,6 +180,30 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const { run } = await startKept();
     const { code, stderr } = await run('why', 'agent:mian');
     expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "agent:main"?')]);
+  });
+
+  it('[O-13] [L-5] [O-8] tells failed turns of which events alone are on record, as text and as data, without secrets', async () => {
+    const secret = 'a planted secret that goes over more than one line of a terminal';
+    const turn = { type: 'session.turn_failed', session: 'desk', kind: 'timeout', elapsedMs: 1 } as const;
+    const db = await databaseWith(
+      ...Array.from({ length: 7 }, (_, at) => ({
+        ...told({ ...turn, turn: at, message: `desk-m${at}`, error: `no answer from ${secret}` }),
+        at: Date.now() - 3_600_000 + at,
+      })),
+    );
+    vi.stubEnv('PLANTED_SECRET', secret);
+    const why = (...words: string[]) => call(['why', 'desk', '--db', db, ...words], { now: Date.now, columns: 60 });
+    const { code, stdout } = await why();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Of desk only events are on record:\n {2}desk-m6 failed .* ago: timeout: no answer from /);
+    expect(stdout.match(/desk-m\d/g)).toEqual(['desk-m6', 'desk-m5', 'desk-m4', 'desk-m3', 'desk-m2']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).not.toContain(secret);
+    const json = await why('--json');
+    expect([json.code, json.stdout.includes(secret)]).toEqual([0, false]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      live: false,
+      failedTurns: [{ message: 'desk-m6', kind: 'timeout' }, {}, {}, {}, {}],
+    });
   });
 
   it('[L-5] says of an integration what is known of it, live and on record', async () => {
