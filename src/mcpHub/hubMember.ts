@@ -103,6 +103,8 @@ export class HubMember implements Listener {
   }
 
   startFailed(): void {
+    // Its end is one, too, before it has answered: nobody waits any more.
+    if (this.#isOver) return;
     this.#grace ??= this.#host.clock.setTimeout(() => {
       this.#grace = undefined;
       this.#hasFailed();

@@ -13,12 +13,14 @@ function start() {
   let joined = 0;
   let server: { readonly input: Readable; readonly output: Writable } | undefined;
   let end = (): void => undefined;
+  let startFailed = (): void => undefined;
   let lastId = 0;
   const member = new HubMember(
     {
       name: 'kb',
       open: (streams) => {
         server = streams;
+        startFailed = () => streams.startFailed?.();
         return new Promise((resolve) => (end = resolve));
       },
     },
@@ -36,6 +38,7 @@ function start() {
     read: () => server?.input.on('data', (chunk) => lines.push(...String(chunk).trimEnd().split('\n'))),
     answers: (message: object) => server?.output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
     ends: () => end(),
+    fails: () => startFailed(),
     joined: () => joined,
   };
 }
@@ -100,4 +103,38 @@ describe('a server of a hub', () => {
     await clock.advance(60_000);
     expect(lines).toHaveLength(3);
   });
+
+  it('[P-8] is settled with its answer, or a second after the first start that failed', async () => {
+    const { member, clock, read, answers, fails } = start();
+    read();
+    const settled: string[] = [];
+    const settle = (name: string) => void member.settles(greeting).then(() => settled.push(name));
+    settle('answered');
+    await clock.advance(10_000);
+    expect(settled).toEqual([]);
+    answers({ id: 'hub-1', result: {} });
+    await turn();
+    expect(settled).toEqual(['answered']);
+    settle('failed');
+    fails();
+    await clock.advance(500);
+    fails();
+    await clock.advance(499);
+    expect(settled).toEqual(['answered']);
+    await clock.advance(1);
+    await turn();
+    expect(settled).toEqual(['answered', 'failed']);
+  });
+
+  it.each(['end', 'over'] as const)(
+    '[P-8] [I-3] leaves no timer after its %s, whose start fails by that',
+    async (how) => {
+      const { member, clock, fails } = start();
+      void member.settles(greeting);
+      member[how]();
+      fails();
+      await turn();
+      expect(clock.pending).toBe(0);
+    },
+  );
 });
