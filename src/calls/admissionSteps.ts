@@ -114,7 +114,11 @@ export class AdmissionSteps<I, O> {
       case 'fail_paused':
         settlement.fail(call, admissionFailure(state, call, admission, now));
         return;
-      default:
+      case 'refuse_open':
+      case 'refuse_rate':
+      case 'refuse_stopped':
+      case 'refuse_too_many':
+      case 'refuse_tool':
         settlement.refuse(
           call,
           admissionFailure(state, call, admission, now),

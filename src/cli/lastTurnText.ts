@@ -99,7 +99,7 @@ function messageText(turn: TurnRecord, failures: readonly EventRow[], now: numbe
 function causeText({ turn, error = '' }: TurnRecord, failures: readonly EventRow[]): string {
   const event = failures.findLast(({ type, metadata }) => type === 'turn_failed' && metadata['turn'] === turn);
   const kind = event?.metadata['kind'];
-  return `${kind === undefined ? '' : `${sanitize(String(kind))}: `}${sanitize(error)}`;
+  return `${typeof kind === 'string' ? `${sanitize(kind)}: ` : ''}${sanitize(error)}`;
 }
 
 /** Says that a failed message is over, and what its sender repeats who sends it again. */

@@ -18,7 +18,10 @@ type Extra = Parameters<typeof startIntegration>[2];
 
 /** An integration that was called before, so that what it is called for next is plain. */
 async function startWarm(operation: Operate, policy: PolicyInput = {}, extra: Extra = {}): Promise<Started> {
-  const started = startIntegration({ maxInFlight: 1000, ...policy }, operation, { facts: new UnheardFacts(), ...extra });
+  const started = startIntegration({ maxInFlight: 1000, ...policy }, operation, {
+    facts: new UnheardFacts(),
+    ...extra,
+  });
   await started.clock.settle();
   await started.integration.call('warm');
   return started;

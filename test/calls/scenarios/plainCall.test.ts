@@ -55,7 +55,7 @@ async function play(seed: number, byStep: boolean): Promise<unknown[]> {
       seen.push({ begins: input, attempt: context.attempt });
       const how = input.split(' ')[1];
       if (how === 'throws') throw fault('transient');
-      if (how === 'nested') void call('later');
+      if (how === 'nested') call('later');
       if (how === 'signals') context.signal.addEventListener('abort', () => seen.push({ aborted: input }));
       if (how === 'once' || how === 'nested') return `at once ${input}`;
       if (how === 'soon') return Promise.resolve(`soon ${input}`);
