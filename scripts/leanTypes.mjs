@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseSync } from 'rolldown/utils';
+import { plainOptions } from './plainOptions.mjs';
 
 /** @param entries Paths of .d.ts files within the tree. */
 export function leanTypes(tree, entries) {
@@ -74,7 +75,7 @@ function keep(file, statement, specifier) {
 
 /** What a file declares, imports and exports, by name. */
 function readDeclarations(tree, path) {
-  const text = readFileSync(posix.join(tree, path), 'utf8');
+  const text = plainOptions(path, readFileSync(posix.join(tree, path), 'utf8'));
   const { program, errors } = parseSync(path, text, { lang: 'dts' });
   if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`);
   const file = { text, body: program.body, kept: new Map(), reached: new Set(), stars: [] };

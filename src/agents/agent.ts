@@ -1,52 +1,25 @@
 import type { Failure } from '../policy/failure.ts';
-import {
-  anything,
-  boolean,
-  callback,
-  choice,
-  duration,
-  having,
-  type Key,
-  type KeysOf,
-  name as anyName,
-  signal,
-  type Tell,
-  text,
-  type Values,
-  variables,
-} from '../policy/optionKeys.ts';
-import { policyKey } from '../policy/policyInput.ts';
+import { type KeysOf, name as anyName, signal, type Tell, type Values } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { AgentBackend } from './agentBackend.ts';
 import type { AgentScope } from './agentConversation.ts';
-import type { Agent, AgentOptions, Conversation, AgentStartOptions } from './agentTypes.ts';
+import {
+  type Agent,
+  agentBackends,
+  agentKeys,
+  type AgentOptions,
+  type AgentStartOptions,
+  type Conversation,
+} from './agentTypes.ts';
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { lateModule, loadFailure } from '../actors/process/lateModule.ts';
 
 const conversationModule = lateModule(() => import('./agentConversation.ts'));
-
-const backends: readonly AgentName[] = ['claude', 'codex'];
-
-/** The options of an agent, but for what is its backend's own. */
-export const agentKeys = {
-  backend: choice(backends, { required: true }),
-  model: text(),
-  cwd: text(),
-  env: variables,
-  envMode: choice(['extend', 'safe']),
-  policy: policyKey,
-  approve: callback<AgentOptions['approve']>(),
-  approvalMs: duration(),
-  fallback: having<Agent>('an agent', ['start']),
-  fallBackAfterEffects: boolean({ default: false }),
-  claude: anything as Key<AgentOptions['claude']>,
-  codex: anything as Key<AgentOptions['codex']>,
-} satisfies KeysOf<AgentOptions>;
 
 /** {@link AgentOptions}, checked but for what is its backend's own. */
 export type CheckedAgent = Values<typeof agentKeys>;
@@ -141,7 +114,7 @@ export function backendRule(
   { backend, ...options }: Pick<AgentOptions, 'backend'> & { readonly [Each in AgentName]?: unknown },
   tell: Tell,
 ): void {
-  const others = backends.filter((each) => each !== backend && options[each] !== undefined);
+  const others = agentBackends.filter((each) => each !== backend && options[each] !== undefined);
   for (const each of others) tell(each, { says: `to be left out with the backend ${backend}` });
 }
 

@@ -1,8 +1,20 @@
+import {
+  anything,
+  boolean,
+  callback,
+  choice,
+  duration,
+  having,
+  type Key,
+  type Given,
+  text,
+  variables,
+} from '../policy/optionKeys.ts';
 import type { Duration } from '../policy/duration.ts';
 import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureKind, Outcome } from '../policy/failure.ts';
-import type { PolicyInput } from '../policy/policyInput.ts';
+import { policyKey } from '../policy/policyInput.ts';
 import type { ChunkStream } from '../streams/callStream.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import type { AgentCalls, AgentEffects, AgentName } from '../protocol/agentReport.ts';
@@ -168,39 +180,45 @@ export interface AgentApproval {
   readonly input: unknown;
 }
 
-/** Kind of an agent, and the way it is run and supervised. */
-export interface AgentOptions {
+/** The backends there are. */
+export const agentBackends: readonly AgentName[] = ['claude', 'codex'];
+
+/** The options of an agent, but for what is its backend's own. */
+export const agentKeys = {
   /** Backend that answers: `claude` or `codex`. */
-  readonly backend: AgentName;
+  backend: choice(agentBackends, { required: true }),
   /** The model, as the backend names it. @defaultValue what the backend is configured for */
-  readonly model?: string | undefined;
+  model: text(),
   /** Directory in which the agent works. @defaultValue the working directory of the runtime */
-  readonly cwd?: string | undefined;
+  cwd: text(),
   /**
    * Variables set for the agent, beside what it inherits: by default the whole environment of the runtime, keys and tokens included. One that
    * is undefined is taken out. @defaultValue {}
    */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  env: variables,
   /**
    * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like, certificates and proxies alone.
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
-  readonly envMode?: 'extend' | 'safe' | undefined;
+  envMode: choice(['extend', 'safe']),
   /** The limits, retries and circuit breaker of its turns. @defaultValue preset `sdk` for Claude, `codex` for Codex */
-  readonly policy?: PolicyInput | undefined;
+  policy: policyKey,
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
-  readonly approve?: ApprovalHandler | undefined;
+  approve: callback<ApprovalHandler>(),
   /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
-  readonly approvalMs?: Duration | undefined;
+  approvalMs: duration(),
   /**
    * The agent that goes on when this one cannot answer, for a reason that another agent can cure (R-11). It does not go on when the request
    * itself is wrong or was cancelled. It is told what was said and done so far.
    */
-  readonly fallback?: Agent | undefined;
+  fallback: having<Agent>('an agent', ['start']),
   /** Lets the fallback go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
-  readonly fallBackAfterEffects?: boolean | undefined;
+  fallBackAfterEffects: boolean({ default: false }),
   /** Only with the backend `claude`. */
-  readonly claude?: ClaudeBackendOptions | undefined;
+  claude: anything as Key<ClaudeBackendOptions | undefined>,
   /** Only with the backend `codex`. */
-  readonly codex?: CodexBackendOptions | undefined;
-}
+  codex: anything as Key<CodexBackendOptions | undefined>,
+};
+
+/** Kind of an agent, and the way it is run and supervised. */
+export interface AgentOptions extends Given<typeof agentKeys> {}

@@ -1,43 +1,9 @@
-import type { Duration } from '../policy/duration.ts';
-import { boolean, duration, integer, type KeysOf, text, type Values } from '../policy/optionKeys.ts';
+import { boolean, duration, integer, type Given, text, type Values } from '../policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { defaultPolicy } from '../policy/presets.ts';
 import { usualRate } from '../policy/ratePolicy.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
-
-/** A reverse proxy in front of the HTTP API of a model. */
-export interface ApiProxyOptions {
-  /** Address that requests go to: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
-  readonly upstream: string;
-  /** Another upstream of the same protocol, asked when the first one cannot answer. @defaultValue none */
-  readonly fallback?: string | undefined;
-  /** The key for `fallback`, in place of that of the client. A `fallback` of another origin needs it, or `fallbackClientKey`. @defaultValue none */
-  readonly fallbackKey?: string | undefined;
-  /** Lets the client's own key go to a `fallback` of another origin, which would learn a secret of the first. @defaultValue false */
-  readonly fallbackClientKey?: boolean | undefined;
-  /** Name that it is recorded and restarted under. @defaultValue the host of `upstream` */
-  readonly name?: string | undefined;
-  /**
-   * Time in ms above 0 that a request may be tried again before its client gets an answer, from when it is there with its body. Clients wait 300 s and more
-   * for the first byte. With a `fallback` half of it is for the first upstream. @defaultValue 240000
-   */
-  readonly budgetMs?: Duration | undefined;
-  /** Limit on the headers of an answer that is to be a stream, in ms above 0; then the request is sent again. @defaultValue 120000 */
-  readonly headersMs?: Duration | undefined;
-  /** Limit on a stream without a byte, in ms above 0. Healthy ones are silent for up to 30 s. @defaultValue 90000 */
-  readonly bytesMs?: Duration | undefined;
-  /** Limit on a stream with signs of life alone (pings, frames, empty deltas) before its first content, in ms above 0: a model may think in silence. @defaultValue 600000 */
-  readonly firstContentMs?: Duration | undefined;
-  /** The same between two events that have content, in ms above 0. @defaultValue 300000 */
-  readonly contentMs?: Duration | undefined;
-  /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
-  readonly wholeMs?: Duration | undefined;
-  /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
-  readonly maxKeptBytes?: number | undefined;
-  /** Bodies that are kept at a time; what is beyond is passed and sent once, in bytes, at least 1. @defaultValue 256 MiB */
-  readonly maxKeptInAllBytes?: number | undefined;
-}
 
 /** Longest answer of all, in ms: what limits a stream is its silence. */
 const longestMs = 24 * 3_600_000;
@@ -72,20 +38,39 @@ function isAddress(value: string): boolean {
 const address = { secret: true } as const;
 
 export const apiProxyKeys = {
+  /** Address that requests go to: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
   upstream: text({ ...address, required: true }),
+  /** Another upstream of the same protocol, asked when the first one cannot answer. @defaultValue none */
   fallback: text(address),
+  /** The key for `fallback`, in place of that of the client. A `fallback` of another origin needs it, or `fallbackClientKey`. @defaultValue none */
   fallbackKey: text({ secret: true }),
+  /** Lets the client's own key go to a `fallback` of another origin, which would learn a secret of the first. @defaultValue false */
   fallbackClientKey: boolean({ default: false }),
+  /** Name that it is recorded and restarted under. @defaultValue the host of `upstream` */
   name: text(),
+  /**
+   * Time in ms above 0 that a request may be tried again before its client gets an answer, from when it is there with its body. Clients wait 300 s and more
+   * for the first byte. With a `fallback` half of it is for the first upstream. @defaultValue 240000
+   */
   budgetMs: duration({ default: 240_000 }),
+  /** Limit on the headers of an answer that is to be a stream, in ms above 0; then the request is sent again. @defaultValue 120000 */
   headersMs: duration({ default: 120_000 }),
+  /** Limit on a stream without a byte, in ms above 0. Healthy ones are silent for up to 30 s. @defaultValue 90000 */
   bytesMs: duration({ default: apiPolicy.limits.idleMs }),
+  /** Limit on a stream with signs of life alone (pings, frames, empty deltas) before its first content, in ms above 0: a model may think in silence. @defaultValue 600000 */
   firstContentMs: duration({ default: 600_000 }),
+  /** The same between two events that have content, in ms above 0. @defaultValue 300000 */
   contentMs: duration({ default: 300_000 }),
+  /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
   wholeMs: duration({ default: 300_000 }),
+  /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
   maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),
+  /** Bodies that are kept at a time; what is beyond is passed and sent once, in bytes, at least 1. @defaultValue 256 MiB */
   maxKeptInAllBytes: integer({ unit: 'bytes', default: 256 * 1024 * 1024 }),
-} satisfies KeysOf<ApiProxyOptions>;
+};
+
+/** A reverse proxy in front of the HTTP API of a model. */
+export interface ApiProxyOptions extends Given<typeof apiProxyKeys> {}
 
 /** {@link ApiProxyOptions}, checked, durations in ms. */
 export type ApiProxySettings = Values<typeof apiProxyKeys>;

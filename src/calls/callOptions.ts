@@ -1,6 +1,5 @@
 import { limitRule } from '../policy/limitRule.ts';
-import { backoffFrom, type BackoffInput, backoffKey } from '../policy/backoff.ts';
-import type { Duration } from '../policy/duration.ts';
+import { backoffFrom, backoffKey } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import {
   anything,
@@ -10,8 +9,7 @@ import {
   duration,
   type GivenValues,
   integer,
-  type Key,
-  type KeysOf,
+  type Given,
   signal,
   type Tell,
   text,
@@ -26,36 +24,49 @@ import type { Reconciler } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
 
-/** Options of one call that differ from its integration's policy. */
-export interface CallOptions<I, O> {
-  /**
-   * Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. With the signal of an
-   * item of a workflow the call makes one attempt unless `maxAttempts` is given: the item is what is tried again.
-   */
-  readonly signal?: AbortSignal | undefined;
-  /** Effect that the call may have on the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
-  readonly effect?: Effect | undefined;
-  /** Names the call in events and records. */
-  readonly label?: string | undefined;
+/** Keys for the one a call gives way to. */
+export const scopeKeys = {
   /**
    * Calls of one scope run one at a time: while one is under way a second is refused (`too_many_requests`, `scope_busy`). Work that
    * was given up may still be ending; it is waited for, at most its grace, and keeps its scope until it ends or the integration is
    * restarted or reset. Said by who calls, never by what an agent asks for.
    * @defaultValue none
    */
-  readonly scope?: string | undefined;
+  scope: text(),
   /** Ends the call that holds the scope (`cancelled`, `replaced`) instead of being refused; only with `scope`. @defaultValue false */
-  readonly replace?: boolean | undefined;
+  replace: boolean(),
+};
+
+const sharedKeys = {
+  ...scopeKeys,
+  /**
+   * Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. With the signal of an
+   * item of a workflow the call makes one attempt unless `maxAttempts` is given: the item is what is tried again.
+   */
+  signal,
+  /** Effect that the call may have on the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
+  effect: choice(effects),
+  /** Names the call in events and records. */
+  label: text(),
   /** Attempts in all, at least 1. @defaultValue the policy's */
-  readonly maxAttempts?: number | undefined;
+  maxAttempts: integer(),
   /** The waits between attempts, such as `{ initialMs: 200, maxMs: 5000 }`. @defaultValue the policy's */
-  readonly backoff?: BackoffInput | undefined;
+  backoff: backoffKey,
   /** Without a sign of life, per attempt, in ms above 0. @defaultValue the policy's */
-  readonly idleMs?: Duration | undefined;
+  idleMs: duration(),
   /** Per attempt, in ms above 0; at most `overallMs` where that is given, which else is raised to it. @defaultValue the policy's */
-  readonly attemptMs?: Duration | undefined;
+  attemptMs: duration(),
   /** For the whole call, in ms above 0. @defaultValue the policy's */
-  readonly overallMs?: Duration | undefined;
+  overallMs: duration(),
+};
+
+const callKeys = { ...sharedKeys, fallback: anything };
+
+/** The options of a stream. */
+export const streamKeys = { ...sharedKeys, resume: callback<Resume<never, never>>() };
+
+/** Options of one call that differ from its integration's policy. */
+export interface CallOptions<I, O> extends Given<typeof sharedKeys> {
   /** Answers when the integration cannot, within the call's own deadline: a function, `{ value }` or `{ integration }`. */
   readonly fallback?: FallbackOption<I, O> | undefined;
 }
@@ -69,32 +80,6 @@ export interface CallStreamOptions<I, C> extends Omit<CallOptions<I, never>, 'fa
    */
   readonly resume?: Resume<I, C> | undefined;
 }
-
-/** Keys for the one a call gives way to. */
-export const scopeKeys = { scope: text(), replace: boolean() };
-
-const sharedKeys = {
-  ...scopeKeys,
-  signal,
-  effect: choice(effects),
-  label: text(),
-  maxAttempts: integer(),
-  backoff: backoffKey,
-  idleMs: duration(),
-  attemptMs: duration(),
-  overallMs: duration(),
-};
-
-const callKeys = {
-  ...sharedKeys,
-  fallback: anything as Key<FallbackOption<never, never> | undefined>,
-} satisfies KeysOf<CallOptions<never, never>>;
-
-/** The options of a stream. */
-export const streamKeys = {
-  ...sharedKeys,
-  resume: callback<Resume<never, never>>(),
-} satisfies KeysOf<CallStreamOptions<never, never>>;
 
 /** The settings of a call without options. */
 export function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undefined): CallSettings<I, O> {

@@ -13,11 +13,6 @@ import { readGiven } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { Fallback } from './operation.ts';
 
-/** Value that an integration gives in place of an answer it cannot get. */
-export interface FallbackValue<O> {
-  readonly value: O;
-}
-
 /** Integration that is asked in place of one that cannot answer. */
 export interface FallbackIntegration<I, O> {
   /** Its call has its own policy, within the deadline of the call it answers for. */
@@ -31,7 +26,12 @@ export interface FallbackIntegration<I, O> {
 /** Substitute that answers for an integration: a function, a value, or another integration. */
 export type FallbackOption<I, O> = Fallback<I, O> | FallbackValue<O> | FallbackIntegration<I, O>;
 
-const valueKeys = { value: anything } satisfies KeysOf<FallbackValue<unknown>>;
+const valueKeys = { value: anything };
+
+/** Value that an integration gives in place of an answer it cannot get. */
+export interface FallbackValue<O> {
+  readonly value: O;
+}
 
 type AnyFallback = FallbackIntegration<never, unknown>;
 

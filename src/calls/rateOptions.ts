@@ -1,4 +1,4 @@
-import { callback, type KeysOf } from '../policy/optionKeys.ts';
+import { callback } from '../policy/optionKeys.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import { type RateInput, rateKeys } from '../policy/ratePolicy.ts';
@@ -22,7 +22,7 @@ export function rateOptionKeys<I>() {
     ...rateKeys,
     cost: callback<(input: I) => number | Costs>({ codeOnly: true }),
     keyOf: callback<(input: I) => string>({ codeOnly: true }),
-  } satisfies KeysOf<RateOptions<I>>;
+  };
 }
 
 /**

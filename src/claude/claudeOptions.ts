@@ -1,8 +1,8 @@
+import type { HostLogger } from '../policy/hostLogger.ts';
 import { programForm } from '../policy/commandText.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { BackoffPolicy } from '../policy/backoff.ts';
 import type { Clock, Random } from '../policy/clock.ts';
-import type { HostLogger } from '../policy/hostLogger.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { presets } from '../policy/presets.ts';
 import {
@@ -11,7 +11,7 @@ import {
   having,
   integer,
   type Key,
-  type KeysOf,
+  type Given,
   list,
   number,
   section,
@@ -20,60 +20,6 @@ import {
 } from '../policy/optionKeys.ts';
 import { readGiven, readOptions, readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
-
-/** Options of the new tries of a call of Claude; times in seconds. */
-export interface ClaudeRetry {
-  /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else that of the preset `claudeCli`, 5 */
-  readonly maxRetries?: number | undefined;
-  /** The first wait, above 0; each further one is twice as long. @defaultValue `CLAUDE_BASE_DELAY`, else that of the preset, 2 */
-  readonly baseDelay?: number | undefined;
-  /** The longest wait, jitter included, above 0. @defaultValue `CLAUDE_MAX_DELAY`, else that of the preset, 120 */
-  readonly maxDelay?: number | undefined;
-  /** Waits are spread by ± this factor, 0 to 1. @defaultValue `CLAUDE_JITTER_FACTOR`, else that of the preset, 0.2 */
-  readonly jitterFactor?: number | undefined;
-}
-
-/** Options that may differ from call to call. */
-export interface ClaudeCallOptions {
-  /** The model, as `claude --model` takes it. @defaultValue what Claude is configured for */
-  readonly model?: string | undefined;
-  /** Takes the place of Claude's own. */
-  readonly systemPrompt?: string | undefined;
-  /** Longest answer, in tokens, at least 1. @defaultValue 4096 */
-  readonly maxTokens?: number | undefined;
-  /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
-  readonly timeout?: number | undefined;
-  /** Options of the new tries of failed attempts. @defaultValue 5 attempts in all, after 2 s and twice as long each time, up to 120 s */
-  readonly retry?: ClaudeRetry | undefined;
-  /** Directory in which `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
-  readonly logDir?: string | undefined;
-  /** Ends the call when aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Options of Claude, and the defaults of its calls. */
-export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
-  /** Path, or name to look up on the PATH. @defaultValue 'claude' */
-  readonly command?: string | undefined;
-  /** Come before those of each call. @defaultValue [] */
-  readonly args?: readonly string[] | undefined;
-  /** Directory in which `claude` is started. @defaultValue the working directory of the process */
-  readonly cwd?: string | undefined;
-  /** Adds to the environment of this process. @defaultValue {} */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Logs calls. @defaultValue true */
-  readonly log?: boolean | undefined;
-  /** The gateway under which calls are supervised; the caller starts and stops it. @defaultValue one of its own */
-  readonly gateway?: Gateway | undefined;
-  /** Name of the integration in the gateway. @defaultValue 'claude' */
-  readonly name?: string | undefined;
-  /** Source of time and timers. @defaultValue the system's */
-  readonly clock?: Clock | undefined;
-  /** A source of chance in [0, 1). @defaultValue Math.random */
-  readonly random?: Random | undefined;
-  /** Hears what its own gateway has to say, and that a line of the log could not be written. @defaultValue false: silence */
-  readonly logger?: HostLogger | false | undefined;
-}
 
 /** Settings of a call, complete; times in ms. */
 export interface ClaudeCall {
@@ -93,36 +39,70 @@ const seconds = number({ min: Number.MIN_VALUE, expected: 'a number of seconds a
 const share = number({ max: 1 });
 
 const retryKeys = {
+  /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else that of the preset `claudeCli`, 5 */
   maxRetries: integer(),
+  /** The first wait, above 0; each further one is twice as long. @defaultValue `CLAUDE_BASE_DELAY`, else that of the preset, 2 */
   baseDelay: seconds,
+  /** The longest wait, jitter included, above 0. @defaultValue `CLAUDE_MAX_DELAY`, else that of the preset, 120 */
   maxDelay: seconds,
+  /** Waits are spread by ± this factor, 0 to 1. @defaultValue `CLAUDE_JITTER_FACTOR`, else that of the preset, 0.2 */
   jitterFactor: share,
-} satisfies KeysOf<ClaudeRetry>;
+};
+
+/** Options of the new tries of a call of Claude; times in seconds. */
+export interface ClaudeRetry extends Given<typeof retryKeys> {}
 
 const sharedKeys = {
+  /** The model, as `claude --model` takes it. @defaultValue what Claude is configured for */
   model: text(),
+  /** Takes the place of Claude's own. */
   systemPrompt: text(),
+  /** Longest answer, in tokens, at least 1. @defaultValue 4096 */
   maxTokens: integer(),
+  /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
   timeout: seconds,
-  retry: section(retryKeys, { default: {} }),
+  /** Options of the new tries of failed attempts. @defaultValue 5 attempts in all, after 2 s and twice as long each time, up to 120 s */
+  retry: section(retryKeys, { given: {} as ClaudeRetry, default: {} }),
+  /** Directory in which `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
   logDir: text(),
 };
 
-const callKeys = { ...sharedKeys, signal } satisfies KeysOf<ClaudeCallOptions>;
-
-const claudeKeys = {
+const callKeys = {
   ...sharedKeys,
+  /** Ends the call when aborted. */
+  signal,
+};
+
+/** Options that may differ from call to call. */
+export interface ClaudeCallOptions extends Given<typeof callKeys> {}
+
+const ownClaudeKeys = {
+  /** Path, or name to look up on the PATH. @defaultValue 'claude' */
   command: text(programForm),
+  /** Come before those of each call. @defaultValue [] */
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
+  /** Directory in which `claude` is started. @defaultValue the working directory of the process */
   cwd: anything as Key<string | undefined>,
-  env: anything as Key<ClaudeOptions['env']>,
+  /** Adds to the environment of this process. @defaultValue {} */
+  env: anything as Key<Readonly<Record<string, string | undefined>> | undefined>,
+  /** Logs calls. @defaultValue true */
   log: boolean(),
+  /** The gateway under which calls are supervised; the caller starts and stops it. @defaultValue one of its own */
   gateway: having<Gateway>('a gateway', ['subprocess']),
+  /** Name of the integration in the gateway. @defaultValue 'claude' */
   name: anything as Key<string | undefined>,
+  /** Source of time and timers. @defaultValue the system's */
   clock: anything as Key<Clock | undefined>,
+  /** A source of chance in [0, 1). @defaultValue Math.random */
   random: anything as Key<Random | undefined>,
-  logger: anything as Key<ClaudeOptions['logger']>,
-} satisfies KeysOf<ClaudeOptions>;
+  /** Hears what its own gateway has to say, and that a line of the log could not be written. @defaultValue false: silence */
+  logger: anything as Key<HostLogger | false | undefined>,
+};
+
+const claudeKeys = { ...sharedKeys, ...ownClaudeKeys };
+
+/** Options of Claude, and the defaults of its calls. */
+export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'>, Given<typeof ownClaudeKeys> {}
 
 /**
  * The defaults of calls: what the options say, else the environment, else the policy of the integration.

@@ -1,8 +1,6 @@
 import { programForm } from '../policy/commandText.ts';
 import type { McpServerSettings } from '../actors/mcp/mcpServerOptions.ts';
-import type { Effect } from '../policy/effects.ts';
 import { effects } from '../policy/effects.ts';
-import type { Duration } from '../policy/duration.ts';
 import {
   boolean,
   byName,
@@ -11,13 +9,13 @@ import {
   duration,
   either,
   integer,
-  type KeysOf,
+  type Given,
   list,
   number,
   text,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { type PolicyInput, policyKey } from '../policy/policyInput.ts';
+import { policyKey } from '../policy/policyInput.ts';
 import type { CodexQuestion, CodexReply } from '../protocol/codex/questions.ts';
 import { maxMessageBytes } from '../protocol/codex/requests.ts';
 
@@ -31,57 +29,6 @@ export type CodexApprover = (
 export interface CodexWireLine {
   readonly direction: 'sent' | 'received';
   readonly line: string;
-}
-
-/** Options to run Codex's app-server and speak to it. */
-export interface CodexOptions {
-  /** Path, or name to look up on the PATH. Never goes through a shell. @defaultValue 'codex' */
-  readonly command?: string | undefined;
-  /** The arguments of the command. @defaultValue ['app-server'] */
-  readonly args?: readonly string[] | undefined;
-  /**
-   * Settings of Codex, each given as `-c name=value` behind `args`. Its own retries are bounded here, for a provider of one's own:
-   * `{'model_providers.NAME.request_max_retries': 1, 'model_providers.NAME.stream_max_retries': 1}`. @defaultValue {}
-   */
-  readonly config?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
-  /**
-   * Variables set for the app-server, beside what it inherits: by default the whole environment of the runtime, keys and tokens included.
-   * Their values are kept out of messages. @defaultValue {}
-   */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like, certificates and proxies alone.
-   * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
-   */
-  readonly envMode?: 'safe' | 'extend' | undefined;
-  /** Directory in which the app-server is started. @defaultValue the working directory of the runtime */
-  readonly cwd?: string | undefined;
-  /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
-  readonly handshakeMs?: Duration | undefined;
-  /**
-   * Time that turns may take to end before the app-server is told to, and that once its stdin is closed, and again after SIGTERM; each in ms above 0.
-   * @defaultValue 2000
-   */
-  readonly closeMs?: Duration | undefined;
-  /** Time in ms above 0 that Codex may take to let go of a turn that was given up; then the app-server is killed. @defaultValue 5000 */
-  readonly interruptMs?: Duration | undefined;
-  /** Longest message taken from the app-server, in bytes, at least 1024. @defaultValue 104857600 (100 MB) */
-  readonly maxMessageBytes?: number | undefined;
-  /** Answers what Codex asks. @defaultValue everything is declined */
-  readonly approve?: CodexApprover | undefined;
-  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
-  readonly approvalMs?: Duration | undefined;
-  /** The limits, retries and circuit breaker of its requests and turns. @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
-  readonly policy?: PolicyInput | undefined;
-  /** Effect that its turns may have on the world, where a turn does not say. @defaultValue unspecified */
-  readonly effect?: Effect | undefined;
-  /**
-   * Asks for all that the protocol calls experimental; where processes do not tell their environment (not Linux), the commands of a turn that is given up are
-   * ended by it. @defaultValue false
-   */
-  readonly experimentalApi?: boolean | undefined;
-  /** Hears every line that is sent and received. What it throws is ignored. */
-  readonly tap?: ((line: CodexWireLine) => void) | undefined;
 }
 
 /** {@link CodexOptions}, checked, with the defaults filled in. */
@@ -108,23 +55,60 @@ const configValue = either<string | number | boolean | readonly string[]>(
 
 /** The options of Codex. */
 export const codexKeys = {
+  /** Path, or name to look up on the PATH. Never goes through a shell. @defaultValue 'codex' */
   command: text({ default: 'codex', ...programForm }),
+  /** The arguments of the command. @defaultValue ['app-server'] */
   args: list(text({ empty: true }), { expected: texts, default: ['app-server'] }),
-  config: byName(configValue, { default: {} }),
+  /**
+   * Settings of Codex, each given as `-c name=value` behind `args`. Its own retries are bounded here, for a provider of one's own:
+   * `{'model_providers.NAME.request_max_retries': 1, 'model_providers.NAME.stream_max_retries': 1}`. @defaultValue {}
+   */
+  config: byName(configValue, {
+    given: {} as Readonly<Record<string, string | number | boolean | readonly string[]>>,
+    default: {},
+  }),
+  /**
+   * Variables set for the app-server, beside what it inherits: by default the whole environment of the runtime, keys and tokens included.
+   * Their values are kept out of messages. @defaultValue {}
+   */
   env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
+  /**
+   * Base that `env` adds to: the whole environment of the runtime, or HOME, PATH and their like, certificates and proxies alone.
+   * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   */
   envMode: choice(['safe', 'extend']),
+  /** Directory in which the app-server is started. @defaultValue the working directory of the runtime */
   cwd: text(),
+  /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   handshakeMs: duration({ default: 10_000 }),
+  /**
+   * Time that turns may take to end before the app-server is told to, and that once its stdin is closed, and again after SIGTERM; each in ms above 0.
+   * @defaultValue 2000
+   */
   closeMs: duration({ default: 2000 }),
+  /** Time in ms above 0 that Codex may take to let go of a turn that was given up; then the app-server is killed. @defaultValue 5000 */
   interruptMs: duration({ default: 5000 }),
+  /** Longest message taken from the app-server, in bytes, at least 1024. @defaultValue 104857600 (100 MB) */
   maxMessageBytes: integer({ min: 1024, default: maxMessageBytes, unit: 'bytes' }),
+  /** Answers what Codex asks. @defaultValue everything is declined */
   approve: callback<CodexApprover>(),
+  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
   approvalMs: duration({ default: 30_000 }),
+  /** The limits, retries and circuit breaker of its requests and turns. @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
   policy: policyKey,
+  /** Effect that its turns may have on the world, where a turn does not say. @defaultValue unspecified */
   effect: choice(effects),
+  /**
+   * Asks for all that the protocol calls experimental; where processes do not tell their environment (not Linux), the commands of a turn that is given up are
+   * ended by it. @defaultValue false
+   */
   experimentalApi: boolean({ default: false }),
-  tap: callback<CodexOptions['tap']>(),
-} satisfies KeysOf<CodexOptions>;
+  /** Hears every line that is sent and received. What it throws is ignored. */
+  tap: callback<(line: CodexWireLine) => void>(),
+};
+
+/** Options to run Codex's app-server and speak to it. */
+export interface CodexOptions extends Given<typeof codexKeys> {}
 
 /**
  * @param environment - what it inherits where it does not say.

@@ -1,5 +1,5 @@
 import { inspectionOf } from './inspection.ts';
-import { boolean, integer, type KeysOf } from '../policy/optionKeys.ts';
+import { boolean, integer, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
@@ -7,18 +7,6 @@ import { systemClock } from '../runtime/systemClock.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
 const serverModule = lateModule(() => import('./server.ts'));
-
-/** Place of the page, and its owner. */
-export interface InspectOptions {
-  /** The port to listen on, on the loopback address. From 0 to 65535. @defaultValue 0, a free one */
-  readonly port?: number | undefined;
-  /**
-   * Shows Stately's own page, https://stately.ai/inspect, in place of the built-in one. It needs the internet, and what is shown goes to that third party;
-   * the person who opens the page is asked first.
-   * @defaultValue false
-   */
-  readonly stately?: boolean | undefined;
-}
 
 /** A gateway, as `createGateway` makes it. */
 export interface Inspected {
@@ -39,9 +27,18 @@ export interface Inspector {
 const lingerMs = 1000;
 
 const inspectKeys = {
+  /** The port to listen on, on the loopback address. From 0 to 65535. @defaultValue 0, a free one */
   port: integer({ min: 0, max: 65_535, default: 0 }),
+  /**
+   * Shows Stately's own page, https://stately.ai/inspect, in place of the built-in one. It needs the internet, and what is shown goes to that third party;
+   * the person who opens the page is asked first.
+   * @defaultValue false
+   */
   stately: boolean({ default: false }),
-} satisfies KeysOf<InspectOptions>;
+};
+
+/** Place of the page, and its owner. */
+export interface InspectOptions extends Given<typeof inspectKeys> {}
 
 /**
  * Shows the machines of a gateway while they run: every supervisor, integration, session, connection and process with its chart, state

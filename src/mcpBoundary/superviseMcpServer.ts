@@ -1,8 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
-import type { Duration } from '../policy/duration.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Fact, FactType, Told } from '../policy/facts.ts';
-import { checkLogger, type HostLogger, loggerKey } from '../policy/hostLogger.ts';
+import { checkLogger, loggerKey } from '../policy/hostLogger.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import {
   anything,
@@ -12,7 +11,7 @@ import {
   duration,
   integer,
   type Key,
-  type KeysOf,
+  type Given,
   section,
   text,
 } from '../policy/optionKeys.ts';
@@ -28,35 +27,6 @@ import { bounded } from './errorBoundary.ts';
 import { callsInFlight } from './runningCall.ts';
 import { type ServerProcess, watchServerProcess } from './serverProcess.ts';
 import { isConnected, type McpServerLike, wrapTools } from './toolRegistration.ts';
-
-export interface McpSupervisionOptions extends HandlerLimits {
-  /** The name of the server in facts. @defaultValue 'mcp-server' */
-  readonly name?: string | undefined;
-  /** Limits of one tool, where they differ. */
-  readonly tools?: Readonly<Record<string, HandlerLimits>> | undefined;
-  /** SQLite file for failed calls and errors nobody caught; the secrets in their input are taken out. @defaultValue none */
-  readonly store?: string | undefined;
-  /**
-   * Gets what the supervision has to say beyond its facts. Never the console: stdout is the protocol's.
-   * `false` is silence. @defaultValue stderr, for warnings and errors of a process that is the server's; else none
-   */
-  readonly logger?: HostLogger | false | undefined;
-  /**
-   * Takes the process for the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout breaks. `false` for a
-   * server inside something else, or over HTTP. @defaultValue true
-   */
-  readonly ownsProcess?: boolean | undefined;
-  /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. At least 0. @defaultValue 10 */
-  readonly mostUncaught?: number | undefined;
-  /** Time that an error counts against `mostUncaught`, in ms above 0. @defaultValue 60000 */
-  readonly uncaughtPeriodMs?: Duration | undefined;
-  /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
-  readonly closeMs?: Duration | undefined;
-  /** The server's own clean-up when its client is gone; may return a promise. */
-  readonly onClose?: (() => unknown) | undefined;
-  /** Source of time and timers. @defaultValue the system's */
-  readonly clock?: Clock | undefined;
-}
 
 /** An MCP server whose tools and process are looked after. */
 export interface McpSupervision {
@@ -78,19 +48,38 @@ export interface McpSupervisionStats {
   readonly uncaught: number;
 }
 
-const supervisionKeys = {
-  ...handlerKeys,
+const ownSupervisionKeys = {
+  /** The name of the server in facts. @defaultValue 'mcp-server' */
   name: text({ default: 'mcp-server' }),
-  tools: byName(section(handlerKeys), { default: {} }),
+  /** Limits of one tool, where they differ. */
+  tools: byName(section(handlerKeys), { given: {} as Readonly<Record<string, HandlerLimits>>, default: {} }),
+  /** SQLite file for failed calls and errors nobody caught; the secrets in their input are taken out. @defaultValue none */
   store: text(),
+  /**
+   * Gets what the supervision has to say beyond its facts. Never the console: stdout is the protocol's.
+   * `false` is silence. @defaultValue stderr, for warnings and errors of a process that is the server's; else none
+   */
   logger: loggerKey,
+  /**
+   * Takes the process for the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout breaks. `false` for a
+   * server inside something else, or over HTTP. @defaultValue true
+   */
   ownsProcess: boolean({ default: true }),
+  /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. At least 0. @defaultValue 10 */
   mostUncaught: integer({ min: 0, default: 10 }),
+  /** Time that an error counts against `mostUncaught`, in ms above 0. @defaultValue 60000 */
   uncaughtPeriodMs: duration({ default: 60_000 }),
+  /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
   closeMs: duration({ default: 500 }),
+  /** The server's own clean-up when its client is gone; may return a promise. */
   onClose: callback<() => unknown>(),
+  /** Source of time and timers. @defaultValue the system's */
   clock: anything as Key<Clock | undefined>,
-} satisfies KeysOf<McpSupervisionOptions>;
+};
+
+const supervisionKeys = { ...handlerKeys, ...ownSupervisionKeys };
+
+export interface McpSupervisionOptions extends HandlerLimits, Given<typeof ownSupervisionKeys> {}
 
 /**
  * Looks after an MCP server (`McpServer` of either official SDK): every tool, registered before or later, is wrapped as by

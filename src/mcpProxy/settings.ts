@@ -11,7 +11,7 @@ import {
   byName,
   choice,
   duration,
-  type KeysOf,
+  type Given,
   list,
   section,
   type Tell,
@@ -35,44 +35,6 @@ import type { Runtime } from '../runtime/runtime.ts';
 
 /** Cases in which a request whose answer was lost is sent again. */
 export type RetryMode = 'safe' | 'always' | 'never';
-
-/** An MCP server behind a proxy. */
-export interface McpProxyOptions {
-  /** Name that its calls are recorded under, and by which it is restarted by hand. */
-  readonly name: string;
-  /** Path, or name to look up on the PATH. Never goes through a shell. Either this or `remote`. */
-  readonly command?: string | undefined;
-  /** @defaultValue [] */
-  readonly args?: readonly string[] | undefined;
-  /** A server that is reached by HTTP, and what it is shown. Without `auth` and an authorization it is shown what somebody signed in to. */
-  readonly remote?: Pick<RemoteServerOptions, 'url' | 'headers' | 'auth' | 'transport'> | undefined;
-  /** Variables set for the server, beside those it gets anyway. @defaultValue {} */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  /** @defaultValue the working directory of the runtime */
-  readonly cwd?: string | undefined;
-  /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
-  readonly idleMs?: Duration | undefined;
-  /**
-   * Fate of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits (`wait`), as it would without
-   * us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
-   */
-  readonly whenAlive?: WhenAlive | undefined;
-  /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
-  readonly overallMs?: Duration | undefined;
-  /** By tool: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
-  readonly toolMs?: Readonly<Record<string, Duration>> | undefined;
-  /**
-   * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
-   * @defaultValue 180000, and 30000 of a remote server
-   */
-  readonly handshakeMs?: Duration | undefined;
-  /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
-  readonly retry?: RetryMode | undefined;
-  /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
-  readonly envAllow?: readonly string[] | undefined;
-  /** True where `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
-  readonly isOneOfSeveral?: boolean | undefined;
-}
 
 /** Parts of the runtime that the options are read with. */
 export type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
@@ -112,21 +74,47 @@ const mostInFlight = 1000;
 const { url, headers, auth, transport } = remoteServerKeys;
 
 const proxyKeys = {
+  /** Name that its calls are recorded under, and by which it is restarted by hand. */
   name: text({ required: true }),
+  /** Path, or name to look up on the PATH. Never goes through a shell. Either this or `remote`. */
   command: text(programForm),
-  remote: section({ url, headers, auth, transport }),
+  /** A server that is reached by HTTP, and what it is shown. Without `auth` and an authorization it is shown what somebody signed in to. */
+  remote: section(
+    { url, headers, auth, transport },
+    { given: {} as Pick<RemoteServerOptions, 'url' | 'headers' | 'auth' | 'transport'> },
+  ),
+  /** @defaultValue [] */
   args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
+  /** Variables set for the server, beside those it gets anyway. @defaultValue {} */
   env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
+  /** @defaultValue the working directory of the runtime */
   cwd: text(),
+  /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
   idleMs: duration(),
-  whenAlive: choice(whenAliveChoices),
+  /**
+   * Fate of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits (`wait`), as it would without
+   * us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
+   */
+  whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive }),
+  /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
   overallMs: duration(),
-  toolMs: byName(duration(), { default: {} }),
+  /** By tool: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
+  toolMs: byName(duration(), { given: {} as Readonly<Record<string, Duration>>, default: {} }),
+  /**
+   * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
+   * @defaultValue 180000, and 30000 of a remote server
+   */
   handshakeMs: duration(),
+  /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
   retry: choice(retryModes),
+  /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
   envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
+  /** True where `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
   isOneOfSeveral: boolean({ default: false }),
-} satisfies KeysOf<McpProxyOptions>;
+};
+
+/** An MCP server behind a proxy. */
+export interface McpProxyOptions extends Given<typeof proxyKeys> {}
 
 /**
  * Checks options: what they say wins over the policies.

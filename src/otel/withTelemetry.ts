@@ -1,23 +1,10 @@
 import { type MeterProvider, metrics, trace, type TracerProvider } from '@opentelemetry/api';
 import { read } from '../policy/errorChain.ts';
-import { boolean, type KeysOf, test } from '../policy/optionKeys.ts';
+import { boolean, type Given, test } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import { registryOf } from '../runtime/registryOf.ts';
 import { attachTelemetry } from './attachTelemetry.ts';
-
-/** Destinations of spans and metrics. */
-export interface TelemetryOptions {
-  /** Makes the spans. @defaultValue that of the process, as its SDK has registered it */
-  readonly tracerProvider?: TracerProvider | undefined;
-  /** Makes the metrics. @defaultValue that of the process; register its SDK before, as the API hands out nothing that follows a later one */
-  readonly meterProvider?: MeterProvider | undefined;
-  /**
-   * Tells what v0.1.0 of the GenAI conventions has renamed under its old name, too: `gen_ai.client.operation.duration`,
-   * `gen_ai.workflow.duration`, `gen_ai.workflow.name`. For one release. @defaultValue false
-   */
-  readonly earlierNames?: boolean | undefined;
-}
 
 /** Owner of calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */
 export type Traced = { start(...given: never[]): unknown } | { close(): unknown } | { stop(): unknown };
@@ -25,10 +12,19 @@ export type Traced = { start(...given: never[]): unknown } | { close(): unknown 
 const has = (method: string) => (value: unknown) => typeof read(value, method) === 'function';
 
 const telemetryKeys = {
+  /** Makes the spans. @defaultValue that of the process, as its SDK has registered it */
   tracerProvider: test<TracerProvider>('a TracerProvider of OpenTelemetry', has('getTracer')),
+  /** Makes the metrics. @defaultValue that of the process; register its SDK before, as the API hands out nothing that follows a later one */
   meterProvider: test<MeterProvider>('a MeterProvider of OpenTelemetry', has('getMeter')),
+  /**
+   * Tells what v0.1.0 of the GenAI conventions has renamed under its old name, too: `gen_ai.client.operation.duration`,
+   * `gen_ai.workflow.duration`, `gen_ai.workflow.name`. For one release. @defaultValue false
+   */
   earlierNames: boolean(),
-} satisfies KeysOf<TelemetryOptions>;
+};
+
+/** Destinations of spans and metrics. */
+export interface TelemetryOptions extends Given<typeof telemetryKeys> {}
 
 /**
  * Has a gateway tell OpenTelemetry of itself: a span of each call and each turn, durations and counts as metrics, and the trace context handed

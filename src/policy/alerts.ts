@@ -1,33 +1,8 @@
 import type { AlertCount } from './alertCause.ts';
-import type { Duration } from './duration.ts';
 import type { FailureKind } from './failure.ts';
 import { failureKinds } from './failure.ts';
-import { byName, duration, type GivenValues, integer, type KeysOf, number, orOff, section } from './optionKeys.ts';
+import { byName, duration, type GivenValues, integer, type Given, number, orOff, section } from './optionKeys.ts';
 import { readGiven } from './readOptions.ts';
-
-/** Thresholds at which an alert is raised for an integration, and is over. */
-export interface AlertThresholds {
-  /** Final failures within `windowMs` that raise it, at least 1. @defaultValue 5 */
-  readonly failures?: number | undefined;
-  /** Crashes within `windowMs` that raise it, at least 1: losses of the integration's process, and restarts that failed. @defaultValue 5 */
-  readonly crashes?: number | undefined;
-  /** In ms, above 0. @defaultValue 10 min */
-  readonly windowMs?: Duration | undefined;
-  /** Time without a final failure and without a crash after which all is clear, in ms, above 0. @defaultValue 10 min */
-  readonly quietMs?: Duration | undefined;
-  /**
-   * Share of calls within `windowMs` that must succeed, from 0 to 1: a lower one raises an alert, which is cleared once the share is high
-   * enough again. Failures are those that count for `failures`. @defaultValue 0: none is asked for
-   */
-  readonly successBelow?: number | undefined;
-  /** Calls within `windowMs` below which `successBelow` is not judged, at least 1. @defaultValue 20 */
-  readonly minCalls?: number | undefined;
-}
-
-/** Thresholds for every integration, and for single ones by their names; `false` for one that raises none. */
-export interface AlertRules extends AlertThresholds {
-  readonly integrations?: Readonly<Record<string, AlertThresholds | false>> | undefined;
-}
 
 /** Integrations that deliver alerts; none is raised for them, or one that cannot be delivered would raise the next. */
 export const deliveryNames = { command: 'alert:command', webhook: 'alert:webhook' } as const;
@@ -56,13 +31,35 @@ const rate =
   'Share of calls within `windowMs`, from 0 to 1, that must succeed: a lower one raises an alert. 0: none is asked for.';
 
 const ownThresholds = {
+  /** Final failures within `windowMs` that raise it, at least 1. @defaultValue 5 */
   failures: integer({ usually: '`alerts.failures`', help: 'As `alerts.failures`.' }),
+  /** Crashes within `windowMs` that raise it, at least 1: losses of the integration's process, and restarts that failed. @defaultValue 5 */
   crashes: integer({ usually: '`alerts.crashes`', help: 'As `alerts.crashes`.' }),
+  /** In ms, above 0. @defaultValue 10 min */
   windowMs: duration({ usually: '`alerts.windowMs`', help: 'As `alerts.windowMs`.' }),
+  /** Time without a final failure and without a crash after which all is clear, in ms, above 0. @defaultValue 10 min */
   quietMs: duration({ usually: '`alerts.quietMs`', help: 'As `alerts.quietMs`.' }),
+  /**
+   * Share of calls within `windowMs` that must succeed, from 0 to 1: a lower one raises an alert, which is cleared once the share is high
+   * enough again. Failures are those that count for `failures`. @defaultValue 0: none is asked for
+   */
   successBelow: number({ max: 1, usually: '`alerts.successBelow`', help: 'As `alerts.successBelow`.' }),
+  /** Calls within `windowMs` below which `successBelow` is not judged, at least 1. @defaultValue 20 */
   minCalls: integer({ usually: '`alerts.minCalls`', help: 'As `alerts.minCalls`.' }),
-} satisfies KeysOf<AlertThresholds>;
+};
+
+/** Thresholds at which an alert is raised for an integration, and is over. */
+export interface AlertThresholds extends Given<typeof ownThresholds> {}
+
+const integrationsKey = {
+  /** Thresholds of single integrations, by their names; `false`: it raises none. @defaultValue those for every integration */
+  integrations: byName(
+    orOff(section(ownThresholds, { given: {} as AlertThresholds, help: 'Thresholds of one integration.' }), {
+      help: 'Thresholds of one integration; `false`: it raises none.',
+    }),
+    { help: 'Thresholds of single integrations, by their names.' },
+  ),
+};
 
 /** Rules for raising alerts, as options. */
 export const alertRuleKeys = {
@@ -75,13 +72,11 @@ export const alertRuleKeys = {
     default: defaultAlertRule.minCalls,
     help: 'Of fewer calls within `windowMs`, `successBelow` judges nothing.',
   }),
-  integrations: byName(
-    orOff(section(ownThresholds, { help: 'Thresholds of one integration.' }), {
-      help: 'Thresholds of one integration; `false`: it raises none.',
-    }),
-    { help: 'Thresholds of single integrations, by their names.' },
-  ),
-} satisfies KeysOf<AlertRules>;
+  ...integrationsKey,
+};
+
+/** Thresholds for every integration, and for single ones by their names; `false` for one that raises none. */
+export interface AlertRules extends AlertThresholds, Given<typeof integrationsKey> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkAlertRules(name: string, rules: AlertRules): AlertRuleOf {

@@ -92,7 +92,7 @@ export type ReadBackoff = (
 ) & { readonly jitter?: Jitter };
 
 /** The waits between attempts. */
-export const backoffKey: Key<ReadBackoff | undefined> = {
+export const backoffKey: Key<ReadBackoff | undefined, BackoffInput | undefined> = {
   kind: 'variants',
   by: 'kind',
   usual: 'exponential',

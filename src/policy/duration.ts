@@ -12,11 +12,6 @@ export const infinity = 'infinity';
 /** A limit that can be switched off, with `Infinity` or the word. */
 export type DurationLimit = Duration | typeof infinity;
 
-/** Options as they are written: a field that ends in `Ms` may be a text. */
-export type Timed<T> = { readonly [K in keyof T]: K extends `${string}Ms` ? TimedValue<T[K]> : T[K] };
-
-type TimedValue<V> = V extends number ? Duration : V extends readonly number[] ? readonly Duration[] : V;
-
 /** Form that a text has to have, bounded so that it stays an exact number of ms. */
 export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 

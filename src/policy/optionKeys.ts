@@ -2,6 +2,7 @@
  * Options as data: what a key takes, its bounds, its default and what it does, written once beside the behaviour it steers. The checks of
  * the library, the configuration file, the JSON schema and the reference page read these tables (`readOptions.ts`).
  */
+import type { Duration, DurationLimit } from './duration.ts';
 
 /** Description of a key beyond what it takes. */
 export interface AboutKey {
@@ -29,6 +30,8 @@ export interface AboutKey {
   readonly table?: Keys | undefined;
   /** Names a part that the JSON schema uses more than once. */
   readonly id?: string | undefined;
+  /** Type that is given, as `{} as WatchdogOptions`, where it is not the one that follows from the key: errors and editors name it. */
+  readonly given?: unknown;
 }
 
 /** Keys by their names. */
@@ -118,11 +121,26 @@ export type KeyData = AboutKey &
     | { readonly kind: 'test'; readonly holds: (value: unknown) => boolean; readonly expected: string }
   );
 
-/** A key whose value becomes a `T`. */
-export type Key<T = unknown> = KeyData & { readonly '~made'?: T };
+/** A key whose value becomes a `T`, and that is given a `G`; the one it becomes may always be given too. */
+export type Key<T = unknown, G = T> = KeyData & { readonly '~made'?: T; readonly '~given'?: G };
 
 /** The keys of an options type: one for each option, whose value that option takes. */
-export type KeysOf<T> = { readonly [K in keyof T]-?: Key<T[K] | undefined> };
+export type KeysOf<T> = { readonly [K in keyof T]-?: Key<T[K] | undefined, unknown> };
+
+/**
+ * Options as they are given, by their table: each with the documentation of its key. Those that are required stand apart, as a mapped type
+ * that renames or filters its keys would lose the documentation.
+ */
+export type Given<K extends Keys> = {
+  readonly [N in keyof Pick<K, RequiredOf<K>>]: GivenOf<K[N]>;
+} & { readonly [N in keyof Omitted<K, RequiredOf<K>>]?: GivenOf<K[N]> };
+
+/** Options as they are worked with: all there, checked, durations in ms. */
+export type Made<K extends Keys> = { readonly [N in keyof K]-?: Exclude<ValueOf<K[N]>, undefined> };
+
+type Omitted<K, N> = Pick<K, Exclude<keyof K, N>>;
+type GivenOf<K> = K extends { readonly '~given'?: infer G } ? G : never;
+type RequiredOf<K> = { readonly [N in keyof K]: undefined extends GivenOf<K[N]> ? never : N }[keyof K];
 
 /** Values that options become: checked, durations in ms, defaults filled in. */
 export type Values<K extends Keys> = Joined<
@@ -147,7 +165,11 @@ type Filled<A, T> = A extends { readonly required: true }
       : T
     : T | undefined;
 
-const key = <T>(data: KeyData): Key<T> => data;
+/** May be left out unless it is required. */
+type Asked<A, G> = A extends { readonly required: true } ? Named<A, G> : Named<A, G> | undefined;
+type Named<A, G> = A extends { readonly given: infer N } ? N : G;
+
+const key = <T, G>(data: KeyData): Key<T, G> => data;
 
 interface Bounds {
   /** @defaultValue 1 for an integer, 0 for another number */
@@ -168,21 +190,23 @@ interface DurationBounds {
 }
 
 /** A number of ms or a text such as `30s`; becomes ms. */
-export function duration<const A extends AboutKey & DurationBounds>(about?: A): Key<Filled<A, number>> {
+export function duration<const A extends AboutKey & DurationBounds>(
+  about?: A,
+): Key<Filled<A, number>, Asked<A, A extends { readonly infinite: true } ? DurationLimit : Duration>> {
   return key({ zero: false, infinite: false, ...about, kind: 'duration' });
 }
 
 /** An integer from 1 unless told otherwise. */
-export function integer<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>> {
+export function integer<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
   return key({ min: 1, infinite: false, ...about, kind: 'number', integer: true });
 }
 
 /** A number from 0 unless told otherwise. */
-export function number<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>> {
+export function number<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
   return key({ min: 0, infinite: false, ...about, kind: 'number', integer: false });
 }
 
-export function boolean<const A extends AboutKey>(about?: A): Key<Filled<A, boolean>> {
+export function boolean<const A extends AboutKey>(about?: A): Key<Filled<A, boolean>, Asked<A, boolean>> {
   return key({ ...about, kind: 'boolean' });
 }
 
@@ -194,22 +218,22 @@ interface TextBounds {
 }
 
 /** A text that says something, unless it may be `empty`. */
-export function text<const A extends AboutKey & TextBounds>(about?: A): Key<Filled<A, string>> {
+export function text<const A extends AboutKey & TextBounds>(about?: A): Key<Filled<A, string>, Asked<A, string>> {
   return key({ empty: false, ...about, kind: 'text' });
 }
 
 export function choice<const C extends string, const A extends AboutKey>(
   choices: readonly C[],
   about?: A,
-): Key<Filled<A, C>> {
+): Key<Filled<A, C>, Asked<A, C>> {
   return key({ ...about, kind: 'choice', choices });
 }
 
 /** A list, replaced as a whole by later sources. */
-export function list<T, const A extends AboutKey & { readonly least?: number; readonly expected: string }>(
-  of: Key<T>,
+export function list<T, G, const A extends AboutKey & { readonly least?: number; readonly expected: string }>(
+  of: Key<T, G>,
   about: A,
-): Key<Filled<A, readonly NonNullable<T>[]>> {
+): Key<Filled<A, readonly NonNullable<T>[]>, Asked<A, readonly Exclude<G, undefined>[]>> {
   return key({ least: 0, whole: true, ...about, kind: 'list', of });
 }
 
@@ -219,11 +243,18 @@ const anyName = /^(?!__proto__$)[^]+$/;
 /** Parts by names that users choose. */
 export function byName<
   T,
+  G,
   const A extends AboutKey & {
     readonly expected?: string;
     readonly name?: RegExp;
   },
->(of: Key<T>, about?: A): Key<Filled<A, Readonly<Record<string, Exclude<T, undefined>>>>> {
+>(
+  of: Key<T, G>,
+  about?: A,
+): Key<
+  Filled<A, Readonly<Record<string, Exclude<T, undefined>>>>,
+  Asked<A, Readonly<Record<string, Exclude<G, undefined>>>>
+> {
   return key({ name: anyName, expected: 'an object', ...about, kind: 'names', of });
 }
 
@@ -232,29 +263,36 @@ export function section<K extends Keys, const A extends AboutKey>(
   keys: K,
   about?: A,
   rule?: (values: Values<K>, tell: Tell) => void,
-): Key<Filled<A, Values<K>>> {
+): Key<Filled<A, Values<K>>, Asked<A, Given<K>>> {
   return key({ ...about, kind: 'object', keys, rule: rule as Rule | undefined });
 }
 
+/** The same key with more said of it. */
+export function more<T, G>(of: Key<T, G>, about: AboutKey): Key<T, G> {
+  return { ...of, ...about };
+}
+
 /** `false`, which switches off. */
-export const off: Key<false> = { kind: 'off' };
+export const off: Key<false, false> = { kind: 'off' };
 
 /** Makes a key of several forms. @param pick - which of them a value is meant to be. */
-export function either<T, const A extends AboutKey = AboutKey>(
+export function either<T, const A extends AboutKey = AboutKey, G = T>(
   of: readonly Key[],
   pick: (value: unknown) => number,
   expected: string,
   about?: A,
-): Key<Filled<A, T>> {
+): Key<Filled<A, T>, Asked<A, G>> {
   return key({ ...about, kind: 'either', of, pick, expected });
 }
 
+const orFalse = (value: unknown): number => (value === false ? 0 : 1);
+
 /** Makes a key that `false` switches off. */
-export function orOff<T, const A extends AboutKey>(
-  of: Key<T>,
+export function orOff<T, G, const A extends AboutKey>(
+  of: Key<T, G>,
   about?: A,
-): Key<Filled<A, Exclude<T, undefined> | false>> {
-  return either([off, of], (value) => (value === false ? 0 : 1), 'an object, or false', about);
+): Key<Filled<A, Exclude<T, undefined> | false>, Asked<A, Exclude<G, undefined> | false>> {
+  return key({ ...about, kind: 'either', of: [off, of], pick: orFalse, expected: 'an object, or false' });
 }
 
 /** An object of the caller's with these methods. */
@@ -262,7 +300,7 @@ export function having<T, const A extends AboutKey = AboutKey>(
   expected: string,
   names: readonly string[],
   about?: A & { readonly optional?: readonly string[] },
-): Key<Filled<A, T>> {
+): Key<Filled<A, T>, Asked<A, T>> {
   return key({ optional: [], ...about, kind: 'methods', names, expected });
 }
 
@@ -271,12 +309,12 @@ export function test<T, const A extends AboutKey = AboutKey>(
   expected: string,
   holds: (value: unknown) => boolean,
   about?: A,
-): Key<Filled<A, T>> {
+): Key<Filled<A, T>, Asked<A, T>> {
   return key({ ...about, kind: 'test', expected, holds });
 }
 
 /** A function of the caller. */
-export function callback<T, const A extends AboutKey = AboutKey>(about?: A): Key<Filled<A, T>> {
+export function callback<T, const A extends AboutKey = AboutKey>(about?: A): Key<Filled<A, T>, Asked<A, T>> {
   return test<T, A>('a function', (value) => typeof value === 'function', about);
 }
 
@@ -287,13 +325,15 @@ export const signal = test<AbortSignal>('an AbortSignal', (value) => value insta
 export const anything = test<unknown>('a value', () => true);
 
 /** An object of whatever keys. */
-export const anyObject: Key<object> = { kind: 'object', keys: {}, open: true, required: true };
+export const anyObject: Key<object, object> = { kind: 'object', keys: {}, open: true, required: true };
 
 /** A name, as an argument. */
 export const name = text({ required: true });
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** Names of environment variables, and their values; one that is undefined is taken out. */
-export const variables: Key<Readonly<Record<string, string | undefined>> | undefined> = {
+export const variables: Key<Variables | undefined, Variables | undefined> = {
   kind: 'names',
   of: text({ empty: true, secret: true }),
   gaps: true,

@@ -1,7 +1,7 @@
 import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
 import { nearest } from './nearest.ts';
-import { byName, choice, type GivenValues, type KeysOf, section } from './optionKeys.ts';
+import { byName, choice, type GivenValues, type Given, section } from './optionKeys.ts';
 import { pathText } from './optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
@@ -18,43 +18,8 @@ export type WhenAlive = 'end' | 'wait';
 /** All of them. */
 export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
 
-/** Settings of one integration: they win over what the code that declares the integration says. */
-export interface IntegrationSettings extends PolicyInput {
-  /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
-  readonly effect?: Effect | undefined;
-  /**
-   * Per tool: effect and limits. What is given here wins, the rest is as declared; but that `attemptMs` here also takes the place of a
-   * `longRunningMs` there.
-   */
-  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
-  readonly reconcile?: ReconcileOptions | undefined;
-  /** Fate of a silent call of an MCP server while it answers a ping. @defaultValue as declared */
-  readonly whenAlive?: WhenAlive | undefined;
-}
-
 /** Settings beside a policy, which not every integration has. */
 type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive';
-
-/**
- * Policies given from outside the code that declares the integrations, as a configuration does. Of what is said of one figure in several
- * places the first of these holds: the option of a single call, the tool's settings here, the tool's options in code, the integration's
- * settings here, its `policy` in code, the preset.
- */
-export interface PoliciesOptions {
-  /**
-   * Policies by name. A policy with the name of a built-in preset changes that preset for every integration that uses it; what the policy
-   * leaves out stays as built in. Any other name is a preset of the user, for `extends`; without an `extends` of its own it starts from the
-   * defaults of R-1. `toolCall` holds the retries of sessions' tool calls, where `toolCallRetry` does not; the limits of a tool call are those
-   * of its integration.
-   */
-  readonly presets?: Readonly<Record<string, PolicyInput>> | undefined;
-  /**
-   * By name of the integration; that of a hook begins with `hook:`. With `extends` the policy starts from that preset, and the one
-   * in code counts no longer.
-   */
-  readonly integrations?: Readonly<Record<string, IntegrationSettings>> | undefined;
-}
 
 /** The policies of one runtime. */
 export interface Policies {
@@ -97,30 +62,63 @@ interface UnusedSettings {
   readonly nearest: string | undefined;
 }
 
-const integrationKeys = {
-  ...policyKeys,
+const ownIntegrationKeys = {
+  /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
   effect: choice(effects, { usually: 'what the code says', help: 'What its calls may do to the world.' }),
+  /**
+   * Per tool: effect and limits. What is given here wins, the rest is as declared; but that `attemptMs` here also takes the place of a
+   * `longRunningMs` there.
+   */
   tools: toolsKey,
+  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
   reconcile: reconcileKey,
+  /** Fate of a silent call of an MCP server while it answers a ping. @defaultValue as declared */
   whenAlive: choice(whenAliveChoices, {
+    given: {} as WhenAlive,
     usually: 'what the code says; `wait` for `unwedge mcp`',
     help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
   }),
-} satisfies KeysOf<IntegrationSettings>;
+};
+
+const integrationKeys = { ...policyKeys, ...ownIntegrationKeys };
+
+/** Settings of one integration: they win over what the code that declares the integration says. */
+export interface IntegrationSettings extends PolicyInput, Given<typeof ownIntegrationKeys> {}
 
 /** Policies by name, and what holds for single integrations. */
 export const policiesKeys = {
+  /**
+   * Policies by name. A policy with the name of a built-in preset changes that preset for every integration that uses it; what the policy
+   * leaves out stays as built in. Any other name is a preset of the user, for `extends`; without an `extends` of its own it starts from the
+   * defaults of R-1. `toolCall` holds the retries of sessions' tool calls, where `toolCallRetry` does not; the limits of a tool call are those
+   * of its integration.
+   */
   presets: byName(section(policyKeys, { id: 'policy', help: 'A policy: what is to differ from another.' }), {
+    given: {} as Readonly<Record<string, PolicyInput>>,
     help: 'Policies by name, to be extended by others; the name of a built-in one changes it for all that use it.',
   }),
+  /**
+   * By name of the integration; that of a hook begins with `hook:`. With `extends` the policy starts from that preset, and the one
+   * in code counts no longer.
+   */
   integrations: byName(
     section(integrationKeys, {
       id: 'integration',
       help: 'What holds for an integration, whatever the code declares for it.',
     }),
-    { help: 'By the name of the integration; wins over what the code declares for it.' },
+    {
+      given: {} as Readonly<Record<string, IntegrationSettings>>,
+      help: 'By the name of the integration; wins over what the code declares for it.',
+    },
   ),
-} satisfies KeysOf<PoliciesOptions>;
+};
+
+/**
+ * Policies given from outside the code that declares the integrations, as a configuration does. Of what is said of one figure in several
+ * places the first of these holds: the option of a single call, the tool's settings here, the tool's options in code, the integration's
+ * settings here, its `policy` in code, the preset.
+ */
+export interface PoliciesOptions extends Given<typeof policiesKeys> {}
 
 type ReadSettings = GivenValues<typeof integrationKeys>;
 

@@ -1,5 +1,4 @@
-import type { Duration } from './duration.ts';
-import { boolean, byName, duration, type GivenValues, integer, type KeysOf, section, text } from './optionKeys.ts';
+import { boolean, byName, duration, type GivenValues, integer, type Given, section, text } from './optionKeys.ts';
 import { type RateCapacity, usualWindowMs } from './rateLimit.ts';
 
 /** Rate limits of an integration, as data. */
@@ -12,45 +11,39 @@ export interface RatePolicy {
   readonly learn: boolean;
 }
 
-/** Rate limits as they may be given. What comes back comes little by little, all of it in one window. */
-export interface RateInput {
-  /** Attempts in a window, at least 1. @defaultValue what answers tell */
-  readonly requests?: number | undefined;
-  /** Tokens in a window, at least 1; what a call costs says `cost`. @defaultValue what answers tell */
-  readonly tokens?: number | undefined;
-  /** Other costs, so many in a window each, by name. @defaultValue none */
-  readonly costs?: Readonly<Record<string, number>> | undefined;
-  /** The window, in ms above 0. @defaultValue 60000 */
-  readonly perMs?: Duration | undefined;
-  /**
-   * Key to one bucket for all who have the same: integrations and agents with one credential. It is a name, never the credential itself.
-   * @defaultValue the name of the integration
-   */
-  readonly key?: string | undefined;
-  /** Keeps to limits that answers tell in their headers too. @defaultValue true */
-  readonly learn?: boolean | undefined;
-}
-
 /** The options of rate limits. */
 export const rateKeys = {
+  /** Attempts in a window, at least 1. @defaultValue what answers tell */
   requests: integer({ usually: 'what answers tell', help: 'Attempts in a window.' }),
+  /** Tokens in a window, at least 1; what a call costs says `cost`. @defaultValue what answers tell */
   tokens: integer({
     usually: 'what answers tell',
     help: 'Tokens in a window; `rate.cost` in code says what a call costs.',
   }),
+  /** Other costs, so many in a window each, by name. @defaultValue none */
   costs: byName(integer({ help: 'So much of it in a window.' }), {
     help: 'The limits on other costs, by their names.',
   }),
+  /** The window, in ms above 0. @defaultValue 60000 */
   perMs: duration({ inherited: usualWindowMs, help: 'The window; what was used comes back little by little.' }),
+  /**
+   * Key to one bucket for all who have the same: integrations and agents with one credential. It is a name, never the credential itself.
+   * @defaultValue the name of the integration
+   */
   key: text({
     usually: 'the name of the integration',
     help: 'Who has the same key shares the limits; a name, never a credential.',
   }),
+  /** Keeps to limits that answers tell in their headers too. @defaultValue true */
   learn: boolean({ inherited: true, help: 'Whether limits that answers tell in their headers hold too.' }),
-} satisfies KeysOf<RateInput>;
+};
+
+/** Rate limits as they may be given. What comes back comes little by little, all of it in one window. */
+export interface RateInput extends Given<typeof rateKeys> {}
 
 /** The option of rate limits in a policy. */
 export const ratePolicyKey = section(rateKeys, {
+  given: {} as RateInput,
   id: 'rate',
   help: 'Rate limits: what does not fit waits within its deadline, or is refused.',
 });

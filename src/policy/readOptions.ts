@@ -42,7 +42,7 @@ export function readGiven<K extends Keys>(
 }
 
 /** The value of one option or argument. @throws TypeError or RangeError that names it and its value. */
-export function readValue<T>(name: string, value: unknown, key: Key<T>): T {
+export function readValue<T>(name: string, value: unknown, key: Key<T, unknown>): T {
   return (isPlain(key, value) ? value : new Reading(thrower(name), true).valueOr(key, value)) as T;
 }
 

@@ -1,31 +1,12 @@
 import type { ErrorPattern, TextTest } from './classify.ts';
 import { read } from './errorChain.ts';
-import type { Duration } from './duration.ts';
-import { boolean, duration, integer, type KeysOf, list, test, type Values } from './optionKeys.ts';
+import { boolean, duration, integer, type Given, list, test, type Values } from './optionKeys.ts';
 import { isExpressionText } from './patternText.ts';
 import type { RetryPolicy } from './policy.ts';
 import { hasOwnAttempts } from './policyParts.ts';
 import { presets } from './presets.ts';
 import { readOptions } from './readOptions.ts';
 import { show } from './showValue.ts';
-
-/** Rules for trying sessions' tool calls again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
-export interface ToolCallRetryOptions {
-  /** Without it a call is made once; a session goes on after a failed call in any case. @defaultValue true */
-  readonly enabled?: boolean | undefined;
-  /**
-   * Attempts in all, the first included. At least 1. Given here it holds whatever the preset of an integration says, but not above the
-   * `maxAttempts` that an integration was given itself. @defaultValue 3, or less where the integration's preset has less
-   */
-  readonly maxAttempts?: number | undefined;
-  /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
-  readonly backoffMs?: readonly Duration[] | undefined;
-  /**
-   * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file a text may
-   * as well be the source of a regular expression, in code that is a RegExp or what `readPattern` makes of it.
-   */
-  readonly transientPatterns?: readonly (string | TextTest)[] | undefined;
-}
 
 export interface ToolCallRetry {
   readonly retry: RetryPolicy;
@@ -41,23 +22,37 @@ const pattern = test<string | TextTest>('a string or a regular expression', isPa
 
 /** The options of the retries of tool calls. */
 export const toolCallRetryKeys = {
+  /** Without it a call is made once; a session goes on after a failed call in any case. @defaultValue true */
   enabled: boolean({ default: true, help: 'Without it a call is made once.' }),
+  /**
+   * Attempts in all, the first included. At least 1. Given here it holds whatever the preset of an integration says, but not above the
+   * `maxAttempts` that an integration was given itself. @defaultValue 3, or less where the integration's preset has less
+   */
   maxAttempts: integer({
     inherited: presets.toolCall.retry.maxAttempts,
     help: 'Attempts in all of a call by a session, the first included; a lower `maxAttempts` of its integration holds, a higher one does not.',
   }),
+  /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
   backoffMs: list(duration(), {
     least: 1,
     expected: 'a list of at least one wait (ms, or text such as 30s)',
     inherited: [100, 500, 2000],
     help: 'Wait before the second attempt, the third …; the last repeats. It holds in place of the `backoff` of the integration.',
   }),
+  /**
+   * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file a text may
+   * as well be the source of a regular expression, in code that is a RegExp or what `readPattern` makes of it.
+   */
   transientPatterns: list(pattern, {
+    given: {} as readonly (string | TextTest)[],
     expected: 'a list of strings',
     default: [],
     help: 'Errors worth another attempt, besides those that are known: texts in any case, or regular expressions in RE2 syntax.',
   }),
-} satisfies KeysOf<ToolCallRetryOptions>;
+};
+
+/** Rules for trying sessions' tool calls again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
+export interface ToolCallRetryOptions extends Given<typeof toolCallRetryKeys> {}
 
 /**
  * @param base - the preset `toolCall`, for what the options do not say.

@@ -1,44 +1,39 @@
 import { limitRule } from './limitRule.ts';
-import type { Duration } from './duration.ts';
 import { type Effect, effects } from './effects.ts';
-import { byName, choice, duration, type KeysOf, section, type Values } from './optionKeys.ts';
+import { byName, choice, duration, type Given, section, type Values } from './optionKeys.ts';
 import type { Limits } from './policy.ts';
-import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
+import { reconcileKey } from './reconcileRule.ts';
 import type { Reconciler } from './reconciler.ts';
 import { readGiven } from './readOptions.ts';
-
-/** Options of a tool. */
-export interface ToolOptions {
-  /** Effect of its calls on the world. @defaultValue that of the integration */
-  readonly effect?: Effect | undefined;
-  /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */
-  readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms above 0; a limit on the whole call below it is raised to it. @defaultValue that of the integration */
-  readonly attemptMs?: Duration | undefined;
-  /**
-   * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of
-   * the session's watchdog. The limit without a sign of life stays: give the tool an `idleMs`, or an MCP server `whenAlive: 'wait'`.
-   */
-  readonly longRunningMs?: Duration | undefined;
-  /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
-  readonly reconcile?: ReconcileOptions | undefined;
-}
 
 const ofIntegration = 'that of the integration';
 
 /** The options of a tool. */
 export const toolKeys = {
+  /** Effect of its calls on the world. @defaultValue that of the integration */
   effect: choice(effects, { usually: ofIntegration, help: 'What its calls may do to the world.' }),
+  /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */
   idleMs: duration({ usually: ofIntegration, help: 'Limit without a sign of life, for each attempt.' }),
+  /** Per attempt, in ms above 0; a limit on the whole call below it is raised to it. @defaultValue that of the integration */
   attemptMs: duration({ usually: ofIntegration, help: 'Limit on each attempt.' }),
+  /**
+   * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of
+   * the session's watchdog. The limit without a sign of life stays: give the tool an `idleMs`, or an MCP server `whenAlive: 'wait'`.
+   */
   longRunningMs: duration({
     help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of those and of the watchdog. The limit without a sign of life stays: `idleMs`, or `whenAlive: "wait"` of an MCP server.',
   }),
+  /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
   reconcile: reconcileKey,
-} satisfies KeysOf<ToolOptions>;
+};
+
+/** Options of a tool. */
+export interface ToolOptions extends Given<typeof toolKeys> {}
 
 /** Tools by name, as options have them. */
-export const toolsKey = byName(section(toolKeys, { id: 'tool' }, limitRule), { help: 'Its tools by name.' });
+export const toolsKey = byName(section(toolKeys, { given: {} as ToolOptions, id: 'tool' }, limitRule), {
+  help: 'Its tools by name.',
+});
 
 /** {@link ToolOptions}, checked; limits in ms. */
 export type ToolSettings = Partial<Values<typeof toolKeys>>;

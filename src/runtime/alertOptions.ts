@@ -1,32 +1,6 @@
-import { commandKeys, commandRule, type SubprocessInput } from '../machines/subprocessInput.ts';
+import { commandKeys, type CommandOptions, commandRule } from '../machines/subprocessInput.ts';
 import { alertRuleKeys, type AlertRuleOf, type AlertRules, alertRules } from '../policy/alerts.ts';
-import type { Duration } from '../policy/duration.ts';
-import { byName, duration, type KeysOf, orOff, section, type Tell, text, type Values } from '../policy/optionKeys.ts';
-
-/** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
-export interface AlertCommand
-  extends Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'> {
-  /** Time that it may take, in ms, above 0; then it is ended. @defaultValue 10 s */
-  readonly attemptMs?: Duration | undefined;
-}
-
-/** Webhook to which each alert, and each all-clear, is sent as JSON with a POST. */
-export interface AlertWebhook {
-  /** `http:` or `https:`, without user and password. */
-  readonly url: string;
-  /** Sent with each attempt, such as `authorization`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Limit on one attempt, in ms, above 0; there are four. @defaultValue 10 s */
-  readonly attemptMs?: Duration | undefined;
-}
-
-/** Rules for raising alerts, and where they go beside subscribers. */
-export interface AlertOptions extends AlertRules {
-  /** Started for each alert and each all-clear. @defaultValue none */
-  readonly command?: AlertCommand | undefined;
-  /** Asked for each alert and each all-clear. @defaultValue none */
-  readonly webhook?: AlertWebhook | undefined;
-}
+import { byName, duration, type Given, orOff, section, type Tell, text, type Values } from '../policy/optionKeys.ts';
 
 export interface CheckedAlerts {
   readonly ruleOf: AlertRuleOf;
@@ -38,12 +12,18 @@ export interface CheckedAlerts {
 
 const usualMs = 10_000;
 
-const alertCommandKeys = {
-  ...commandKeys,
+const ownAlertCommandKeys = {
+  /** Time that it may take, in ms, above 0; then it is ended. @defaultValue 10 s */
   attemptMs: duration({ default: usualMs, help: 'How long it may take.' }),
-} satisfies KeysOf<AlertCommand>;
+};
+
+const alertCommandKeys = { ...commandKeys, ...ownAlertCommandKeys };
+
+/** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
+export interface AlertCommand extends CommandOptions, Given<typeof ownAlertCommandKeys> {}
 
 const alertWebhookKeys = {
+  /** `http:` or `https:`, without user and password. */
   url: text({
     required: true,
     secret: true,
@@ -51,33 +31,47 @@ const alertWebhookKeys = {
     expected: 'an http or https address',
     help: 'An `http:` or `https:` address without user and password. Never shown.',
   }),
+  /** Sent with each attempt, such as `authorization`. */
   headers: byName(text({ empty: true, secret: true }), {
     expected: 'an object of strings',
     default: {},
     help: 'Sent with it, such as `authorization`. Never shown.',
   }),
+  /** Limit on one attempt, in ms, above 0; there are four. @defaultValue 10 s */
   attemptMs: duration({ default: usualMs, help: 'Limit on one attempt; there are four.' }),
-} satisfies KeysOf<AlertWebhook>;
+};
+
+/** Webhook to which each alert, and each all-clear, is sent as JSON with a POST. */
+export interface AlertWebhook extends Given<typeof alertWebhookKeys> {}
 
 type CheckedCommand = Values<typeof alertCommandKeys>;
 type CheckedWebhook = Values<typeof alertWebhookKeys>;
 
-const alertsKeys = {
-  ...alertRuleKeys,
+const ownAlertsKeys = {
+  /** Started for each alert and each all-clear. @defaultValue none */
   command: section(
     alertCommandKeys,
-    { help: 'A program that gets each alert, and each all-clear, as a line of JSON on stdin; no shell.' },
+    {
+      given: {} as AlertCommand,
+      help: 'A program that gets each alert, and each all-clear, as a line of JSON on stdin; no shell.',
+    },
     commandRule,
   ),
+  /** Asked for each alert and each all-clear. @defaultValue none */
   webhook: section(
     alertWebhookKeys,
-    { help: 'Where each alert, and each all-clear, is sent as JSON with a POST.' },
+    { given: {} as AlertWebhook, help: 'Where each alert, and each all-clear, is sent as JSON with a POST.' },
     webhookRule,
   ),
-} satisfies KeysOf<AlertOptions>;
+};
+
+const alertsKeys = { ...alertRuleKeys, ...ownAlertsKeys };
+
+/** Rules for raising alerts, and where they go beside subscribers. */
+export interface AlertOptions extends AlertRules, Given<typeof ownAlertsKeys> {}
 
 /** The option of alerts; `false`: none is raised. */
-export const alertsKey = orOff(section(alertsKeys), {
+export const alertsKey = orOff(section(alertsKeys, { given: {} as AlertOptions }), {
   default: {},
   help: 'When alerts are raised, and where they go beside subscribers; `false`: never.',
 });

@@ -1,18 +1,18 @@
 import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
 import { type MetricsBody, metricsBody } from '../policy/metricsText.ts';
-import { type KeysOf, text } from '../policy/optionKeys.ts';
+import { type Given, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { OwnFigures } from './ownFigures.ts';
 
-/** Options of writing metrics. */
-export interface MetricsOptions {
+const metricsKeys = {
   /**
    * The header `Accept` of the request: it may ask for OpenMetrics 1.0.0, as Prometheus does. @defaultValue Prometheus' text format 0.0.4
    */
-  readonly accept?: string | undefined;
-}
+  accept: text({ empty: true }),
+};
 
-const metricsKeys = { accept: text({ empty: true }) } satisfies KeysOf<MetricsOptions>;
+/** Options of writing metrics. */
+export interface MetricsOptions extends Given<typeof metricsKeys> {}
 
 /** The metrics of one process as of now, without secrets. */
 export function ownMetrics(figures: OwnFigures): readonly MetricFamily[] {

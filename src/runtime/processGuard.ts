@@ -1,21 +1,11 @@
 import { errorText, stackOf } from '../calls/errorText.ts';
 import type { Facts } from '../policy/facts.ts';
-import { callback, type KeysOf } from '../policy/optionKeys.ts';
+import { callback, type Given } from '../policy/optionKeys.ts';
 import { readGiven } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 
 /** Origin of an error that nobody caught. */
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
-
-/** Conduct of the process after an error that nobody caught. */
-export interface ProcessGuardOptions {
-  /**
-   * Tells whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes only to errors you
-   * know, such as those of a handler's own timer.
-   * @defaultValue never: errors are recorded, and the process ends as it would have
-   */
-  readonly goOn?: ((error: unknown, origin: UncaughtOrigin) => boolean) | undefined;
-}
 
 /** Parts that a guard records to. */
 export interface GuardParts {
@@ -25,12 +15,20 @@ export interface GuardParts {
 }
 
 interface Guard extends GuardParts {
-  readonly goOn: NonNullable<ProcessGuardOptions['goOn']> | undefined;
+  readonly goOn: ProcessGuardOptions['goOn'];
 }
 
 const guardKeys = {
-  goOn: callback<NonNullable<ProcessGuardOptions['goOn']>>(),
-} satisfies KeysOf<ProcessGuardOptions>;
+  /**
+   * Tells whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes only to errors you
+   * know, such as those of a handler's own timer.
+   * @defaultValue never: errors are recorded, and the process ends as it would have
+   */
+  goOn: callback<(error: unknown, origin: UncaughtOrigin) => boolean>(),
+};
+
+/** Conduct of the process after an error that nobody caught. */
+export interface ProcessGuardOptions extends Given<typeof guardKeys> {}
 
 /** Guards of all gateways of this process. They share its events. */
 const guards = new Set<Guard>();

@@ -1,16 +1,15 @@
 import { type ReportEntry, reportOf, reportSpan } from '../policy/callReport.ts';
-import { type Duration } from '../policy/duration.ts';
-import { duration, type KeysOf } from '../policy/optionKeys.ts';
+import { duration, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Subject of a report. */
-export interface ReportOptions {
+export const reportKeys = {
   /** The time that it is about, up to now, in ms above 0. @defaultValue 24 h */
-  readonly sinceMs?: Duration | undefined;
-}
+  sinceMs: duration({ default: 24 * 60 * 60_000 }),
+};
 
-export const reportKeys = { sinceMs: duration({ default: 24 * 60 * 60_000 }) } satisfies KeysOf<ReportOptions>;
+/** Subject of a report. */
+export interface ReportOptions extends Given<typeof reportKeys> {}
 
 /** Reports how the calls of all runtimes on the store have worked, those of this one as of now. */
 export async function reportOfRuntime(

@@ -1,13 +1,22 @@
-import { alertsFrom, alertsKey, type AlertOptions, type CheckedAlerts } from './alertOptions.ts';
+import { alertsFrom, alertsKey, type CheckedAlerts } from './alertOptions.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { clockKey } from '../policy/clock.ts';
-import type { Duration } from '../policy/duration.ts';
-import { type HostLogger, hostLogger, loggerKey } from '../policy/hostLogger.ts';
+import { hostLogger, loggerKey } from '../policy/hostLogger.ts';
 import type { Logger } from '../policy/logger.ts';
-import { boolean, callback, choice, duration, integer, type KeysOf, section } from '../policy/optionKeys.ts';
+import {
+  boolean,
+  callback,
+  choice,
+  duration,
+  integer,
+  type Given,
+  section,
+  more,
+  type Values,
+} from '../policy/optionKeys.ts';
 import { policiesFrom, type Policies, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { type Retention, retentionKey, type RetentionOptions } from '../policy/retention.ts';
+import { type Retention, retentionKey } from '../policy/retention.ts';
 import {
   type ToolCallRetry,
   toolCallRetryFrom,
@@ -19,75 +28,25 @@ import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from '../redaction/redactFact.ts';
 import { createRedactedLogger } from '../redaction/redactLogger.ts';
-import { storeFrom, storeKey, type StoreLocation } from '../store/storeOption.ts';
+import { storeFrom, storeKey } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 
-/** Options of a gateway. Each has a default. */
-export interface GatewayOptions {
-  /**
-   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
-   * had is an error of `start()`, unless it is given as `{ path, required: false }`.
-   * @defaultValue ':memory:'
-   */
-  readonly store?: string | StoreLocation | undefined;
-  /**
-   * Age and amount up to which records are kept; `false` keeps everything. Only what is over is deleted: of sessions ended messages and settled calls.
-   * @defaultValue 30 days, 1 GB
-   */
-  readonly retention?: RetentionOptions | false | undefined;
-  /** Rules for raising alerts, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
-  readonly alerts?: AlertOptions | false | undefined;
-  /** End that a commit survives: that of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
-  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
-  /**
-   * Has a small process of its own stand by from the first child on, which ends all children with what descends from them should this process be killed
-   * (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
-   * @defaultValue true
-   */
-  readonly childGuard?: boolean | undefined;
-  /** Source of time and timers. @defaultValue the system's */
-  readonly clock?: Clock | undefined;
-  /** A source of chance in [0, 1). @defaultValue Math.random */
-  readonly random?: Random | undefined;
-  /**
-   * Hears in one line each, without secrets and bounded in number: a circuit that opened (with the cause) or closed, final failures, alerts,
-   * errors of hooks, a store that cannot be written, a child in quarantine. `console`, pino's, OpenClaw's, or anything like them.
-   * @defaultValue false: silence
-   */
-  readonly logger?: HostLogger | false | undefined;
-  /** Limit on restarts of children, all together. @defaultValue 30 restarts in 10 s */
-  readonly supervisor?: RootOptions | undefined;
-  /**
-   * Environment that the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
-   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like, with places of certificates and proxies without a password. It holds
-   * for subprocesses, command hooks, alert commands, agents and Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own
-   * `envMode` is `extend`.
-   * @defaultValue 'extend'
-   */
-  readonly environment?: 'extend' | 'safe' | undefined;
-  /** Retries of sessions' tool calls. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
-  readonly toolCallRetry?: ToolCallRetryOptions | undefined;
-  /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
-  readonly policies?: PoliciesOptions | undefined;
-  /** Options that hold for sessions which are not given them themselves. @defaultValue as `SessionOptions` say */
-  readonly sessions?: SessionDefaults | undefined;
-  /**
-   * Lets commands of the same user reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a Unix socket in `XDG_RUNTIME_DIR` or
-   * the directory for temporary files. @defaultValue true, but false for `':memory:'`
-   */
-  readonly control?: boolean | undefined;
-}
-
-/** Limit on restarts of the children of a gateway, all together. */
-export interface RootOptions {
+const rootKeys = {
   /**
    * Restarts of one child within `periodMs` before it is put into quarantine, whatever its own limits are; when all children together were
    * restarted as often again, those that fail again wait longer. At least 0. @defaultValue 30
    */
-  readonly intensity?: number | undefined;
+  intensity: integer({
+    min: 0,
+    default: 30,
+    help: 'Restarts of one child within `periodMs` before it is put into quarantine. When all children together fail again more often than that, they wait longer.',
+  }),
   /** Time for which a restart counts against `intensity`, in ms above 0. @defaultValue 10000 */
-  readonly periodMs?: Duration | undefined;
-}
+  periodMs: duration({ default: 10_000, help: 'See `intensity`.' }),
+};
+
+/** Limit on restarts of the children of a gateway, all together. */
+export interface RootOptions extends Given<typeof rootKeys> {}
 
 export interface CheckedGatewayOptions {
   readonly store: string;
@@ -105,7 +64,7 @@ export interface CheckedGatewayOptions {
   readonly redact: FactRedactor;
   /** The same for answers to commands of other processes, which may be long. */
   readonly redactAnswer: FactRedactor;
-  readonly supervisor: { readonly intensity: number; readonly periodMs: number };
+  readonly supervisor: Values<typeof rootKeys>;
   readonly control: boolean;
   readonly toolCallRetry: ToolCallRetry;
   readonly policies: Policies;
@@ -116,50 +75,89 @@ export interface CheckedGatewayOptions {
 
 /** The options of a gateway. */
 export const gatewayKeys = {
-  store: {
-    ...storeKey,
+  /**
+   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
+   * had is an error of `start()`, unless it is given as `{ path, required: false }`.
+   * @defaultValue ':memory:'
+   */
+  store: more(storeKey, {
     variable: 'UNWEDGE_DB',
     help: "SQLite file of events, circuits and sessions; `':memory:'` keeps nothing.",
-  },
+  }),
+  /** End that a commit survives: that of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   synchronous: choice(['NORMAL', 'FULL'], {
     default: 'NORMAL',
     help: 'What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`).',
   }),
+  /**
+   * Has a small process of its own stand by from the first child on, which ends all children with what descends from them should this process be killed
+   * (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
+   * @defaultValue true
+   */
   childGuard: boolean({
     default: true,
     help: 'Whether a process of its own stands by to end the children should this one be killed.',
   }),
+  /**
+   * Lets commands of the same user reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a Unix socket in `XDG_RUNTIME_DIR` or
+   * the directory for temporary files. @defaultValue true, but false for `':memory:'`
+   */
   control: boolean({
     usually: "true; false with the store `':memory:'`",
     help: 'Whether commands of the same user reach the running gateway over a Unix socket.',
   }),
+  /**
+   * Environment that the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
+   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like, with places of certificates and proxies without a password. It holds
+   * for subprocesses, command hooks, alert commands, agents and Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own
+   * `envMode` is `extend`.
+   * @defaultValue 'extend'
+   */
   environment: choice(['extend', 'safe'], {
     default: 'extend',
     help: 'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like, certificates and proxies alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
   }),
+  /**
+   * Age and amount up to which records are kept; `false` keeps everything. Only what is over is deleted: of sessions ended messages and settled calls.
+   * @defaultValue 30 days, 1 GB
+   */
   retention: retentionKey,
+  /** Rules for raising alerts, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
   alerts: alertsKey,
-  supervisor: section(
-    {
-      intensity: integer({
-        min: 0,
-        default: 30,
-        help: 'Restarts of one child within `periodMs` before it is put into quarantine. When all children together fail again more often than that, they wait longer.',
-      }),
-      periodMs: duration({ default: 10_000, help: 'See `intensity`.' }),
-    } satisfies KeysOf<RootOptions>,
-    { default: {}, help: 'Of the root supervisor.' },
-  ),
+  /** Limit on restarts of children, all together. @defaultValue 30 restarts in 10 s */
+  supervisor: section(rootKeys, { given: {} as RootOptions, default: {}, help: 'Of the root supervisor.' }),
+  /** Retries of sessions' tool calls. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   toolCallRetry: section(toolCallRetryKeys, {
+    given: {} as ToolCallRetryOptions,
     default: {},
     help: "How sessions' tool calls are tried again; as `gateway.toolCallRetry` of an `openclaw.json`.",
   }),
-  policies: section(policiesKeys, { default: {}, help: 'Policies by name, and what holds for single integrations.' }),
-  sessions: section(sharedSessionKeys, { default: {}, help: 'Defaults of sessions; what the code says of one wins.' }),
-  clock: { ...clockKey, codeOnly: true },
+  /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
+  policies: section(policiesKeys, {
+    given: {} as PoliciesOptions,
+    default: {},
+    help: 'Policies by name, and what holds for single integrations.',
+  }),
+  /** Options that hold for sessions which are not given them themselves. @defaultValue as `SessionOptions` say */
+  sessions: section(sharedSessionKeys, {
+    given: {} as SessionDefaults,
+    default: {},
+    help: 'Defaults of sessions; what the code says of one wins.',
+  }),
+  /** Source of time and timers. @defaultValue the system's */
+  clock: more(clockKey, { codeOnly: true }),
+  /** A source of chance in [0, 1). @defaultValue Math.random */
   random: callback<Random, { readonly codeOnly: true }>({ codeOnly: true }),
-  logger: { ...loggerKey, codeOnly: true },
-} satisfies KeysOf<GatewayOptions>;
+  /**
+   * Hears in one line each, without secrets and bounded in number: a circuit that opened (with the cause) or closed, final failures, alerts,
+   * errors of hooks, a store that cannot be written, a child in quarantine. `console`, pino's, OpenClaw's, or anything like them.
+   * @defaultValue false: silence
+   */
+  logger: more(loggerKey, { codeOnly: true }),
+};
+
+/** Options of a gateway. Each has a default. */
+export interface GatewayOptions extends Given<typeof gatewayKeys> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOptions {

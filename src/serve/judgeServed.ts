@@ -1,4 +1,5 @@
-import { agentKeys, backendRule } from '../agents/agent.ts';
+import { backendRule } from '../agents/agent.ts';
+import { agentKeys } from '../agents/agentTypes.ts';
 import { claudeKeys, claudeRule } from '../agents/claude/claudeBackendOptions.ts';
 import { saidElsewhere } from '../agents/codex/codexAgent.ts';
 import { threadKeys } from '../codex/codex.ts';

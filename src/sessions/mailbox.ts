@@ -1,4 +1,4 @@
-import { boolean, choice, integer, type KeysOf } from '../policy/optionKeys.ts';
+import { boolean, choice, integer, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 
 /** A message for a session. `heartbeat` is the only kind the runtime itself knows. */
@@ -6,19 +6,6 @@ export interface Message {
   readonly kind: string;
   readonly text?: string | undefined;
   readonly data?: unknown;
-}
-
-/** Number of messages of a session that may wait, and what becomes of heartbeats. */
-export interface MailboxOptions {
-  /** Messages that may wait, at least 1. @defaultValue 1000 */
-  readonly limit?: number | undefined;
-  /**
-   * Treatment of a heartbeat by a full mailbox: `refuse` it like any message, or `drop_oldest`, which puts it in the place of the heartbeat that has waited
-   * longest. @defaultValue 'refuse'
-   */
-  readonly heartbeats?: 'refuse' | 'drop_oldest' | undefined;
-  /** Lets a heartbeat join one that already waits. @defaultValue false */
-  readonly coalesceHeartbeats?: boolean | undefined;
 }
 
 /** Result of offering a message to the mailbox. */
@@ -33,13 +20,22 @@ interface Envelope {
 
 /** The options of a mailbox. */
 export const mailboxKeys = {
+  /** Messages that may wait, at least 1. @defaultValue 1000 */
   limit: integer({ default: 1000, help: 'Messages that may wait.' }),
+  /**
+   * Treatment of a heartbeat by a full mailbox: `refuse` it like any message, or `drop_oldest`, which puts it in the place of the heartbeat that has waited
+   * longest. @defaultValue 'refuse'
+   */
   heartbeats: choice(['refuse', 'drop_oldest'], {
     default: 'refuse',
     help: 'What a full mailbox does with a heartbeat.',
   }),
+  /** Lets a heartbeat join one that already waits. @defaultValue false */
   coalesceHeartbeats: boolean({ default: false, help: 'Whether a heartbeat joins one that already waits.' }),
-} satisfies KeysOf<MailboxOptions>;
+};
+
+/** Number of messages of a session that may wait, and what becomes of heartbeats. */
+export interface MailboxOptions extends Given<typeof mailboxKeys> {}
 
 /** The ordered, bounded queue of a session. What overflows is refused before acceptance, never dropped after it. */
 export class Mailbox<M extends Envelope> {

@@ -3,7 +3,7 @@ import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/sessi
 import type { FailureFacts } from '../policy/failure.ts';
 import { inWholeMs } from '../policy/duration.ts';
 import type { SessionLimits } from '../policy/flight.ts';
-import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
+import { anything, type Given, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { readStoredName } from '../policy/storedName.ts';
@@ -30,22 +30,22 @@ export interface SessionParts extends SessionSurroundings {
   readonly sent?: (() => void) | undefined;
 }
 
-/** Options of a message that is sent. */
-export interface SendOptions {
-  /**
-   * Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
-   * without NUL and lone surrogates.
-   */
-  readonly key?: string | undefined;
-}
-
 const messageKeys = {
   kind: name,
   text: text({ empty: true }),
   data: anything,
 } satisfies KeysOf<Message>;
 
-const sendKeys = { key: text() } satisfies KeysOf<SendOptions>;
+const sendKeys = {
+  /**
+   * Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
+   * without NUL and lone surrogates.
+   */
+  key: text(),
+};
+
+/** Options of a message that is sent. */
+export interface SendOptions extends Given<typeof sendKeys> {}
 
 /**
  * A session: takes one message after the other, and goes on whatever becomes of a turn. `Result` is what its handler returns.

@@ -1,10 +1,9 @@
-import type { Duration } from '../policy/duration.ts';
 import {
   boolean,
   callback,
   duration,
   integer,
-  type KeysOf,
+  type Given,
   section,
   type Tell,
   type Values,
@@ -17,88 +16,83 @@ import type { Turn } from './turn.ts';
 /** Processes one message of a session. What it returns is the turn's value; a throw ends the turn, not the session. */
 export type MessageHandler<Result = unknown> = (message: Message, turn: Turn) => Result | PromiseLike<Result>;
 
-/** Options of a session: how it works, and what of it is kept. */
-export interface SessionOptions<Result = unknown> {
-  /** Works on one message; the next one waits until it has ended. */
-  readonly onMessage: MessageHandler<Result>;
-  /** Limits on the messages that wait. @defaultValue 1000 */
-  readonly mailbox?: MailboxOptions | undefined;
-  /** Limits on tool calls and turns. @defaultValue 5 min for a tool call, 10 min for a turn without progress */
-  readonly watchdog?: WatchdogOptions | undefined;
-  /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
-  readonly historyLimit?: number | undefined;
-  /**
-   * Keeps messages, tool calls and the history in the gateway's store, to be taken up after a restart. Messages and inputs must be JSON then.
-   * @defaultValue true; without a file as its store a gateway keeps nothing
-   */
-  readonly durable?: boolean | undefined;
-  /** Part of an earlier run that is taken up. @defaultValue messages of the last day, each begun at most 3 times */
-  readonly recovery?: RecoveryOptions | undefined;
-}
-
-/** Limits of the session's watchdog, in ms. */
-export interface WatchdogOptions {
-  /** A tool call pending longer than this in all, in ms above 0, is cancelled and answered by a synthetic error result. @defaultValue 300000 */
-  readonly toolCallMs?: Duration | undefined;
-  /** A turn without progress for this long outside any tool call, in ms above 0, is aborted. @defaultValue 600000 */
-  readonly turnMs?: Duration | undefined;
-  /** Time that an aborted turn may take to end before it is left behind, in ms above 0. @defaultValue 5000 */
-  readonly releaseMs?: Duration | undefined;
-  /** Time that a recovery may take before the session's actor is restarted, in ms; above `releaseMs`. @defaultValue 30000 */
-  readonly recoveryMs?: Duration | undefined;
-}
-
-/** Part of an earlier run of the gateway that is taken up. */
-export interface RecoveryOptions {
-  /** A message that was begun this often without an end, because its gateway died each time, becomes a dead letter. At least 1. @defaultValue 3 */
-  readonly maxDeliveries?: number | undefined;
-  /** A message that was accepted longer ago becomes a dead letter, in ms above 0. @defaultValue 86400000, a day */
-  readonly maxAgeMs?: Duration | undefined;
-}
-
 const watchdogKeys = {
+  /** A tool call pending longer than this in all, in ms above 0, is cancelled and answered by a synthetic error result. @defaultValue 300000 */
   toolCallMs: duration({
     default: 300_000,
     help: 'A tool call pending longer is cancelled and answered by a synthetic error result.',
   }),
+  /** A turn without progress for this long outside any tool call, in ms above 0, is aborted. @defaultValue 600000 */
   turnMs: duration({
     default: 600_000,
     help: 'A turn without progress for so long outside any tool call is aborted.',
   }),
+  /** Time that an aborted turn may take to end before it is left behind, in ms above 0. @defaultValue 5000 */
   releaseMs: duration({
     default: 5_000,
     help: 'How long an aborted turn may take to end before it is left behind.',
   }),
+  /** Time that a recovery may take before the session's actor is restarted, in ms; above `releaseMs`. @defaultValue 30000 */
   recoveryMs: duration({
     default: 30_000,
     help: "How long a recovery may take before the session's actor is restarted; above `releaseMs`.",
   }),
-} satisfies KeysOf<WatchdogOptions>;
+};
+
+/** Limits of the session's watchdog, in ms. */
+export interface WatchdogOptions extends Given<typeof watchdogKeys> {}
 
 /** Number of times a message is begun without an end before it is a dead letter, where nothing else is set. */
 export const defaultMaxDeliveries = 3;
 
 const recoveryKeys = {
+  /** A message that was begun this often without an end, because its gateway died each time, becomes a dead letter. At least 1. @defaultValue 3 */
   maxDeliveries: integer({
     default: defaultMaxDeliveries,
     help: 'A message begun so often without an end becomes a dead letter.',
   }),
+  /** A message that was accepted longer ago becomes a dead letter, in ms above 0. @defaultValue 86400000, a day */
   maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago becomes a dead letter.' }),
-} satisfies KeysOf<RecoveryOptions>;
+};
+
+/** Part of an earlier run of the gateway that is taken up. */
+export interface RecoveryOptions extends Given<typeof recoveryKeys> {}
 
 /** Keys that a session may be given, and all sessions of a gateway at once. */
 export const sharedSessionKeys = {
+  /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
   historyLimit: integer({ default: 10_000, help: 'Entries of the history kept.' }),
-  mailbox: section(mailboxKeys, { default: {}, help: 'What may wait.' }),
-  watchdog: section(watchdogKeys, { default: {}, help: "Limits of a session's watchdog." }, watchdogRule),
-  recovery: section(recoveryKeys, { default: {}, help: 'What of an earlier run is taken up.' }),
-} satisfies KeysOf<Omit<SessionOptions, 'onMessage' | 'durable'>>;
+  /** Limits on the messages that wait. @defaultValue 1000 */
+  mailbox: section(mailboxKeys, { given: {} as MailboxOptions, default: {}, help: 'What may wait.' }),
+  /** Limits on tool calls and turns. @defaultValue 5 min for a tool call, 10 min for a turn without progress */
+  watchdog: section(
+    watchdogKeys,
+    { given: {} as WatchdogOptions, default: {}, help: "Limits of a session's watchdog." },
+    watchdogRule,
+  ),
+  /** Part of an earlier run that is taken up. @defaultValue messages of the last day, each begun at most 3 times */
+  recovery: section(recoveryKeys, {
+    given: {} as RecoveryOptions,
+    default: {},
+    help: 'What of an earlier run is taken up.',
+  }),
+};
 
 const sessionKeys = {
   ...sharedSessionKeys,
   onMessage: callback<MessageHandler, { readonly required: true }>({ required: true }),
+  /**
+   * Keeps messages, tool calls and the history in the gateway's store, to be taken up after a restart. Messages and inputs must be JSON then.
+   * @defaultValue true; without a file as its store a gateway keeps nothing
+   */
   durable: boolean({ default: true }),
-} satisfies KeysOf<SessionOptions>;
+};
+
+/** Options of a session: how it works, and what of it is kept. */
+export interface SessionOptions<Result = unknown> extends Given<typeof sessionKeys> {
+  /** Works on one message; the next one waits until it has ended. */
+  readonly onMessage: MessageHandler<Result>;
+}
 
 /** {@link SessionOptions}, checked; limits in ms. */
 export type CheckedSessionOptions = Values<typeof sessionKeys>;

@@ -1,39 +1,32 @@
 import { scopeKeys, scopeRule } from '../calls/callOptions.ts';
-import type { Duration } from '../policy/duration.ts';
-import { type Effect, effects } from '../policy/effects.ts';
-import { boolean, callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
+import { effects } from '../policy/effects.ts';
+import { boolean, callback, choice, duration, type Given, signal, type GivenValues } from '../policy/optionKeys.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
-/** Options of one tool call of a turn. */
-export interface ToolCallOptions {
+const toolCallKeys = {
+  /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
+  scope: scopeKeys.scope,
+  /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
+  replace: scopeKeys.replace,
   /** Effect that the call may have on the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
-  readonly effect?: Effect | undefined;
+  effect: choice(effects),
   /**
    * Declares the call long-running: its own limit, in ms above 0, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
    */
-  readonly longRunningMs?: Duration | undefined;
-  /** Cancels the call when aborted. @defaultValue the turn’s alone */
-  readonly signal?: AbortSignal | undefined;
-  /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
-  readonly scope?: string | undefined;
-  /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
-  readonly replace?: boolean | undefined;
+  longRunningMs: duration(),
   /**
    * Keeps a message that is delivered again from making the call again where it took effect, or may have: it is answered with what an equal call of the
    * earlier delivery was. Calls that change nothing, or nothing more, are made again. With a reconcile rule it is always so. @defaultValue false
    */
-  readonly once?: boolean | undefined;
-}
-
-const toolCallKeys = {
-  ...scopeKeys,
-  effect: choice(effects),
-  longRunningMs: duration(),
   once: boolean(),
+  /** Cancels the call when aborted. @defaultValue the turn’s alone */
   signal,
-} satisfies KeysOf<ToolCallOptions>;
+};
+
+/** Options of one tool call of a turn. */
+export interface ToolCallOptions extends Given<typeof toolCallKeys> {}
 
 const toolStreamKeys = { ...toolCallKeys, ...readingKeys, resume: callback<Resume<never, never>>() };
 

@@ -1,9 +1,9 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { anything, boolean, choice, integer, type Key, type KeysOf, number, text } from '../policy/optionKeys.ts';
+import { anything, boolean, choice, integer, type Key, type Given, number, text, more } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { type RetentionOptions, retentionKey } from '../policy/retention.ts';
+import { retentionKey } from '../policy/retention.ts';
 import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePlace } from './paths.ts';
@@ -20,59 +20,45 @@ const postgresModule = lateModule(() => import('./postgres/postgresStore.ts'));
 // Loaded with the store, by its subscriber.
 export { storedTypes } from './record.ts';
 
-export interface StoreOptions {
+const storeKeys = {
   /**
    * SQLite file; created with its directories, for their owner only. `':memory:'` keeps the last 10,000 events of this process.
    * @defaultValue `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory
    */
-  readonly path?: string | undefined;
+  path: text(),
   /** Makes it an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
-  readonly required?: boolean | undefined;
-  readonly clock: Clock;
+  required: boolean({ default: false }),
+  /** Source of time and timers. */
+  clock: anything as Key<Clock>,
   /** A source of chance in [0, 1), where several nodes are not to do the same at one moment. @defaultValue Math.random */
-  readonly random?: Random | undefined;
+  random: anything as Key<Random | undefined>,
   /** Is told `store.degraded` and `store.recovered`. */
-  readonly facts: Facts;
-  readonly logger?: Logger | undefined;
+  facts: anything as Key<Facts>,
+  /** Is told the same, for people. @defaultValue silence */
+  logger: anything as Key<Logger | undefined>,
   /** End that a commit survives: that of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
-  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  synchronous: choice(['NORMAL', 'FULL'], { default: 'NORMAL' }),
   /**
    * Time that one statement may block the event loop on the lock of another process, in ms, at least 0; a short-lived process that has nothing else to do
    * waits longer. @defaultValue 5
    */
-  readonly lockWaitMs?: number | undefined;
+  lockWaitMs: number(),
   /**
    * Age and amount up to which records are kept: what is older or more is deleted in the background, the first time a minute after the opening.
    * @defaultValue false: a short-lived process deletes nothing
    */
-  readonly retention?: RetentionOptions | false | undefined;
+  retention: more(retentionKey, { default: false }),
   /** The process that keeps the store. Where several share a file, it tells their records of one name apart. @defaultValue none is stored */
-  readonly runtimePid?: number | undefined;
-  /** Secrets of who tells facts, which learn the password of the store. @defaultValue none learn it */
-  readonly secrets?: KnownSecrets | undefined;
-  /** Source of the default path. @defaultValue process.env */
-  readonly env?: Environment | undefined;
-  /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
-  readonly drivers?: readonly DriverLoader[] | undefined;
-}
-
-const given = <T>(): Key<T | undefined> => anything as Key<T | undefined>;
-
-const storeKeys = {
-  path: text(),
-  required: boolean({ default: false }),
-  clock: given<Clock>(),
-  random: given<Random>(),
-  facts: given<Facts>(),
-  logger: given<Logger>(),
-  synchronous: choice(['NORMAL', 'FULL'], { default: 'NORMAL' }),
-  lockWaitMs: number(),
-  retention: { ...retentionKey, default: false },
   runtimePid: integer(),
-  secrets: given<KnownSecrets>(),
-  env: given<Environment>(),
-  drivers: given<readonly DriverLoader[]>(),
-} satisfies KeysOf<StoreOptions>;
+  /** Secrets of who tells facts, which learn the password of the store. @defaultValue none learn it */
+  secrets: anything as Key<KnownSecrets | undefined>,
+  /** Source of the default path. @defaultValue process.env */
+  env: anything as Key<Environment | undefined>,
+  /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
+  drivers: anything as Key<readonly DriverLoader[] | undefined>,
+};
+
+export interface StoreOptions extends Given<typeof storeKeys> {}
 
 /**
  * Opens the store with the engine for its path. A file that cannot be used gives a degraded store that tries again. A missing driver gives

@@ -1,36 +1,32 @@
-import { boolean, either, type KeysOf, section, text } from '../policy/optionKeys.ts';
+import { boolean, either, type Given, section, text, type Values } from '../policy/optionKeys.ts';
 
-/** A database that is named with what it is worth. */
-export interface StoreLocation {
+const locationKeys = {
   /** SQLite file, or `':memory:'`. */
-  readonly path: string;
+  path: text({ required: true }),
   /**
    * Makes it an error of `start()` when it cannot be had: no SQLite driver works, or the file cannot be used. `false`: what cannot be kept is kept in memory,
    * up to 10,000 rows, and that is told. A lock, and what happens after the start, never is an error. @defaultValue true
    */
-  readonly required?: boolean | undefined;
-}
-
-interface CheckedStore {
-  readonly path: string;
-  readonly required: boolean;
-}
-
-const location = section({
-  path: text({ required: true }),
   required: boolean({ default: true }),
-} satisfies KeysOf<StoreLocation>);
+};
+
+/** A database that is named with what it is worth. */
+export interface StoreLocation extends Given<typeof locationKeys> {}
+
+type CheckedStore = Values<typeof locationKeys>;
 
 /** The option of a store: its file, or that with what it is worth. */
-export const storeKey = either<
-  string | { readonly path: string; readonly required: boolean },
-  { readonly default: ':memory:' }
->([text(), location], (value) => (typeof value === 'object' && value !== null ? 1 : 0), 'a non-empty string', {
-  default: ':memory:',
-});
+export const storeKey = either<string | CheckedStore, { readonly default: ':memory:' }, string | StoreLocation>(
+  [text(), section(locationKeys)],
+  (value) => (typeof value === 'object' && value !== null ? 1 : 0),
+  'a non-empty string',
+  {
+    default: ':memory:',
+  },
+);
 
 /** The store that was read: required, unless it was said not to be or keeps nothing anyway. */
-export function storeFrom(read: string | { readonly path: string; readonly required: boolean }): CheckedStore {
+export function storeFrom(read: string | CheckedStore): CheckedStore {
   const { path, required } = typeof read === 'string' ? { path: read, required: true } : read;
   return { path, required: required && path !== ':memory:' };
 }

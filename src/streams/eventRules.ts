@@ -1,63 +1,62 @@
 import { read, readInteger, readString } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import { callback, either, type Key, type KeysOf, list, section, text } from '../policy/optionKeys.ts';
+import { callback, either, type Key, list, section, text, type Given } from '../policy/optionKeys.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import { isModelContent } from './modelContent.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 import { statusOf, toldError } from './toldError.ts';
 
-/** Meaning of the events of an API for the stream that they come in. */
-export interface EventRules {
+const names = list(text(), { expected: 'an array of strings' });
+/** At least one: with none every stream would be half of one. */
+const lastNames = list(text(), { least: 1, expected: 'an array of at least one string' });
+
+const ruleKeys = {
   /**
    * The last event of a whole stream: by its type or its whole data, such as `message_stop` or `[DONE]`, at least one, or a function. A stream that ends without
    * it is a failure (`transient`, `connection_lost`), and one that has it has ended, though its connection stays open.
    * @defaultValue none: a stream ends with its body
    */
-  readonly endsWith?: readonly string[] | ((event: ServerSentEvent) => boolean) | undefined;
+  endsWith: either<readonly string[] | ((event: ServerSentEvent) => boolean)>(
+    [lastNames, callback()],
+    (value) => [Array.isArray(value), typeof value === 'function'].indexOf(true),
+    'an array of at least one string, or a function',
+  ),
   /**
    * The failure that an event tells of, which ends the stream in place of the event: its facts, or an error, which is classified like one that was
    * thrown. `isFirst` while no event was handed on.
    * @defaultValue none: every event is handed on
    */
-  readonly failedEvent?: ((event: ServerSentEvent, isFirst: boolean) => FailureFacts | Error | undefined) | undefined;
+  failedEvent: callback<(event: ServerSentEvent, isFirst: boolean) => FailureFacts | Error | undefined>(),
   /** The types of events that say nothing but that the server lives, such as `ping`: they are not handed on. @defaultValue [] */
-  readonly signsOfLife?: readonly string[] | undefined;
+  signsOfLife: names,
   /**
    * Tells whether an event that is handed on holds something of an answer. `firstContentMs` and `contentMs` are limits on the time without one that does:
    * frames and empty deltas say no more than a ping. A throw says yes.
    * @defaultValue each does
    */
-  readonly isContent?: ((event: ServerSentEvent) => boolean) | undefined;
-  /**
-   * Tells by an event whose stream it is: the rules it gives take the place of these, from that event on. Asked for each event until it gives any.
-   * @defaultValue none: these rules hold to the end
-   */
-  readonly recognise?: ((event: ServerSentEvent) => EventRules | undefined) | undefined;
+  isContent: callback<(event: ServerSentEvent) => boolean>(),
   /**
    * Tells what the stream costs by now, by an event: tokens as a number, or any costs by name, each in all. It corrects what `rate.cost` had estimated. Asked
    * of every event; `soFar` is what those before it said. A throw or another value corrects nothing.
    * @defaultValue as estimated
    */
-  readonly spent?: ((event: ServerSentEvent, soFar: Costs) => number | Costs | undefined) | undefined;
-}
+  spent: callback<(event: ServerSentEvent, soFar: Costs) => number | Costs | undefined>(),
+};
 
-const names = list(text(), { expected: 'an array of strings' });
-/** At least one: with none every stream would be half of one. */
-const lastNames = list(text(), { least: 1, expected: 'an array of at least one string' });
+/** Meaning of the events of an API for the stream that they come in. */
+export interface EventRules extends Given<typeof ruleKeys> {
+  /**
+   * Tells by an event whose stream it is: the rules it gives take the place of these, from that event on. Asked for each event until it gives any.
+   * @defaultValue none: these rules hold to the end
+   */
+  readonly recognise?: ((event: ServerSentEvent) => EventRules | undefined) | undefined;
+}
 
 /** The option of {@link EventRules}. */
 export const eventsKey: Key<EventRules | undefined> = section({
-  endsWith: either<EventRules['endsWith']>(
-    [lastNames, callback()],
-    (value) => [Array.isArray(value), typeof value === 'function'].indexOf(true),
-    'an array of at least one string, or a function',
-  ),
-  failedEvent: callback<NonNullable<EventRules['failedEvent']>>(),
-  signsOfLife: names,
-  isContent: callback<NonNullable<EventRules['isContent']>>(),
+  ...ruleKeys,
   recognise: callback<NonNullable<EventRules['recognise']>>(),
-  spent: callback<NonNullable<EventRules['spent']>>(),
-} satisfies KeysOf<EventRules>);
+});
 
 /** The events of the Messages API of Anthropic, and of those that speak like it. */
 export const anthropicEvents = {

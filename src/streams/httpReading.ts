@@ -1,6 +1,5 @@
-import type { Duration } from '../policy/duration.ts';
-import { choice, duration, type KeysOf, type Tell } from '../policy/optionKeys.ts';
-import { type EventRules, eventsKey } from './eventRules.ts';
+import { choice, duration, type Given, type Tell } from '../policy/optionKeys.ts';
+import { eventsKey } from './eventRules.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 
 /** Chunks that a stream is made of. */
@@ -18,22 +17,6 @@ export interface HttpChunks {
 /** Way in which the body of a stream is read. */
 export type HttpStreamParse = keyof HttpChunks;
 
-/** Options of a stream that say how its body is read. */
-export interface HttpReading {
-  /** Form that the body gets. @defaultValue 'events' */
-  readonly parse?: HttpStreamParse | undefined;
-  /** Meaning of its events; of `events` and `json` alone. @defaultValue those of the integration */
-  readonly events?: EventRules | undefined;
-  /**
-   * Longest wait for the first chunk with content, in ms above 0, while the reader waits: `idleMs` counts every byte as a sign of life, a ping, a
-   * comment and an empty delta too, this one does not. A model may think for minutes before its first word.
-   * @defaultValue that of the integration
-   */
-  readonly firstContentMs?: Duration | undefined;
-  /** The same between two chunks with content. @defaultValue that of the integration */
-  readonly contentMs?: Duration | undefined;
-}
-
 /** Option of them that says the kind: of any but `events`, it is there. */
 export type ReadAs<S extends HttpStreamParse> = 'events' extends S
   ? { readonly parse?: S | undefined }
@@ -41,11 +24,22 @@ export type ReadAs<S extends HttpStreamParse> = 'events' extends S
 
 /** The options of {@link HttpReading}. */
 export const readingKeys = {
-  parse: choice(['events', 'json', 'lines', 'bytes']),
+  /** Form that the body gets. @defaultValue 'events' */
+  parse: choice(['events', 'json', 'lines', 'bytes'], { given: {} as HttpStreamParse }),
+  /** Meaning of its events; of `events` and `json` alone. @defaultValue those of the integration */
   events: eventsKey,
+  /**
+   * Longest wait for the first chunk with content, in ms above 0, while the reader waits: `idleMs` counts every byte as a sign of life, a ping, a
+   * comment and an empty delta too, this one does not. A model may think for minutes before its first word.
+   * @defaultValue that of the integration
+   */
   firstContentMs: duration(),
+  /** The same between two chunks with content. @defaultValue that of the integration */
   contentMs: duration(),
-} satisfies KeysOf<HttpReading>;
+};
+
+/** Options of a stream that say how its body is read. */
+export interface HttpReading extends Given<typeof readingKeys> {}
 
 /** Options that say how the body is read, checked. */
 export interface CheckedReading extends Omit<HttpReading, 'firstContentMs' | 'contentMs'> {

@@ -1,4 +1,5 @@
-import { type Duration, type DurationText, msIn } from '../policy/duration.ts';
+import type { Exit } from './exit.ts';
+import { type DurationText, msIn } from '../policy/duration.ts';
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import {
   anything,
@@ -8,7 +9,8 @@ import {
   duration,
   either,
   integer,
-  type KeysOf,
+  type AboutKey,
+  type Given,
   name,
   section,
   type Tell,
@@ -17,7 +19,6 @@ import {
   type Values,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import type { Exit } from './exit.ts';
 import { type Mailbox, mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
 import { type RestartBackoff, restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
@@ -26,41 +27,6 @@ export type Restart = 'permanent' | 'transient' | 'temporary';
 
 /** Time that a child that was asked to end may take: ms, not at all (`brutal_kill`), or as long as the whole stop may (`infinity`). */
 export type Shutdown = number | 'brutal_kill' | 'infinity';
-
-/** Rules by which one child is started, restarted and ended; used again for each incarnation. */
-export interface ChildSpec {
-  /** Unique within its supervisor. */
-  readonly id: string;
-  /** Any XState actor logic. */
-  readonly logic: AnyActorLogic;
-  /** Input of each incarnation. */
-  readonly input?: unknown;
-  /** @defaultValue 'permanent' */
-  readonly restart?: Restart | undefined;
-  /** Limit of an orderly end, in ms above 0. @defaultValue 5000; for a supervisor `infinity`, as its children have limits of their own */
-  readonly shutdown?: Shutdown | DurationText | undefined;
-  /** @defaultValue 'worker' */
-  readonly type?: 'worker' | 'supervisor' | undefined;
-  /** Makes its own end one that may end the supervisor (see `autoShutdown`); not for `permanent` children. @defaultValue false */
-  readonly significant?: boolean | undefined;
-  /** Name under which `whereis` finds the live incarnation; unique in the whole tree. */
-  readonly systemId?: string | undefined;
-  readonly backoff?: RestartBackoffOptions | undefined;
-  /** Restarts within `periodMs` before quarantine; at least 0, `Infinity` for never. @defaultValue 3 */
-  readonly intensity?: number | undefined;
-  /** In ms above 0. @defaultValue 5000 */
-  readonly periodMs?: Duration | undefined;
-  /** After this time in quarantine, in ms above 0, the child is started again; `Infinity`: by hand only. @defaultValue Infinity */
-  readonly quarantineMs?: Duration | undefined;
-  /** Rules for keeping messages that come between two incarnations; none is kept, where it is not given. */
-  readonly mailbox?: MailboxOptions | undefined;
-  /** Called with each incarnation before it starts, so that handles can be bound to it. A throw is told and ignored. */
-  readonly onStart?: ((ref: AnyActorRef, incarnation: number) => void) | undefined;
-  /** Called when an incarnation has ended, whatever comes next. A throw is told and ignored. */
-  readonly onExit?: ((exit: Exit, incarnation: number) => void) | undefined;
-  /** Gives what `tree()` adds about the live incarnation, such as the length of its queue. A throw is told and ignored. */
-  readonly details?: ((ref: AnyActorRef) => Readonly<Record<string, unknown>>) | undefined;
-}
 
 /** A child spec that was checked, with its defaults filled in. */
 export interface CheckedChildSpec extends ChildSpec {
@@ -79,27 +45,46 @@ export interface CheckedChildSpec extends ChildSpec {
 export const intensity = (usual: number) => integer({ min: 0, infinite: true, default: usual });
 
 const specKeys = {
+  /** Unique within its supervisor. */
   id: name,
+  /** Any XState actor logic. */
   logic: test<AnyActorLogic, { readonly required: true }>('actor logic', isLogic, { required: true }),
+  /** Input of each incarnation. */
   input: anything,
-  restart: choice(['permanent', 'transient', 'temporary'], { default: 'permanent' }),
-  shutdown: either<Shutdown>(
+  /** @defaultValue 'permanent' */
+  restart: choice(['permanent', 'transient', 'temporary'], { given: {} as Restart, default: 'permanent' }),
+  /** Limit of an orderly end, in ms above 0. @defaultValue 5000; for a supervisor `infinity`, as its children have limits of their own */
+  shutdown: either<Shutdown, AboutKey, Shutdown | DurationText>(
     [choice(['brutal_kill', 'infinity']), duration()],
     (value) => (typeof value === 'string' && msIn(value) === undefined ? 0 : 1),
     'a duration above 0 (ms, or text such as 30s), brutal_kill or infinity',
   ),
+  /** @defaultValue 'worker' */
   type: choice(['worker', 'supervisor'], { default: 'worker' }),
+  /** Makes its own end one that may end the supervisor (see `autoShutdown`); not for `permanent` children. @defaultValue false */
   significant: boolean({ default: false }),
+  /** Name under which `whereis` finds the live incarnation; unique in the whole tree. */
   systemId: text(),
-  backoff: section(restartBackoffKeys, { default: {} }),
+  /** The waits before restarts. @defaultValue 100 ms, twice as long each time, up to 30 s */
+  backoff: section(restartBackoffKeys, { given: {} as RestartBackoffOptions, default: {} }),
+  /** Restarts within `periodMs` before quarantine; at least 0, `Infinity` for never. @defaultValue 3 */
   intensity: intensity(3),
+  /** In ms above 0. @defaultValue 5000 */
   periodMs: duration({ default: 5000 }),
+  /** After this time in quarantine, in ms above 0, the child is started again; `Infinity`: by hand only. @defaultValue Infinity */
   quarantineMs: duration({ infinite: true, default: Number.POSITIVE_INFINITY }),
-  mailbox: section(mailboxKeys, { default: {} }),
-  onStart: callback<ChildSpec['onStart']>(),
-  onExit: callback<ChildSpec['onExit']>(),
-  details: callback<ChildSpec['details']>(),
-} satisfies KeysOf<ChildSpec>;
+  /** Rules for keeping messages that come between two incarnations; none is kept, where it is not given. */
+  mailbox: section(mailboxKeys, { given: {} as MailboxOptions, default: {} }),
+  /** Called with each incarnation before it starts, so that handles can be bound to it. A throw is told and ignored. */
+  onStart: callback<(ref: AnyActorRef, incarnation: number) => void>(),
+  /** Called when an incarnation has ended, whatever comes next. A throw is told and ignored. */
+  onExit: callback<(exit: Exit, incarnation: number) => void>(),
+  /** Gives what `tree()` adds about the live incarnation, such as the length of its queue. A throw is told and ignored. */
+  details: callback<(ref: AnyActorRef) => Readonly<Record<string, unknown>>>(),
+};
+
+/** Rules by which one child is started, restarted and ended; used again for each incarnation. */
+export interface ChildSpec extends Given<typeof specKeys> {}
 
 /**
  * Checks a child spec and fills in its defaults.

@@ -1,10 +1,24 @@
-import { choice, integer, type KeysOf } from '../policy/optionKeys.ts';
+import { choice, integer, type Given } from '../policy/optionKeys.ts';
 
 /**
  * Conduct of a full mailbox on one message more: refuses it (`refuse`), or makes room by dropping the message that has waited longest (`drop_oldest`) or
  * shortest (`drop_newest`).
  */
 export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
+
+/** {@link MailboxOptions} that were checked. */
+export interface Mailbox {
+  readonly capacity: number;
+  readonly overflow: Overflow;
+}
+
+/** The options of a mailbox. */
+export const mailboxKeys = {
+  /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */
+  capacity: integer({ min: 0, default: 0 }),
+  /** Conduct of a full mailbox on one more. @defaultValue 'refuse' */
+  overflow: choice(['refuse', 'drop_oldest', 'drop_newest'], { given: {} as Overflow, default: 'refuse' }),
+};
 
 /**
  * Messages that the supervisor keeps for a child on its way back. Its `send` keeps them while the child starts, restarts, is stopped for a restart, or waits
@@ -15,21 +29,4 @@ export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
  * Nothing bounds that queue, and an incarnation that fails takes it along. An event that goes to the actor itself, past the supervisor, is
  * not held, counted or told.
  */
-export interface MailboxOptions {
-  /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */
-  readonly capacity?: number | undefined;
-  /** Conduct of a full mailbox on one more. @defaultValue 'refuse' */
-  readonly overflow?: Overflow | undefined;
-}
-
-/** {@link MailboxOptions} that were checked. */
-export interface Mailbox {
-  readonly capacity: number;
-  readonly overflow: Overflow;
-}
-
-/** The options of a mailbox. */
-export const mailboxKeys = {
-  capacity: integer({ min: 0, default: 0 }),
-  overflow: choice(['refuse', 'drop_oldest', 'drop_newest'], { default: 'refuse' }),
-} satisfies KeysOf<MailboxOptions>;
+export interface MailboxOptions extends Given<typeof mailboxKeys> {}

@@ -1,25 +1,7 @@
 import type { Random } from '../policy/clock.ts';
-import type { Timed } from '../policy/duration.ts';
-import { boolean, duration, type KeysOf, number } from '../policy/optionKeys.ts';
+import { boolean, duration, type Given, type Made, number } from '../policy/optionKeys.ts';
 
-/** Waits of a child before each restart of a series. */
-export interface RestartBackoff {
-  /** Wait before the first restart of a series, in ms; at least 0. @defaultValue 100 */
-  readonly baseMs: number;
-  /** Factor by which each next wait is longer; at least 1. @defaultValue 2 */
-  readonly factor: number;
-  /** Longest wait, in ms, jitter included; at least 0. @defaultValue 30000 */
-  readonly maxMs: number;
-  /** Share of the wait by which chance moves it either way, from 0 to 1. @defaultValue 0.2 */
-  readonly jitter: number;
-  /** A child that ran this long, in ms, begins a new series; at least 0. @defaultValue 60000 */
-  readonly resetAfterMs: number;
-  /** Lets the first restart of a series come on the next turn of the event loop; `baseMs` is the second then. @defaultValue false */
-  readonly firstImmediate: boolean;
-}
-
-/** The waits between restarts where a child spec names none. */
-export const defaultRestartBackoff: RestartBackoff = {
+const usual = {
   baseMs: 100,
   factor: 2,
   maxMs: 30_000,
@@ -28,20 +10,30 @@ export const defaultRestartBackoff: RestartBackoff = {
   firstImmediate: false,
 };
 
-/** Fields of {@link RestartBackoff} that are given; the others take their defaults. */
-export type RestartBackoffOptions = { readonly [K in keyof RestartBackoff]?: Timed<RestartBackoff>[K] | undefined };
-
-const usual = defaultRestartBackoff;
-
 /** The options of the waits between restarts. */
 export const restartBackoffKeys = {
+  /** Wait before the first restart of a series, in ms; at least 0. @defaultValue 100 */
   baseMs: duration({ zero: true, default: usual.baseMs }),
+  /** Factor by which each next wait is longer; at least 1. @defaultValue 2 */
   factor: number({ min: 1, default: usual.factor }),
+  /** Longest wait, in ms, jitter included; at least 0. @defaultValue 30000 */
   maxMs: duration({ zero: true, default: usual.maxMs }),
+  /** Share of the wait by which chance moves it either way, from 0 to 1. @defaultValue 0.2 */
   jitter: number({ max: 1, default: usual.jitter }),
+  /** A child that ran this long, in ms, begins a new series; at least 0. @defaultValue 60000 */
   resetAfterMs: duration({ zero: true, default: usual.resetAfterMs }),
+  /** Lets the first restart of a series come on the next turn of the event loop; `baseMs` is the second then. @defaultValue false */
   firstImmediate: boolean({ default: usual.firstImmediate }),
-} satisfies KeysOf<RestartBackoffOptions>;
+};
+
+/** Waits of a child before each restart of a series. */
+export interface RestartBackoff extends Made<typeof restartBackoffKeys> {}
+
+/** The waits between restarts where a child spec names none. */
+export const defaultRestartBackoff: RestartBackoff = usual;
+
+/** Fields of {@link RestartBackoff} that are given; the others take their defaults. */
+export interface RestartBackoffOptions extends Given<typeof restartBackoffKeys> {}
 
 /**
  * The wait before a restart, in ms; 0 means the next turn of the event loop.

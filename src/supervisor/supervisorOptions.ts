@@ -1,5 +1,5 @@
-import type { Duration } from '../policy/duration.ts';
-import type { AnyEventObject, InspectionEvent } from 'xstate';
+import type { InspectionEvent } from 'xstate';
+import type { AnyEventObject } from 'xstate';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import {
@@ -8,7 +8,7 @@ import {
   choice,
   duration,
   type Key,
-  type KeysOf,
+  type Given,
   test,
   text,
   type Values,
@@ -26,41 +26,6 @@ export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one';
 /** Rule by which the end of significant children ends the supervisor: never, of any of them, or of the last of them. */
 export type AutoShutdown = 'never' | 'any_significant' | 'all_significant';
 
-/** Options of every supervisor. */
-export interface SubtreeOptions {
-  /** @defaultValue 'one_for_one' */
-  readonly strategy?: Strategy | undefined;
-  /**
-   * Restarts within `periodMs` before it gives up, at least 0, `Infinity` for never: of one child, and of all children together without the first of
-   * each. The root gives up the one child alone, and has the others wait longer. @defaultValue 30
-   */
-  readonly intensity?: number | undefined;
-  /** In ms above 0. @defaultValue 10000 */
-  readonly periodMs?: Duration | undefined;
-  /** @defaultValue 'never' */
-  readonly autoShutdown?: AutoShutdown | undefined;
-  /** Longest orderly stop in ms above 0, whatever the limits of the children; what is left then is stopped at once. @defaultValue 60000 */
-  readonly maxStopMs?: Duration | undefined;
-  /** Started in this order, stopped in reverse. */
-  readonly children?: readonly ChildSpec[] | undefined;
-}
-
-/** Options of the root supervisor; a nested one takes time, chance and listeners from its parent. */
-export interface SupervisorOptions extends SubtreeOptions {
-  /** Name of it in events and in the tree. @defaultValue 'root' */
-  readonly name?: string | undefined;
-  /** Source of time and timers. */
-  readonly clock: Clock;
-  /** A source of chance in [0, 1). */
-  readonly random: Random;
-  /** Sink for its events. @defaultValue nowhere */
-  readonly facts?: Facts | undefined;
-  /** Hears what any child in the tree emits. A throw is told and ignored. */
-  readonly onEmit?: ((child: string, event: AnyEventObject) => void) | undefined;
-  /** Hears every event of the actor system; doubles the cost of each. A throw is told and ignored. */
-  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
-}
-
 /** Options of a supervisor that were checked, with their defaults filled in. */
 export interface CheckedSubtreeOptions {
   readonly strategy: Strategy;
@@ -72,23 +37,48 @@ export interface CheckedSubtreeOptions {
 }
 
 const subtreeKeys = {
-  strategy: choice(['one_for_one', 'one_for_all', 'rest_for_one'], { default: 'one_for_one' }),
+  /** @defaultValue 'one_for_one' */
+  strategy: choice(['one_for_one', 'one_for_all', 'rest_for_one'], { given: {} as Strategy, default: 'one_for_one' }),
+  /**
+   * Restarts within `periodMs` before it gives up, at least 0, `Infinity` for never: of one child, and of all children together without the first of
+   * each. The root gives up the one child alone, and has the others wait longer. @defaultValue 30
+   */
   intensity: intensity(30),
+  /** In ms above 0. @defaultValue 10000 */
   periodMs: duration({ default: 10_000 }),
-  autoShutdown: choice(['never', 'any_significant', 'all_significant'], { default: 'never' }),
+  /** @defaultValue 'never' */
+  autoShutdown: choice(['never', 'any_significant', 'all_significant'], {
+    given: {} as AutoShutdown,
+    default: 'never',
+  }),
+  /** Longest orderly stop in ms above 0, whatever the limits of the children; what is left then is stopped at once. @defaultValue 60000 */
   maxStopMs: duration({ default: 60_000 }),
+  /** Started in this order, stopped in reverse. */
   children: anything as Key<readonly ChildSpec[] | undefined>,
-} satisfies KeysOf<SubtreeOptions>;
+};
 
-const supervisorKeys = {
-  ...subtreeKeys,
+/** Options of every supervisor. */
+export interface SubtreeOptions extends Given<typeof subtreeKeys> {}
+
+const ownSupervisorKeys = {
+  /** Name of it in events and in the tree. @defaultValue 'root' */
   name: text(),
+  /** Source of time and timers. */
   clock: test<Clock, { readonly required: true }>('a clock', isObject, { required: true }),
+  /** A source of chance in [0, 1). */
   random: callback<Random, { readonly required: true }>({ required: true }),
+  /** Sink for its events. @defaultValue nowhere */
   facts: anything as Key<Facts | undefined>,
-  onEmit: callback<SupervisorOptions['onEmit']>(),
-  inspect: callback<SupervisorOptions['inspect']>(),
-} satisfies KeysOf<SupervisorOptions>;
+  /** Hears what any child in the tree emits. A throw is told and ignored. */
+  onEmit: callback<(child: string, event: AnyEventObject) => void>(),
+  /** Hears every event of the actor system; doubles the cost of each. A throw is told and ignored. */
+  inspect: callback<(event: InspectionEvent) => void>(),
+};
+
+const supervisorKeys = { ...subtreeKeys, ...ownSupervisorKeys };
+
+/** Options of the root supervisor; a nested one takes time, chance and listeners from its parent. */
+export interface SupervisorOptions extends SubtreeOptions, Given<typeof ownSupervisorKeys> {}
 
 /**
  * Checks the options of a supervisor, its children included, and fills in defaults.

@@ -1,24 +1,21 @@
 import { formatDuration } from '../policy/duration.ts';
-import { integer, type KeysOf } from '../policy/optionKeys.ts';
+import { integer, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 import type { TreeNode } from './tree.ts';
 
-/** Options of a tree as text. */
-export interface TreeTextOptions {
+const treeKeys = {
   /**
    * Children shown of each supervisor; at least 0, `Infinity` for all. Those that are not running come before those that are;
    * of the others there is a line that counts them by state. @defaultValue 50
    */
-  readonly maxChildren?: number | undefined;
-  /** Longest line, in characters; at least 20, `Infinity` for no limit. @defaultValue 160 */
-  readonly width?: number | undefined;
-}
-
-const treeKeys = {
   maxChildren: integer({ min: 0, infinite: true, default: 50 }),
+  /** Longest line, in characters; at least 20, `Infinity` for no limit. @defaultValue 160 */
   width: integer({ min: 20, infinite: true, default: 160 }),
-} satisfies KeysOf<TreeTextOptions>;
+};
+
+/** Options of a tree as text. */
+export interface TreeTextOptions extends Given<typeof treeKeys> {}
 
 interface Column {
   readonly title: string;

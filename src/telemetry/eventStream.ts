@@ -1,18 +1,8 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { integer, type Key, type KeysOf, list, name, signal as signalKey } from '../policy/optionKeys.ts';
+import { integer, type Key, type Given, list, name, signal as signalKey } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
 import type { Closers, Listen } from './listener.ts';
-
-/** Events that are heard, and how many may wait to be read. */
-export interface StreamOptions<K extends FactType> {
-  /** Types to hear. @defaultValue every type */
-  readonly types?: readonly K[] | undefined;
-  /** Ends the iterator; facts that wait are given up. */
-  readonly signal?: AbortSignal | undefined;
-  /** Facts that may wait to be read; one more drops the oldest. At least 1. @defaultValue 1000 */
-  readonly limit?: number | undefined;
-}
 
 /** Facts as an async iterator. It listens from its creation until `return()`, which leaving a `for await` calls. */
 export interface EventStream<T> extends AsyncIterableIterator<T, undefined, void> {
@@ -24,9 +14,17 @@ export interface EventStream<T> extends AsyncIterableIterator<T, undefined, void
 
 const streamKeys = {
   types: list(name as Key<FactType>, { least: 1, expected: 'a list of at least one fact type' }),
+  /** Ends the iterator; facts that wait are given up. */
   signal: signalKey,
+  /** Facts that may wait to be read; one more drops the oldest. At least 1. @defaultValue 1000 */
   limit: integer({ default: 1000 }),
-} satisfies KeysOf<StreamOptions<FactType>>;
+};
+
+/** Events that are heard, and how many may wait to be read. */
+export interface StreamOptions<K extends FactType> extends Given<typeof streamKeys> {
+  /** Types to hear. @defaultValue every type */
+  readonly types?: readonly K[] | undefined;
+}
 
 /**
  * A bounded stream of facts.

@@ -1,21 +1,20 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { callback, type KeysOf, signal as signalKey } from '../policy/optionKeys.ts';
+import { callback, type Given, signal as signalKey } from '../policy/optionKeys.ts';
 import { readGiven } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
 import type { Closers, Listen } from './listener.ts';
 
-/** Event that is waited for, and when waiting is given up. */
-export interface WaitOptions<K extends FactType> {
+const waitKeys = {
   /** Gives up waiting; the promise rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
+  signal: signalKey,
+  where: callback<(fact: never) => boolean>(),
+};
+
+/** Event that is waited for, and when waiting is given up. */
+export interface WaitOptions<K extends FactType> extends Given<typeof waitKeys> {
   /** Tells whether this fact is the one. @defaultValue every fact of the type */
   readonly where?: ((fact: Told<FactOf<K>>) => boolean) | undefined;
 }
-
-const waitKeys = {
-  signal: signalKey,
-  where: callback<(fact: never) => boolean>(),
-} satisfies KeysOf<WaitOptions<never>>;
 
 /** The next fact of a type as a promise. @throws TypeError or RangeError that names the option and the value. */
 export function waitForFact<K extends FactType>(

@@ -1,15 +1,7 @@
 import type { McpServerTransport } from '../actors/mcp/transportOptions.ts';
-import { byName, callback, type KeysOf, text } from '../policy/optionKeys.ts';
+import { byName, callback, type Given, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { FakeMcpPeer, type FakeMcpTool } from './fakeMcpPeer.ts';
-
-/** Options of a fake MCP server. */
-export interface FakeMcpServerOptions {
-  /** Its tools, by their names. */
-  readonly tools: Readonly<Record<string, FakeMcpTool>>;
-  /** Name that it gives itself. @defaultValue 'fake' */
-  readonly name?: string | undefined;
-}
 
 /** Server that `gateway.mcpServer` takes. */
 export interface FakeMcpServer {
@@ -17,12 +9,18 @@ export interface FakeMcpServer {
 }
 
 const fakeKeys = {
+  /** Its tools, by their names. */
   tools: byName(callback<FakeMcpTool, { readonly required: true }>({ required: true }), {
+    given: {} as Readonly<Record<string, FakeMcpTool>>,
     expected: 'an object of functions',
     required: true,
   }),
+  /** Name that it gives itself. @defaultValue 'fake' */
   name: text({ default: 'fake' }),
-} satisfies KeysOf<FakeMcpServerOptions>;
+};
+
+/** Options of a fake MCP server. */
+export interface FakeMcpServerOptions extends Given<typeof fakeKeys> {}
 
 /**
  * An MCP server in this process whose tools are functions. It takes no real time, so that it goes with a {@link SimulatedClock}; a process and

@@ -1,51 +1,39 @@
-import { boolean, callback, choice, type KeysOf, text } from '../policy/optionKeys.ts';
+import { boolean, callback, choice, type Given, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { type FaultyTool, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { httpRulesKey, type McpHttpFaultRule } from './mcpHttpFaults.ts';
 
-/** Faults of an MCP server over HTTP, and what it is like otherwise. */
-export interface FaultyMcpHttpServerOptions {
+const serverKeys = {
   /** The script. The first rule that matches a request befalls it; what matches none is answered as it should be. @defaultValue [] */
-  readonly faults?: readonly McpHttpFaultRule[] | undefined;
+  faults: httpRulesKey,
   /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
-  readonly tools?: readonly (string | FaultyTool)[] | undefined;
+  tools: toolList,
   /** Name that it gives itself. @defaultValue 'faulty' */
-  readonly name?: string | undefined;
+  name: text({ default: 'faulty' }),
   /** The version that it tells. @defaultValue '1.0.0' */
-  readonly version?: string | undefined;
+  version: text({ default: '1.0.0' }),
   /** The instructions that it tells. @defaultValue none */
-  readonly instructions?: string | undefined;
+  instructions: text({ empty: true }),
   /**
    * The protocol it speaks: `sessions` is that up to 2025-11-25 (`initialize`, GET streams), `stateless` that of 2026-07-28
    * (`server/discover`, `subscriptions/listen`). @defaultValue 'sessions'
    */
-  readonly era?: 'sessions' | 'stateless' | 'both' | undefined;
-  /** Gives its clients a session ID in the first era, and insists on it. @defaultValue true */
-  readonly sessionIds?: boolean | undefined;
-  /** Form in which it answers a request, unless a fault needs a stream. @defaultValue 'stream' */
-  readonly answerAs?: 'stream' | 'json' | undefined;
-  /** Gives events IDs, so that a client that lost a stream can go on with it. @defaultValue false */
-  readonly eventIds?: boolean | undefined;
-  /** Asked for each request, with the token of its header. A refused one gets 401. @defaultValue every one may */
-  readonly authorize?: ((token: string | undefined) => boolean) | undefined;
-  /** The URL of the authorization server, which its metadata and its challenges then name. @defaultValue none */
-  readonly authorizationServer?: string | undefined;
-}
-
-const serverKeys = {
-  faults: httpRulesKey,
-  tools: toolList,
-  name: text({ default: 'faulty' }),
-  version: text({ default: '1.0.0' }),
-  instructions: text({ empty: true }),
   era: choice(['sessions', 'stateless', 'both'], { default: 'sessions' }),
+  /** Gives its clients a session ID in the first era, and insists on it. @defaultValue true */
   sessionIds: boolean({ default: true }),
+  /** Form in which it answers a request, unless a fault needs a stream. @defaultValue 'stream' */
   answerAs: choice(['stream', 'json'], { default: 'stream' }),
+  /** Gives events IDs, so that a client that lost a stream can go on with it. @defaultValue false */
   eventIds: boolean({ default: false }),
-  authorize: callback<FaultyMcpHttpServerOptions['authorize']>(),
+  /** Asked for each request, with the token of its header. A refused one gets 401. @defaultValue every one may */
+  authorize: callback<(token: string | undefined) => boolean>(),
+  /** The URL of the authorization server, which its metadata and its challenges then name. @defaultValue none */
   authorizationServer: text(),
-} satisfies KeysOf<FaultyMcpHttpServerOptions>;
+};
+
+/** Faults of an MCP server over HTTP, and what it is like otherwise. */
+export interface FaultyMcpHttpServerOptions extends Given<typeof serverKeys> {}
 
 /** The options, checked, with their defaults. */
 export type FaultyMcpHttpScript = ReturnType<typeof scriptOf>;

@@ -1,34 +1,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { boolean, type KeysOf, text } from '../policy/optionKeys.ts';
+import { boolean, type Given, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
-
-/** Faults of an MCP server, and what it is like otherwise. */
-export interface FaultyMcpServerOptions {
-  /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
-  readonly faults?: readonly McpFaultRule[] | undefined;
-  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
-  readonly tools?: readonly (string | FaultyTool)[] | undefined;
-  /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
-  readonly toolsAfterRestart?: readonly (string | FaultyTool)[] | undefined;
-  /** Name that it gives itself. @defaultValue 'faulty' */
-  readonly name?: string | undefined;
-  /** The version that it tells. @defaultValue '1.0.0' */
-  readonly version?: string | undefined;
-  /** The instructions that it tells. @defaultValue none */
-  readonly instructions?: string | undefined;
-  /** Written to stderr at its start, as most servers do. */
-  readonly stderr?: string | undefined;
-  /** Says `not now` to SIGTERM, on stderr, and stays. @defaultValue false */
-  readonly ignoreSigterm?: boolean | undefined;
-  /** Stays when its stdin ends. @defaultValue false */
-  readonly ignoreStdinEnd?: boolean | undefined;
-  /** A file in which the server counts its starts, one byte each; where it does not exist, it is made. */
-  readonly startsFile?: string | undefined;
-}
 
 /** A program and its arguments, as clients and `gateway.mcpServer` take them. */
 export interface FaultyMcpServer {
@@ -84,17 +60,30 @@ function programPath(): string {
 const mostScriptBytes = 100_000;
 
 const serverKeys = {
+  /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
   faults: rulesKey,
+  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
   tools: toolList,
+  /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
   toolsAfterRestart: toolList,
+  /** Name that it gives itself. @defaultValue 'faulty' */
   name: text({ default: 'faulty' }),
+  /** The version that it tells. @defaultValue '1.0.0' */
   version: text({ default: '1.0.0' }),
+  /** The instructions that it tells. @defaultValue none */
   instructions: text({ empty: true }),
+  /** Written to stderr at its start, as most servers do. */
   stderr: text({ empty: true }),
+  /** Says `not now` to SIGTERM, on stderr, and stays. @defaultValue false */
   ignoreSigterm: boolean({ default: false }),
+  /** Stays when its stdin ends. @defaultValue false */
   ignoreStdinEnd: boolean({ default: false }),
+  /** A file in which the server counts its starts, one byte each; where it does not exist, it is made. */
   startsFile: text(),
-} satisfies KeysOf<FaultyMcpServerOptions>;
+};
+
+/** Faults of an MCP server, and what it is like otherwise. */
+export interface FaultyMcpServerOptions extends Given<typeof serverKeys> {}
 
 function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
   const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, serverKeys);

@@ -58,14 +58,17 @@ export const nthKey = either<number | readonly number[]>(
 );
 
 /** A script: an array of rules, each with the keys of its fault and those that say what it befalls. */
-export function scriptKey<R>(faults: Readonly<Record<string, Keys>>, match: Keys): Key<readonly R[]> {
+export function scriptKey<R>(
+  faults: Readonly<Record<string, Keys>>,
+  match: Keys,
+): Key<readonly R[], readonly R[] | undefined> {
   const rule: Key<R> = {
     kind: 'variants',
     by: 'do',
     of: Object.fromEntries(Object.entries(faults).map(([kind, keys]) => [kind, { ...match, ...keys }])),
     required: true,
   };
-  return list(rule, { expected: 'an array', default: [] });
+  return list(rule, { expected: 'an array', default: [] }) as Key<readonly R[], readonly R[] | undefined>;
 }
 
 /** @throws RangeError that names the option and its value, for a rule of a tool that is not about its calls. */

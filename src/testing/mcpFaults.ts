@@ -6,7 +6,7 @@ import {
   integer,
   type Key,
   type Keys,
-  type KeysOf,
+  type Given,
   list,
   name,
   section,
@@ -22,14 +22,6 @@ import {
   scriptKey,
   someText,
 } from './mcpAnswerFaults.ts';
-
-/** A tool as the faulty server lists it. */
-export interface FaultyTool {
-  readonly name: string;
-  readonly description?: string | undefined;
-  /** Hints such as `readOnlyHint`; nobody holds the server to them. */
-  readonly annotations?: Readonly<Record<string, boolean | string>> | undefined;
-}
 
 /** Fault that a server of the faulty kind can do to one message; everything else it does right. */
 export type McpFault =
@@ -88,36 +80,37 @@ export type McpFault =
   /** Closes one of its pipes, says `closed it` on stderr, and stays. */
   | { readonly do: 'close_pipe'; readonly pipe: 'stdin' | 'stdout' };
 
-/** Messages that a fault befalls: all that match every condition given. */
-export interface McpFaultMatch {
-  /**
-   * A method of a request or a notification of the client; `start` is the start of the server, before it reads anything.
-   * @defaultValue 'tools/call'
-   */
-  readonly on?: string | undefined;
-  /** Only calls of this tool, which the server then has. */
-  readonly tool?: string | undefined;
-  /** Choice among the messages that match the rest of the rule, counted from 1 in each start of the server. @defaultValue all */
-  readonly nth?: number | readonly number[] | undefined;
-  /** Start of the server, from 1; needs a `startsFile`. @defaultValue every one */
-  readonly start?: number | undefined;
-}
-
 /** Line of the script: what goes wrong, and when. */
 export type McpFaultRule = McpFault & McpFaultMatch;
 
 const matchKeys = {
+  /**
+   * A method of a request or a notification of the client; `start` is the start of the server, before it reads anything.
+   * @defaultValue 'tools/call'
+   */
   on: text(),
+  /** Only calls of this tool, which the server then has. */
   tool: text(),
+  /** Choice among the messages that match the rest of the rule, counted from 1 in each start of the server. @defaultValue all */
   nth: nthKey,
+  /** Start of the server, from 1; needs a `startsFile`. @defaultValue every one */
   start: integer(),
-} satisfies KeysOf<McpFaultMatch>;
+};
+
+/** Messages that a fault befalls: all that match every condition given. */
+export interface McpFaultMatch extends Given<typeof matchKeys> {}
 
 const toolKeys = {
+  /** The name under which it is called. */
   name,
+  /** Text about it, for a model. @defaultValue none */
   description: someText,
-  annotations: { ...anyObject, required: undefined } as Key<FaultyTool['annotations']>,
-} satisfies KeysOf<FaultyTool>;
+  /** Hints such as `readOnlyHint`; nobody holds the server to them. */
+  annotations: { ...anyObject, required: undefined } as Key<Readonly<Record<string, boolean | string>> | undefined>,
+};
+
+/** A tool as the faulty server lists it. */
+export interface FaultyTool extends Given<typeof toolKeys> {}
 
 const tool = either<string | FaultyTool, { readonly required: true }>(
   [name, section(toolKeys)],

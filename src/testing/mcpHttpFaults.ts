@@ -1,15 +1,5 @@
 import type { Duration } from '../policy/duration.ts';
-import {
-  boolean,
-  byName,
-  choice,
-  duration,
-  integer,
-  type Keys,
-  type KeysOf,
-  test,
-  text,
-} from '../policy/optionKeys.ts';
+import { boolean, byName, choice, duration, integer, type Keys, type Given, test, text } from '../policy/optionKeys.ts';
 import {
   answerFaultKeys,
   type AskedMethod,
@@ -94,30 +84,25 @@ export type McpHttpFault =
   /** From now on nothing gets through, either way, on no connection, until `heal()` of the server. */
   | { readonly do: 'black_hole' };
 
-/** Requests that a fault befalls: all that match every condition given. */
-export interface McpHttpFaultMatch {
-  /**
-   * The method of the message in a POST; or `POST` for any, `GET` for one that opens a standing stream, `resume` for a GET with
-   * Last-Event-ID, `DELETE`, `any` for all of them. @defaultValue 'tools/call'
-   */
-  readonly on?: string | undefined;
-  /** Only calls of this tool, which the server then has. */
-  readonly tool?: string | undefined;
-  /** Choice among the requests that match the rest of the rule, counted from 1. @defaultValue all */
-  readonly nth?: number | readonly number[] | undefined;
-  /** True where the tool runs, and is counted. @defaultValue as the fault says; true where it says nothing */
-  readonly runs?: boolean | undefined;
-}
-
 /** Line of the script: what goes wrong, and when. */
 export type McpHttpFaultRule = McpHttpFault & McpHttpFaultMatch;
 
 const matchKeys = {
+  /**
+   * The method of the message in a POST; or `POST` for any, `GET` for one that opens a standing stream, `resume` for a GET with
+   * Last-Event-ID, `DELETE`, `any` for all of them. @defaultValue 'tools/call'
+   */
   on: text(),
+  /** Only calls of this tool, which the server then has. */
   tool: text(),
+  /** Choice among the requests that match the rest of the rule, counted from 1. @defaultValue all */
   nth: nthKey,
+  /** True where the tool runs, and is counted. @defaultValue as the fault says; true where it says nothing */
   runs: boolean(),
-} satisfies KeysOf<McpHttpFaultMatch>;
+};
+
+/** Requests that a fault befalls: all that match every condition given. */
+export interface McpHttpFaultMatch extends Given<typeof matchKeys> {}
 
 const sessionStatus = test<404 | 400>('404 or 400', (value) => value === 404 || value === 400);
 

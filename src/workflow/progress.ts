@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { boolean, having, type KeysOf } from '../policy/optionKeys.ts';
+import { boolean, having, type Given } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { runKey } from './sseOptions.ts';
 import { BackpressuredWriter } from './backpressuredWriter.ts';
@@ -13,13 +13,13 @@ export type ProgressStream = Writable & {
   readonly columns?: number | undefined;
 };
 
-/** Options of writing progress. */
-export interface ShowProgressOptions {
+const progressKeys = {
   /** Writes one line over and over, rather than a line for each item that ends. @defaultValue on a terminal that can, by `TERM` */
-  readonly rewrite?: boolean | undefined;
-}
+  rewrite: boolean(),
+};
 
-const progressKeys = { rewrite: boolean() } satisfies KeysOf<ShowProgressOptions>;
+/** Options of writing progress. */
+export interface ShowProgressOptions extends Given<typeof progressKeys> {}
 
 const usualColumns = 80;
 const clearLine = '\r\u001b[2K';

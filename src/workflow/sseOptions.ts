@@ -1,26 +1,8 @@
-import type { Duration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
-import { anything, duration, having, type Key, type KeysOf } from '../policy/optionKeys.ts';
+import { anything, duration, having, type Key, type Given } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { WatchedRun } from './runReader.ts';
-
-/** Place where a client goes on, and how often it gets a sign of life. */
-export interface ServerSentEventOptions {
-  /**
-   * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
-   * event, it gets what happened from the start. @defaultValue from the start
-   */
-  readonly lastEventId?: string | readonly string[] | null | undefined;
-  /**
-   * Interval at which a client gets a comment while it has nothing to read, in ms above 0. A client that takes nothing at four such times in a row counts as
-   * gone.
-   * @defaultValue 15000
-   */
-  readonly heartbeatMs?: Duration | undefined;
-  /** Source of time and timers. @defaultValue the system's */
-  readonly clock?: Clock | undefined;
-}
 
 interface CheckedSseOptions {
   /** Number of the last event the client has. */
@@ -40,10 +22,23 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 export const runKey = having<WatchedRun, { readonly required: true }>('an object', ['events'], { required: true });
 
 const sseKeys = {
-  lastEventId: anything as Key<ServerSentEventOptions['lastEventId']>,
+  /**
+   * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
+   * event, it gets what happened from the start. @defaultValue from the start
+   */
+  lastEventId: anything as Key<string | readonly string[] | null | undefined>,
+  /**
+   * Interval at which a client gets a comment while it has nothing to read, in ms above 0. A client that takes nothing at four such times in a row counts as
+   * gone.
+   * @defaultValue 15000
+   */
   heartbeatMs: duration({ default: 15_000 }),
+  /** Source of time and timers. @defaultValue the system's */
   clock: having<Clock>('a clock', ['setTimeout', 'clearTimeout']),
-} satisfies KeysOf<ServerSentEventOptions>;
+};
+
+/** Place where a client goes on, and how often it gets a sign of life. */
+export interface ServerSentEventOptions extends Given<typeof sseKeys> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSse(run: WatchedRun, options: ServerSentEventOptions): CheckedSseOptions {

@@ -4,9 +4,9 @@ import { expectedOf, type KeyData, type Keys } from '../../src/policy/optionKeys
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
 
-/** The table of the options of a function, for its page. @param type - the source of the interface, whose comments say what each is. */
-export function optionTable(keys: Keys, type: string): string {
-  const told = commentsOf(type);
+/** The table of the options of a function, for its page. @param source - the source of table and interface, whose comments say what each is. */
+export function optionTable(keys: Keys, source: string): string {
+  const told = commentsOf(source);
   const rows = Object.entries<KeyData>(keys).map(([name, key]) => {
     const { help, usually } = told.get(name) ?? {};
     return {
@@ -18,11 +18,11 @@ export function optionTable(keys: Keys, type: string): string {
   return keyTable(rows, false);
 }
 
-/** What the comments of an interface say of its members, and of their defaults. */
+/** What the comments say of keys and members, and of their defaults. */
 function commentsOf(
-  type: string,
+  source: string,
 ): ReadonlyMap<string, { readonly help: string; readonly usually?: string | undefined }> {
-  const members = type.matchAll(/^ {2}\/\*\*([^]*?)\*\/\n {2}readonly (\w+)\??:/gm);
+  const members = source.matchAll(/^ {2}\/\*\*([^]*?)\*\/\n {2}(?:readonly )?(\w+)\??:/gm);
   return new Map(
     [...members].map(([, comment = '', name = '']) => {
       const words = comment

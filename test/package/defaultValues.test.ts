@@ -55,53 +55,92 @@ const units: Readonly<Record<string, number>> = { ...time, MiB: 1024 * 1024, GB:
 /** Whether a comment says a value first: `5000`, `10 s`, `67108864 (64 MB)`, `'safe'`. */
 function says(told: string, value: string | number): boolean {
   if (typeof value === 'string') return told.startsWith(value);
-  const [, digits = '', unit = ''] = /^(\d[\d,]*)(?: (s|min|h|days|MiB|GB)\b)?/.exec(told) ?? [];
+  const [, digits = '', unit = ''] = /^(\d[\d,]*(?:\.\d+)?)(?: (s|min|h|days|MiB|GB)\b)?/.exec(told) ?? [];
   return digits !== '' && Number(digits.replaceAll(',', '')) * (units[unit] ?? 1) === value;
 }
 
-/** The text with the brackets of its strings made harmless, so that brackets can be counted. */
+/** The text with the brackets of its strings and comments made harmless, so that brackets can be counted; as long as before. */
 const countable = (text: string): string =>
-  text.replaceAll(/'(?:[^'\\\n]|\\.)*'/g, (quoted) => quoted.replaceAll(/[{}()[\],]/g, '_'));
+  text
+    .replaceAll(/\b\w+<[^()\n]*>\(/g, (typed) => typed.replaceAll(',', '_'))
+    .replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, (quoted) =>
+      quoted.replaceAll(/[{}()[\],]/g, '_'),
+    );
 
-/** Where the bracket opens that is closed at `end`. */
-function openedAt(text: string, end: number): number {
+/** Where the bracket is closed that opens at `start`. */
+function closedAt(text: string, start: number): number {
   let depth = 0;
-  for (let at = end; at >= 0; at--) {
-    if ('})]'.includes(text[at] ?? '')) depth++;
-    else if ('{(['.includes(text[at] ?? '') && --depth === 0) return at;
+  for (let at = start; at < text.length; at++) {
+    if ('{(['.includes(text[at] ?? '')) depth++;
+    else if ('})]'.includes(text[at] ?? '') && --depth === 0) return at;
   }
-  return 0;
+  return text.length;
 }
 
-/** The rows of a table between its brackets: `name: of(…)`. */
-function rowsOf(table: string): readonly string[] {
-  const rows = [''];
-  let depth = 0;
-  for (const char of table) {
+interface Row {
+  readonly name: string;
+  /** What stands for its key. */
+  readonly key: string;
+  /** Its own comment; undefined where it has none. */
+  readonly comment: string | undefined;
+}
+
+/** The rows of the table that opens at `start`, but for what it takes from other tables. */
+function rowsOf(text: string, start: number): readonly Row[] {
+  const brackets = countable(text);
+  const end = closedAt(brackets, start);
+  const rows: Row[] = [];
+  let [from, depth] = [start + 1, 0];
+  for (let at = from; at <= end; at++) {
+    const char = brackets[at] ?? '';
+    if (depth === 0 && (char === ',' || at === end)) {
+      const [, comments = '', name, key = ''] =
+        /^((?:\s|\/\*[^]*?\*\/|\/\/[^\n]*\n)*)(\w+)(?:: ([^]*))?$/.exec(text.slice(from, at)) ?? [];
+      const comment = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*$/.exec(comments)?.[1];
+      if (name !== undefined) rows.push({ name, key: key.trim(), comment });
+      from = at + 1;
+    }
     if ('{(['.includes(char)) depth++;
     if ('})]'.includes(char)) depth--;
-    if (char === ',' && depth === 0) rows.push('');
-    else rows[rows.length - 1] += char;
   }
   return rows;
 }
 
-/** Each default in a key table, with what the comment of its option says of it. */
-const defaults = [...files].flatMap(([path, text]) => {
-  const brackets = countable(text);
-  return [...brackets.matchAll(/\} satisfies KeysOf<(?:Omit<|Partial<)?(\w+)/g)].flatMap(({ index, 1: type = '' }) => {
+/** The rows of a table of a file. */
+function tableOf(text: string, table: string): readonly Row[] {
+  const found = new RegExp(`\\bconst ${table} = \\{`).exec(text);
+  return found === null ? [] : rowsOf(text, found.index + found[0].length - 1);
+}
+
+/** Each key of a table that a type is derived from. */
+const derived = [...files].flatMap(([path, text]) =>
+  [...text.matchAll(/\binterface (\w+)[^{]*?\b(?:Given|Made)<typeof (\w+)>/g)].flatMap(([, type = '', table = '']) =>
+    tableOf(text, table).map(({ name, key, comment = commentsOf(type, path).get(name) }) => {
+      return { name, key, comment, path, text, type };
+    }),
+  ),
+);
+
+/** Each key of a table whose type is written apart. */
+const apart = [...files].flatMap(([path, text]) =>
+  [
+    ...text.matchAll(/\bconst (\w+) = \{(?=(?:(?!\n\}|\n\n)[^])*\} satisfies KeysOf<(?:Omit<|Partial<)?(\w+))/g),
+  ].flatMap(([, table = '', type = '']) => {
     const comments = commentsOf(type, path);
     // A type that is put together from others has no comments of its own.
     if (comments.size === 0) return [];
-    return rowsOf(brackets.slice(openedAt(brackets, index) + 1, index)).flatMap((row) => {
-      const [, option = '', kind, given = ''] = /^\s*(?:\/\/.*\s*)*(\w+): (\w+)\(([^]*)\)$/.exec(row) ?? [];
-      const [, expression] = /\b(?:default|inherited): (\[.*?\]|[^,}\n]+)/.exec(given) ?? [];
-      const hasNone = expression === undefined || expression === '[]' || kind === 'section';
-      const value = hasNone ? undefined : valueOf(expression.trim(), text);
-      const told = /@defaultValue ([^]*)/.exec(comments.get(option) ?? '')?.[1]?.trim();
-      return value === undefined ? [] : [{ option: `src/${path}: ${type}.${option}`, value, told }];
-    });
-  });
+    return tableOf(text, table).map((row) => ({ ...row, comment: comments.get(row.name), path, text, type }));
+  }),
+);
+
+/** Each default in a key table, with what the comment of its option says of it. */
+const defaults = [...derived, ...apart].flatMap(({ name, key, comment = '', path, text, type }) => {
+  const [, kind, given = ''] = /^(\w+)\(([^]*)\)$/.exec(key) ?? [];
+  const [, expression] = /\b(?:default|inherited): (\[.*?\]|[^,}\n]+)/.exec(given) ?? [];
+  const hasNone = expression === undefined || expression === '[]' || kind === 'section';
+  const value = hasNone ? undefined : valueOf(expression.trim(), text);
+  const told = /@defaultValue ([^]*)/.exec(comment)?.[1]?.trim();
+  return value === undefined ? [] : [{ option: `src/${path}: ${type}.${name}`, value, told }];
 });
 
 describe('the comment of an option', () => {
@@ -116,5 +155,16 @@ describe('the comment of an option', () => {
 
   it('[R-17] is found for most that have one', () => {
     expect(defaults.length).toBeGreaterThan(110);
+  });
+
+  it('[R-17] stands on each key that a type is derived from: editors and the reference have no other', () => {
+    const bare = derived
+      .filter(({ comment = '' }) => comment.trim() === '')
+      .map(({ path, type, name }) => `src/${path}: ${type}.${name}`);
+    expect(bare).toEqual([]);
+  });
+
+  it('[R-17] is looked for on most options', () => {
+    expect(derived.length).toBeGreaterThan(300);
   });
 });

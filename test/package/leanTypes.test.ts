@@ -48,4 +48,39 @@ describe('the declarations of the package', () => {
     });
     expect(left('a.d.ts')).not.toContain('declare const signal');
   });
+
+  it('[R-17] [U-10] say of derived options what is given, key by key, with the comments, and nothing of the table', () => {
+    const left = lean({
+      'index.d.ts': "export type { A, B } from './a.ts';\n",
+      'a.d.ts': [
+        "import type { Given, Made, Key } from './keys.ts';",
+        'declare const aKeys: {',
+        '    /** Its name. */',
+        '    name: Key<string, string>;',
+        '    /** Its limit. @defaultValue 1 */',
+        "    limitMs: import('./keys.ts').Key<number, Duration | undefined>;",
+        '    /** Told. */',
+        '    told: Key<never, never>;',
+        '};',
+        'type Duration = number | string;',
+        '/** What A takes. */',
+        'export interface A<T> extends Base, Given<typeof aKeys> {',
+        '    readonly told: T;',
+        '}',
+        'export interface B extends Made<typeof aKeys> {',
+        '}',
+        'interface Base {',
+        '}',
+      ].join('\n'),
+      'keys.d.ts': 'export type Key<T, G> = [T, G];\nexport type Given<K> = K;\nexport type Made<K> = K;\n',
+    });
+    expect(left('keys.d.ts')).toBeUndefined();
+    const text = left('a.d.ts');
+    expect(text).not.toContain('aKeys');
+    expect(text).toContain('export interface A<T> extends Base {');
+    expect(text).toContain('/** Its limit. @defaultValue 1 */\n    readonly limitMs?: Duration | undefined;');
+    expect(text).toContain('/** Its name. */\n    readonly name: string;');
+    expect(text?.match(/told/g)).toHaveLength(2);
+    expect(text).toContain('    readonly limitMs: number;');
+  });
 });

@@ -1,18 +1,15 @@
 import type { CapturedOutput } from '../../machines/subprocessExit.ts';
-import { integer, type KeysOf } from '../../policy/optionKeys.ts';
+import { integer, type Given } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 
-export interface OutputBufferOptions {
-  /** Bytes kept from the start. At least 0. @defaultValue 65536 */
-  readonly headBytes?: number | undefined;
-  /** Bytes kept from the end. At least 0. @defaultValue 262144 */
-  readonly tailBytes?: number | undefined;
-}
-
 const bufferKeys = {
+  /** Bytes kept from the start. At least 0. @defaultValue 65536 */
   headBytes: integer({ min: 0, default: 64 * 1024 }),
+  /** Bytes kept from the end. At least 0. @defaultValue 262144 */
   tailBytes: integer({ min: 0, default: 256 * 1024 }),
-} satisfies KeysOf<OutputBufferOptions>;
+};
+
+export interface OutputBufferOptions extends Given<typeof bufferKeys> {}
 
 /** The start and the end of a stream of any length, in bounded memory. */
 export interface OutputBuffer {

@@ -1,4 +1,4 @@
-import { callback, integer, type KeysOf } from '../../policy/optionKeys.ts';
+import { callback, integer, type Given } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 
 /** A bounded queue as an async iterator: a reader that is too slow loses the oldest. */
@@ -16,20 +16,16 @@ export interface BoundedStream<T> extends AsyncIterableIterator<T, undefined, vo
   [Symbol.asyncIterator](): BoundedStream<T>;
 }
 
-export interface BoundedStreamOptions {
-  /** Values that may wait; one more drops the oldest. At least 1. @defaultValue 1000 */
-  readonly limit?: number | undefined;
-  /** Sizes that may wait, together; the newest value is kept whatever its size. @defaultValue 16777216 */
-  readonly maxSize?: number | undefined;
-  /** Told once when the reader leaves. Must not throw. */
-  readonly onReturn?: (() => void) | undefined;
-}
-
 const streamKeys = {
+  /** Values that may wait; one more drops the oldest. At least 1. @defaultValue 1000 */
   limit: integer({ default: 1000 }),
+  /** Sizes that may wait, together; the newest value is kept whatever its size. @defaultValue 16777216 */
   maxSize: integer({ default: 16 * 1024 * 1024 }),
+  /** Told once when the reader leaves. Must not throw. */
   onReturn: callback<() => void>(),
-} satisfies KeysOf<BoundedStreamOptions>;
+};
+
+export interface BoundedStreamOptions extends Given<typeof streamKeys> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function createBoundedStream<T>(options: BoundedStreamOptions = {}): BoundedStream<T> {

@@ -1,11 +1,10 @@
 import { programForm } from '../../policy/commandText.ts';
-import type { Duration } from '../../policy/duration.ts';
 import {
   anyObject,
   callback,
   duration,
   type Key,
-  type KeysOf,
+  type Given,
   list,
   type Tell,
   text,
@@ -15,52 +14,41 @@ import {
 import { readOptions } from '../../policy/readOptions.ts';
 import type { SdkCanUseTool, SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 
-/** Options that are Claude's alone. */
-export interface ClaudeBackendOptions {
+/** The options of an agent that are of Claude alone. */
+export const claudeKeys = {
   /** `query` of the Claude Agent SDK. @defaultValue that of `@anthropic-ai/claude-agent-sdk`, which has to be installed */
-  readonly query?: SdkQueryFunction | undefined;
+  query: callback<SdkQueryFunction>(),
   /**
    * Runs the command line itself instead of the SDK: path, or name to look up on the PATH. Not with `query` or `options`; what the
    * SDK has options for is said by `args`. @defaultValue the SDK
    */
-  readonly command?: string | undefined;
+  command: text(programForm),
   /** Come before those that are needed; only with `command`. @defaultValue [] */
-  readonly args?: readonly string[] | undefined;
+  args: list(text({ empty: true }), { expected: 'an array of strings' }),
   /** Variables set for the command, over `env` of the agent; one that is undefined is taken out. Only with `command`. @defaultValue {} */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  env: variables,
   /**
    * Options for `query()` (`allowedTools`, `permissionMode`, `systemPrompt`, `mcpServers`, `hooks` …), but for those that are
    * supervised: `abortController`, `spawnClaudeCodeProcess`, `resume`, `env`, `cwd`, `model`, `canUseTool`. @defaultValue {}
    */
-  readonly options?: SdkOptions | undefined;
+  options: { ...anyObject, required: undefined } as Key<SdkOptions | undefined>,
   /** The SDK's own callback instead of `approve`; it declines when it does not answer in time, or fails. */
-  readonly canUseTool?: SdkCanUseTool | undefined;
+  canUseTool: callback<SdkCanUseTool>(),
   /** Hears every message of the SDK, as it came. What it throws is told and ignored. */
-  readonly onMessage?: ((message: SdkMessage) => void) | undefined;
+  onMessage: callback<(message: SdkMessage) => void>(),
   /**
    * Time in ms above 0 that retries that Claude announces (`api_retry`) count as signs of life when nothing else comes; from then on the idle limit runs.
    * @defaultValue 300000
    */
-  readonly retryLifeMs?: Duration | undefined;
-  /** Time in ms above 0 that Claude may take to obey an interrupt before its process is ended. @defaultValue 2000 */
-  readonly interruptMs?: Duration | undefined;
-  /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 5000 */
-  readonly graceMs?: Duration | undefined;
-}
-
-/** The options of an agent that are of Claude alone. */
-export const claudeKeys = {
-  query: callback<SdkQueryFunction>(),
-  command: text(programForm),
-  args: list(text({ empty: true }), { expected: 'an array of strings' }),
-  env: variables,
-  options: { ...anyObject, required: undefined } as Key<SdkOptions | undefined>,
-  canUseTool: callback<SdkCanUseTool>(),
-  onMessage: callback<(message: SdkMessage) => void>(),
   retryLifeMs: duration({ default: 300_000 }),
+  /** Time in ms above 0 that Claude may take to obey an interrupt before its process is ended. @defaultValue 2000 */
   interruptMs: duration({ default: 2000 }),
+  /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 5000 */
   graceMs: duration({ zero: true, default: 5000 }),
-} satisfies KeysOf<ClaudeBackendOptions>;
+};
+
+/** Options that are Claude's alone. */
+export interface ClaudeBackendOptions extends Given<typeof claudeKeys> {}
 
 /** {@link ClaudeBackendOptions} with the defaults filled in. */
 export interface ClaudeSettings extends Values<typeof claudeKeys> {

@@ -7,18 +7,11 @@ import type {
   ApprovalFailure,
   ApprovalInput,
 } from '../../machines/approval.ts';
-import type { Duration } from '../../policy/duration.ts';
-import { callback, duration, type KeysOf, name as anyName } from '../../policy/optionKeys.ts';
+import { callback, duration, type Given, name as anyName } from '../../policy/optionKeys.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-
-/** Limit on the wait of an approval. */
-export interface ApprovalOptions {
-  /** Longest wait of a question for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
-  readonly overallMs?: Duration | undefined;
-}
 
 /** End of a question. It is accepted only if somebody said so. */
 export interface ApprovalAnswer {
@@ -36,7 +29,13 @@ export type Approver = (
   options?: { readonly signal?: AbortSignal | undefined },
 ) => Promise<ApprovalAnswer>;
 
-const approvalKeys = { overallMs: duration({ default: 30_000 }) } satisfies KeysOf<ApprovalOptions>;
+const approvalKeys = {
+  /** Longest wait of a question for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
+  overallMs: duration({ default: 30_000 }),
+};
+
+/** Limit on the wait of an approval. */
+export interface ApprovalOptions extends Given<typeof approvalKeys> {}
 /** Questions that wait at once, for each handler; one more is declined. */
 const maxWaiting = 1000;
 

@@ -4,7 +4,7 @@ import type { HookEvent, HookHandler } from './userHooks.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { Duration } from '../../policy/duration.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
-import type { SubprocessInput } from '../../machines/subprocessInput.ts';
+import type { CommandOptions, SubprocessInput } from '../../machines/subprocessInput.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -13,8 +13,7 @@ import { runProcess } from '../subprocess/subprocessRun.ts';
 import { traceVariables } from '../subprocess/traceVariables.ts';
 
 /** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
-export interface HookCommand
-  extends Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'> {
+export interface HookCommand extends CommandOptions {
   /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 1000 */
   readonly graceMs?: Duration | undefined;
 }

@@ -1,11 +1,11 @@
 import type { HookEvent, HookHandler, RegisteredHook } from './userHooks.ts';
 import type { HookCommand } from './commandHook.ts';
 import { commandKeys, commandRule } from '../../machines/subprocessInput.ts';
-import type { Duration } from '../../policy/duration.ts';
 import {
   callback,
   choice,
   duration,
+  type Given,
   type KeysOf,
   name as anyName,
   text,
@@ -13,7 +13,7 @@ import {
 } from '../../policy/optionKeys.ts';
 import type { Policies } from '../../policy/policies.ts';
 import type { IntegrationPolicy, Limits } from '../../policy/policy.ts';
-import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import { policyKey } from '../../policy/policyInput.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { hookLimitMs } from '../../protocol/hookEvents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -22,18 +22,6 @@ import { notStarted } from '../subprocess/subprocessRun.ts';
 import { lateModule } from '../../actors/process/lateModule.ts';
 
 const commandHookModule = lateModule(() => import('./commandHook.ts'));
-
-/** Options for supervising a hook. */
-export interface HookOptions {
-  /** Its name in events and records. @defaultValue the event's name and a number */
-  readonly name?: string | undefined;
-  /** Meaning of a hook that fails for the main operation: it goes on, or is declined. @defaultValue 'continue' */
-  readonly onFailure?: 'continue' | 'block' | undefined;
-  /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 1.2 s for a command at `SessionEnd`, whose host waits 1.5 s in all */
-  readonly overallMs?: Duration | undefined;
-  /** Its limits, retries and circuit breaker. @defaultValue preset `hook`: one attempt */
-  readonly policy?: PolicyInput | undefined;
-}
 
 /** A hook whose options have been checked. */
 export interface CheckedHook {
@@ -46,11 +34,18 @@ export interface CheckedHook {
 
 /** The options of a hook. */
 export const hookKeys = {
+  /** Its name in events and records. @defaultValue the event's name and a number */
   name: text(),
+  /** Meaning of a hook that fails for the main operation: it goes on, or is declined. @defaultValue 'continue' */
   onFailure: choice(['continue', 'block'], { default: 'continue' }),
+  /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 1.2 s for a command at `SessionEnd`, whose host waits 1.5 s in all */
   overallMs: duration(),
+  /** Its limits, retries and circuit breaker. @defaultValue preset `hook`: one attempt */
   policy: policyKey,
-} satisfies KeysOf<HookOptions>;
+};
+
+/** Options for supervising a hook. */
+export interface HookOptions extends Given<typeof hookKeys> {}
 
 /** Time that a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
 const usualGraceMs = 1000;

@@ -1,31 +1,26 @@
 import type { Clock } from '../../policy/clock.ts';
-import type { Duration } from '../../policy/duration.ts';
 import { read, readString } from '../../policy/errorChain.ts';
-import { duration, integer, type KeysOf, signal, test } from '../../policy/optionKeys.ts';
+import { duration, integer, type Given, signal, test } from '../../policy/optionKeys.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { FactRedactor } from '../../redaction/redactFact.ts';
 import { readBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../redaction/requestSecrets.ts';
 
-/** Limits on how much is read of the body of a failed answer, and for how long. */
-export interface FetchFailureOptions {
-  /** Bytes of the body that are kept, from 0 to 20,000; the rest is cancelled. @defaultValue 4096 */
-  readonly maxBodyBytes?: number | undefined;
-  /** Longest wait for the body, in ms, above 0; what has come by then is kept. @defaultValue 1000 */
-  readonly bodyMs?: Duration | undefined;
-  /** Ends the reading of the body; the failure is told without the rest. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Limits of reading where nobody says otherwise. */
 export const usualFailureLimits = { maxBodyBytes: 4096, bodyMs: 1000 };
 
 const failureKeys = {
+  /** Bytes of the body that are kept, from 0 to 20,000; the rest is cancelled. @defaultValue 4096 */
   maxBodyBytes: integer({ min: 0, max: 20_000, unit: 'bytes', default: usualFailureLimits.maxBodyBytes }),
+  /** Longest wait for the body, in ms, above 0; what has come by then is kept. @defaultValue 1000 */
   bodyMs: duration({ default: usualFailureLimits.bodyMs }),
+  /** Ends the reading of the body; the failure is told without the rest. */
   signal,
-} satisfies KeysOf<FetchFailureOptions>;
+};
+
+/** Limits on how much is read of the body of a failed answer, and for how long. */
+export interface FetchFailureOptions extends Given<typeof failureKeys> {}
 
 /** Anything with what is read of a response: there may be several copies of `fetch` in a process. */
 const responseKey = test<Response>(

@@ -2,35 +2,20 @@ import type { Effect } from '../../policy/effects.ts';
 import { read, readString } from '../../policy/errorChain.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { headersKey } from '../../policy/httpKeys.ts';
-import { byName, type KeysOf, test, text, type Values } from '../../policy/optionKeys.ts';
+import { byName, type Given, test, text, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 
 type QueryValue = string | number | boolean;
 
-/** A call of an HTTP API. */
-export interface HttpRequest {
-  /** In any case; `CONNECT`, `TRACE` and `TRACK` cannot be sent. @defaultValue 'GET' */
-  readonly method?: string | undefined;
-  /** Below `baseUrl`, with or without a slash at its beginning; it may have a query. Empty for `baseUrl` itself. */
-  readonly path: string;
-  /** Takes the place of what the query of `baseUrl` and of `path` say under the same names. Several values of a name are an array; `undefined` is left out. */
-  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>> | undefined;
-  /** Take the place of those of the integration; one that is `undefined` takes it out. */
-  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /**
-   * Text, bytes, a form (`URLSearchParams`, `FormData`) and a `Blob` go as they are; any other object as JSON, with its
-   * `content-type`. No stream: a call may be sent more than once.
-   */
-  readonly body?: string | object | undefined;
-}
-
 const isQueryValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
 const requestKeys = {
+  /** In any case; `CONNECT`, `TRACE` and `TRACK` cannot be sent. @defaultValue 'GET' */
   method: text({
     form: (value) => /^(?!(?:connect|trace|track)$)[A-Za-z-]+$/i.test(value),
     expected: 'a method that fetch can send',
   }),
+  /** Below `baseUrl`, with or without a slash at its beginning; it may have a query. Empty for `baseUrl` itself. */
   path: text({
     required: true,
     empty: true,
@@ -38,22 +23,31 @@ const requestKeys = {
     form: (value) => !/^[a-z][a-z\d+.-]*:\/\//i.test(value),
     expected: 'a path below `baseUrl`',
   }),
+  /** Takes the place of what the query of `baseUrl` and of `path` say under the same names. Several values of a name are an array; `undefined` is left out. */
   query: byName(
     test<QueryValue | readonly QueryValue[]>(
       'text, a number, true or false, or an array of these',
       (value) => (Array.isArray(value) ? value.every(isQueryValue) : isQueryValue(value)),
       { secret: true },
     ),
-    { expected: 'an object' },
+    { given: {} as Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>, expected: 'an object' },
   ),
+  /** Take the place of those of the integration; one that is `undefined` takes it out. */
   headers: headersKey,
+  /**
+   * Text, bytes, a form (`URLSearchParams`, `FormData`) and a `Blob` go as they are; any other object as JSON, with its
+   * `content-type`. No stream: a call may be sent more than once.
+   */
   body: test<string | object>(
     'text, bytes, or an object',
     (value) =>
       typeof value === 'string' || (typeof value === 'object' && value !== null && !(value instanceof ReadableStream)),
     { secret: true },
   ),
-} satisfies KeysOf<HttpRequest>;
+};
+
+/** A call of an HTTP API. */
+export interface HttpRequest extends Given<typeof requestKeys> {}
 
 /** Address that an integration sends its requests to, and what goes with each. */
 type Addressed = Pick<HttpRequest, 'headers'> & { readonly baseUrl: string };

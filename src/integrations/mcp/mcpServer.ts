@@ -10,8 +10,8 @@ import { StartLimit } from '../../actors/mcp/startLimit.ts';
 import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
-import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.ts';
-import { type ToolOptions, type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import { reconcileKey } from '../../policy/reconcileRule.ts';
+import { type Tools, toolsKey } from '../../policy/toolOptions.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
@@ -24,41 +24,18 @@ import {
   type McpToolRequest,
   whichTools,
 } from './mcpIntegration.ts';
-import { type Effect, effects } from '../../policy/effects.ts';
+import { effects } from '../../policy/effects.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../policy/failure.ts';
-import { boolean, choice, type KeysOf, type Values } from '../../policy/optionKeys.ts';
+import { boolean, choice, type Given, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
-import { type WhenAlive, whenAliveChoices } from '../../policy/policies.ts';
-import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
+import { policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/toolAnnotations.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
-
-/** Options of any MCP server, wherever it is. */
-export interface McpCallingOptions {
-  /** @defaultValue preset `mcp` */
-  readonly policy?: PolicyInput | undefined;
-  /** Effect of its calls on the world, where a tool does not say. @defaultValue unspecified */
-  readonly effect?: Effect | undefined;
-  /** Per tool: effect, limits and reconcile rule. */
-  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
-  readonly reconcile?: ReconcileOptions | undefined;
-  /**
-   * Takes the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) for its effect, where neither the call, nor `tools`,
-   * nor `effect` says. A tool that may change things is then never repeated after its answer was lost. @defaultValue true
-   */
-  readonly trustAnnotations?: boolean | undefined;
-  /**
-   * Fate of a call without an answer or progress for its idle limit (`limits.idleMs`) while the server answers a ping: it ends (`end`), or goes on to its
-   * attempt limit (`limits.attemptMs`; `wait`). A server that does not answer is killed either way.
-   * @defaultValue 'end'
-   */
-  readonly whenAlive?: WhenAlive | undefined;
-}
 
 /** An MCP server that is run as a process. */
 export interface McpIntegrationOptions extends McpCallingOptions, McpServerOptions {}
@@ -73,22 +50,38 @@ export interface TransportMcpOptions extends McpCallingOptions, McpTransportOpti
 export type AnyMcpOptions = McpIntegrationOptions | RemoteMcpOptions | TransportMcpOptions;
 
 const callingKeys = {
+  /** @defaultValue preset `mcp` */
   policy: policyKey,
+  /** Effect of its calls on the world, where a tool does not say. @defaultValue unspecified */
   effect: choice(effects),
+  /** Per tool: effect, limits and reconcile rule. */
   tools: toolsKey,
+  /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   reconcile: reconcileKey,
+  /**
+   * Takes the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) for its effect, where neither the call, nor `tools`,
+   * nor `effect` says. A tool that may change things is then never repeated after its answer was lost. @defaultValue true
+   */
   trustAnnotations: boolean({ default: true }),
-  whenAlive: choice(whenAliveChoices, { default: 'end' }),
-} satisfies KeysOf<McpCallingOptions>;
+  /**
+   * Fate of a call without an answer or progress for its idle limit (`limits.idleMs`) while the server answers a ping: it ends (`end`), or goes on to its
+   * attempt limit (`limits.attemptMs`; `wait`). A server that does not answer is killed either way.
+   * @defaultValue 'end'
+   */
+  whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive, default: 'end' }),
+};
+
+/** Options of any MCP server, wherever it is. */
+export interface McpCallingOptions extends Given<typeof callingKeys> {}
 
 /** The options of an MCP server that is run as a process. */
-export const mcpKeys = { ...mcpServerKeys, ...callingKeys } satisfies KeysOf<McpIntegrationOptions>;
+export const mcpKeys = { ...mcpServerKeys, ...callingKeys };
 
 /** The options of a remote MCP server. */
-export const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys } satisfies KeysOf<RemoteMcpOptions>;
+export const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys };
 
 /** The options of an MCP server that is reached by a transport. */
-const transportMcpKeys = { ...transportKeys, ...callingKeys } satisfies KeysOf<TransportMcpOptions>;
+const transportMcpKeys = { ...transportKeys, ...callingKeys };
 
 /** The table that options are read by: those of a remote server have a `url`. */
 export function mcpKeysFor(options: AnyMcpOptions): typeof mcpKeys | typeof remoteMcpKeys | typeof transportMcpKeys {

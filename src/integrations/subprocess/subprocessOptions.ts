@@ -1,82 +1,60 @@
+import type { AgentOption } from '../../protocol/agentCommand.ts';
 import type { PromptBy } from '../../actors/prompt/promptDelivery.ts';
 import {
   commandKeys,
   commandRule,
   graceMs,
   maxOutputBytes,
+  type CommandOptions,
   type SubprocessInput,
 } from '../../machines/subprocessInput.ts';
-import { type Effect, effects } from '../../policy/effects.ts';
+import { effects } from '../../policy/effects.ts';
 import { AttemptError } from '../../policy/failure.ts';
-import { boolean, choice, integer, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
-import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import { boolean, choice, integer, type Given, list, test, text, type Values } from '../../policy/optionKeys.ts';
+import { policyKey } from '../../policy/policyInput.ts';
 import { readOptions } from '../../policy/readOptions.ts';
-import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.ts';
+import { reconcileKey } from '../../policy/reconcileRule.ts';
 import { show } from '../../policy/showValue.ts';
-import type { AgentOption } from '../../protocol/agentCommand.ts';
 
-/** The command, what it inherits, and how its output is judged. */
-export interface SubprocessOptions
-  extends Pick<
-    SubprocessInput,
-    'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs' | 'maxOutputBytes'
-  > {
+/** The options of a command. */
+const ownSubprocessKeys = {
+  /** Longest line of a stream, in bytes, at least 1; a longer one ends the run (`message_too_large`). @defaultValue 10,000,000 */
+  maxLineBytes: integer({ unit: 'bytes', default: 10_000_000 }),
   /** Takes silence for no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
-  readonly printsOnlyAtEnd?: boolean | undefined;
+  printsOnlyAtEnd: boolean(),
   /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
-  readonly policy?: PolicyInput | undefined;
+  policy: policyKey,
   /** Effect of its runs on the world, where the call does not say. @defaultValue unspecified */
-  readonly effect?: Effect | undefined;
+  effect: choice(effects),
   /**
    * Agent whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`, `codex exec --json`), not by
    * its exit code. `auto` tells by the command and its arguments.
    * @defaultValue 'auto'
    */
-  readonly agent?: AgentOption | undefined;
+  agent: choice(['auto', 'none', 'claude', 'codex'], { given: {} as AgentOption }),
   /**
    * Way of the prompt of a run to the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the arguments. As an
    * argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a dash: the command would take it
    * for an option.
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
-  readonly promptBy?: PromptBy | undefined;
-  /** Longest line of a stream, in bytes, at least 1; a longer one ends the run (`message_too_large`). @defaultValue 10,000,000 */
-  readonly maxLineBytes?: number | undefined;
+  promptBy: choice(['stdin', 'file', 'argument'], { given: {} as PromptBy }),
   /** Takes exit 0 with nothing on stdout for a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
-  readonly expectsOutput?: boolean | undefined;
+  expectsOutput: boolean(),
   /**
    * Rule that finds out what became of a run whose end is not known, before it is made again: a function, or a tool of another integration. A command has no
    * place for an idempotency key. @defaultValue nobody finds that out
    */
-  readonly reconcile?: ReconcileOptions | undefined;
-}
-
-/** A run of a subprocess integration. */
-export interface RunRequest {
-  /** Follow those of the integration. @defaultValue [] */
-  readonly args?: readonly string[] | undefined;
-  /** Written to the child, then closed. Without it the child's stdin is closed from the start. */
-  readonly stdin?: string | Uint8Array | undefined;
-  /** @defaultValue the integration's */
-  readonly cwd?: string | undefined;
-  /** Question to an agent; see {@link SubprocessOptions.promptBy}. Not together with `stdin` when it goes there. */
-  readonly prompt?: string | undefined;
-}
-
-/** The options of a command. */
-export const subprocessKeys = {
-  ...commandKeys,
-  graceMs,
-  maxOutputBytes,
-  maxLineBytes: integer({ unit: 'bytes', default: 10_000_000 }),
-  printsOnlyAtEnd: boolean(),
-  policy: policyKey,
-  effect: choice(effects),
-  agent: choice(['auto', 'none', 'claude', 'codex']),
-  promptBy: choice(['stdin', 'file', 'argument']),
-  expectsOutput: boolean(),
   reconcile: reconcileKey,
-} satisfies KeysOf<SubprocessOptions>;
+};
+
+export const subprocessKeys = { ...commandKeys, graceMs, maxOutputBytes, ...ownSubprocessKeys };
+
+/** The command, what it inherits, and how its output is judged. */
+export interface SubprocessOptions
+  extends CommandOptions,
+    Pick<SubprocessInput, 'graceMs' | 'maxOutputBytes'>,
+    Given<typeof ownSubprocessKeys> {}
 
 /** {@link SubprocessOptions}, checked but for the policy, which is left to the one who resolves it. */
 export type CheckedSubprocess = Values<typeof subprocessKeys>;
@@ -87,12 +65,19 @@ export function checkSubprocessOptions(name: string, options: SubprocessOptions)
 }
 
 const runKeys = {
+  /** Follow those of the integration. @defaultValue [] */
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
-  stdin: test<RunRequest['stdin']>('a string or bytes', (value) =>
+  /** Written to the child, then closed. Without it the child's stdin is closed from the start. */
+  stdin: test<string | Uint8Array>('a string or bytes', (value) =>
     typeof value === 'string' || value instanceof Uint8Array),
+  /** @defaultValue the integration's */
   cwd: text(),
+  /** Question to an agent; see {@link SubprocessOptions.promptBy}. Not together with `stdin` when it goes there. */
   prompt: text({ empty: true }),
-} satisfies KeysOf<RunRequest>;
+};
+
+/** A run of a subprocess integration. */
+export interface RunRequest extends Given<typeof runKeys> {}
 
 /**
  * A request may come from an agent: it says how the command is run, never which.

@@ -1,4 +1,4 @@
-import { choice, type KeysOf, text } from '../../policy/optionKeys.ts';
+import { choice, type Given, text } from '../../policy/optionKeys.ts';
 import { readGiven } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
 import { recordIn } from '../agentReport.ts';
@@ -10,18 +10,18 @@ import { repairOpenAiChat } from './openaiChat.ts';
 import { repairOpenAiResponses } from './openaiResponses.ts';
 import { repairSession, repairSessionText } from './session.ts';
 
-/** Options for reading and mending a transcript. */
-export interface RepairOptions {
+const repairKeys = {
   /** The format of the history. @defaultValue found out from the history */
-  readonly format?: TranscriptFormat | undefined;
+  format: choice(transcriptFormats, { given: {} as TranscriptFormat }),
   /**
    * Text of a synthetic result. Give the same each time: by it a synthetic result is known again when the real one comes later.
    * @defaultValue a sentence that the call was interrupted, its outcome is unknown and should be checked before repeating
    */
-  readonly sentence?: string | undefined;
-}
+  sentence: text(),
+};
 
-const repairKeys = { format: choice(transcriptFormats), sentence: text() } satisfies KeysOf<RepairOptions>;
+/** Options for reading and mending a transcript. */
+export interface RepairOptions extends Given<typeof repairKeys> {}
 
 export interface TranscriptRepair<T> extends TranscriptReport {
   /** The well-formed history; the very one that was given when nothing was to repair. */

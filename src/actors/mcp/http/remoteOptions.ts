@@ -1,4 +1,3 @@
-import type { Duration } from '../../../policy/duration.ts';
 import { headersKey, isAddress } from '../../../policy/httpKeys.ts';
 import {
   choice,
@@ -7,7 +6,8 @@ import {
   having,
   section,
   integer,
-  type KeysOf,
+  type AboutKey,
+  type Given,
   text,
   type Values,
 } from '../../../policy/optionKeys.ts';
@@ -17,29 +17,6 @@ import type { RemoteAuth } from './remoteAuth.ts';
 /** Transport by which a remote server is spoken to. */
 export type RemoteTransport = 'auto' | 'http' | 'sse';
 
-/** An MCP server that is reached by HTTP. */
-export interface RemoteServerOptions {
-  /** Its endpoint: `https://mcp.example/mcp`. Without user name and password. */
-  readonly url: string;
-  /** Sent with every request; their values are kept out of messages. @defaultValue none */
-  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Source of its tokens: a sign-in, credentials of the program, or an object of yours. @defaultValue none */
-  readonly auth?: RemoteAuth | RemoteSignInOptions | undefined;
-  /**
-   * Streamable HTTP (`http`), or the older transport of 2024 with two endpoints (`sse`); `auto` is the first, and the second where a server
-   * refuses it. @defaultValue 'auto'
-   */
-  readonly transport?: RemoteTransport | undefined;
-  /** Limit on connecting up to the end of the handshake, in ms above 0. @defaultValue 10000 */
-  readonly handshakeMs?: Duration | undefined;
-  /** Time in ms above 0 that the server may take to take leave of a session. @defaultValue 2000 */
-  readonly closeMs?: Duration | undefined;
-  /** Time in ms above 0 that a server under suspicion may take to answer a ping. @defaultValue 5000 */
-  readonly pingMs?: Duration | undefined;
-  /** Longest message taken from the server, in bytes, at least 1024. @defaultValue 67108864 (64 MB) */
-  readonly maxMessageBytes?: number | undefined;
-}
-
 /** Tells whether an object of the caller's gives the tokens. */
 function isOwn(auth: unknown): auth is RemoteAuth {
   return typeof auth === 'object' && auth !== null && 'token' in auth;
@@ -47,14 +24,17 @@ function isOwn(auth: unknown): auth is RemoteAuth {
 
 /** The options of a remote MCP server; the table of docs/remote-mcp.md is made of it and of the type. */
 export const remoteServerKeys = {
+  /** Its endpoint: `https://mcp.example/mcp`. Without user name and password. */
   url: text({
     required: true,
     secret: true,
     form: isAddress,
     expected: 'an address with http or https, without user name and password',
   }),
+  /** Sent with every request; their values are kept out of messages. @defaultValue none */
   headers: headersKey,
-  auth: either<RemoteAuth | Values<typeof signInKeys>>(
+  /** Source of its tokens: a sign-in, credentials of the program, or an object of yours. @defaultValue none */
+  auth: either<RemoteAuth | Values<typeof signInKeys>, AboutKey, RemoteAuth | RemoteSignInOptions>(
     [
       having<RemoteAuth>('an object with token()', ['token'], { optional: ['refused'] }),
       section(signInKeys, {}, signInRule),
@@ -62,12 +42,23 @@ export const remoteServerKeys = {
     (value) => (isOwn(value) ? 0 : 1),
     'an object',
   ),
-  transport: choice(['auto', 'http', 'sse'], { default: 'auto' }),
+  /**
+   * Streamable HTTP (`http`), or the older transport of 2024 with two endpoints (`sse`); `auto` is the first, and the second where a server
+   * refuses it. @defaultValue 'auto'
+   */
+  transport: choice(['auto', 'http', 'sse'], { given: {} as RemoteTransport, default: 'auto' }),
+  /** Limit on connecting up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   handshakeMs: duration({ default: 10_000 }),
+  /** Time in ms above 0 that the server may take to take leave of a session. @defaultValue 2000 */
   closeMs: duration({ default: 2000 }),
+  /** Time in ms above 0 that a server under suspicion may take to answer a ping. @defaultValue 5000 */
   pingMs: duration({ default: 5000 }),
+  /** Longest message taken from the server, in bytes, at least 1024. @defaultValue 67108864 (64 MB) */
   maxMessageBytes: integer({ min: 1024, default: 64 * 1024 * 1024, unit: 'bytes' }),
-} satisfies KeysOf<RemoteServerOptions>;
+};
+
+/** An MCP server that is reached by HTTP. */
+export interface RemoteServerOptions extends Given<typeof remoteServerKeys> {}
 
 /** {@link RemoteServerOptions}, checked, with the defaults filled in. */
 export type RemoteSettings = Values<typeof remoteServerKeys>;
