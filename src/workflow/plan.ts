@@ -119,10 +119,10 @@ export interface PlanPart {
 }
 
 /** A plan as far as its form goes. */
-export const planKey = { ...section({ success, ...part }), open: true } as Key<PlanPart>;
+const planKey = { ...section({ success, ...part }), open: true } as Key<PlanPart>;
 
 /** The same with its items in `todo`. */
-export const todoKey = {
+const todoKey = {
   ...section({ success, todo: { ...section(part), open: true, required: true } }),
   open: true,
 } as Key<{ readonly todo: PlanPart }>;

@@ -2,16 +2,6 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import type { ListChange } from '../changes.ts';
 import type { AlertLine, BulkLine, IntegrationLine, RuntimeLine, SessionLine, Wait } from '../snapshot.ts';
 
-/** The lists of the last snapshot. */
-export const tables = {
-  runtimes: new Rows<RuntimeLine>(),
-  integrations: new Rows<IntegrationLine>(),
-  sessions: new Rows<SessionLine>(),
-  waits: new Rows<Wait>(),
-  alerts: new Rows<AlertLine>(),
-  bulks: new Rows<BulkLine>(),
-};
-
 interface Keyed {
   readonly key: string;
 }
@@ -51,3 +41,13 @@ class Rows<R extends Keyed> {
     });
   }
 }
+
+/** The lists of the last snapshot. */
+export const tables = {
+  runtimes: new Rows<RuntimeLine>(),
+  integrations: new Rows<IntegrationLine>(),
+  sessions: new Rows<SessionLine>(),
+  waits: new Rows<Wait>(),
+  alerts: new Rows<AlertLine>(),
+  bulks: new Rows<BulkLine>(),
+};
