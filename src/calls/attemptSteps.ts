@@ -167,7 +167,7 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
   }
 
   /**
-   * What follows a failed attempt. The order is the contract: the first rule that ends the call names the failure.
+   * Decides what follows a failed attempt. The order is the contract: the first rule that ends the call names the failure.
    * @returns what it ends with, or for how long it waits, in ms; `null` is until the restart.
    */
   #nextStep(

@@ -25,7 +25,7 @@ type LinkOptions = Pick<CallPathOptions<never, never>, 'clock' | 'everyEvent'>;
  * Survives the incarnations of the machine's actor.
  */
 export class MachineLink implements Follower {
-  // What every call asks for, copied from each new snapshot and written here alone: to ask the machine takes longer, and the code compiled for it goes with the machine.
+  // Fields that every call asks for, copied from each new snapshot and written here alone: to ask the machine takes longer, and the code compiled for it goes with the machine.
   /** The state the machine was last left in; what the plain call looks at. */
   lastState: IntegrationState = 'crashed';
   closed = false;

@@ -57,7 +57,7 @@ function isOfWrapper(line: string, { name, calledAs, starts }: Link): boolean {
   });
 }
 
-/** One command with plain words: no other one, no expansion, no redirection. */
+/** Matches a single command of plain words: no second one, no expansion, no redirection. */
 const plainScript = /^\s*([\w@%+:,./-]+)(?:[ \t]+(?:[\w@%+=:,./-]+|'[^'\n]*'|"[^"\n$`\\]*"))*\s*$/;
 
 function isOfShell(line: string, { name, calledAs, args }: Link): boolean {

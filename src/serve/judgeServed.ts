@@ -63,7 +63,7 @@ const { policy: _ofItsPreset, ...ownHookKeys } = hookKeys;
 const servedHookKey: KeyData = {
   kind: 'object',
   keys: { ...hookCommandKeys, ...ownHookKeys },
-  rule: commandRule as unknown as Rule,
+  rule: commandRule,
 };
 
 const servedKey: KeyData = section({

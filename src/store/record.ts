@@ -226,7 +226,7 @@ export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
 }
 
 function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
-  // Of the failures of an item the last one alone is on record.
+  // The last failure of an item alone is on record.
   if (isRoutine(fact) || ('final' in fact && fact.final === false)) return undefined;
   // A backend's own type is stored as every other backend's.
   const row = rows[familyOf(type) ?? type] as Row<T> | null | undefined;

@@ -18,7 +18,7 @@ export function optionTable(keys: Keys, source: string): string {
   return keyTable(rows, false);
 }
 
-/** What the comments say of keys and members, and of their defaults. */
+/** Reads what the comments say of keys and members, and of their defaults. */
 function commentsOf(
   source: string,
 ): ReadonlyMap<string, { readonly help: string; readonly usually?: string | undefined }> {

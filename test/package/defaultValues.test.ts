@@ -67,7 +67,7 @@ const countable = (text: string): string =>
       quoted.replaceAll(/[{}()[\],]/g, '_'),
     );
 
-/** Where the bracket is closed that opens at `start`. */
+/** Finds the bracket that closes the one at `start`. */
 function closedAt(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

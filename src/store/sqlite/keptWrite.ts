@@ -10,7 +10,7 @@ export type WriteKind = 'begins' | 'toldNext';
 /** Runs within a transaction. @returns the number of rows it changed. */
 export type Change = (database: Database, schema: Schema) => number;
 
-/** Those who hear of a write: `resolve` receives what became of it, `note` is called once it is committed and has changed something. */
+/** Listeners of a write: `resolve` receives what became of it, `note` is called once it is committed and has changed something. */
 export interface KeptWriteHeard {
   readonly resolve: (kept: Kept) => void;
   readonly note: (() => void) | undefined;

@@ -11,7 +11,7 @@ function startRelay(url: string): Promise<HttpServer> {
   return startServer((incoming, response) => {
     const { method, headers } = incoming;
     const { connection: _, ...own } = headers;
-    // Of its own: one that is kept may be another's by the time that this is destroyed.
+    // A connection of its own: a kept one may be another's by the time that this is destroyed.
     const relayed = send(url, { method, headers: own, agent: false }, (answered) => {
       const { connection: __, 'keep-alive': ___, ...others } = answered.headers;
       response.writeHead(answered.statusCode ?? 500, others);
