@@ -22,7 +22,7 @@ import { lateModule, loadFailure } from '../actors/process/lateModule.ts';
 const conversationModule = lateModule(() => import('./agentConversation.ts'));
 
 /** {@link AgentOptions}, checked but for what is its backend's own. */
-export type CheckedAgent = Values<typeof agentKeys>;
+type CheckedAgent = Values<typeof agentKeys>;
 
 const startKeys = { signal } satisfies KeysOf<AgentStartOptions>;
 

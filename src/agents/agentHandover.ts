@@ -2,13 +2,13 @@ import type { Failure } from '../policy/failure.ts';
 import type { AgentEvent } from './agentTypes.ts';
 
 /** Prompt and answer of a turn. */
-export interface SaidTurn {
+interface SaidTurn {
   readonly prompt: string;
   readonly answer: string;
 }
 
 /** Notes of a turn that was not answered. */
-export interface TurnNotes {
+interface TurnNotes {
   readonly take: (event: AgentEvent) => void;
   /** Returns all that was done, one line each. */
   lines(): readonly string[];
@@ -21,7 +21,7 @@ const mostTools = 50;
 const longestLine = 200;
 
 /** Turns so far, for a backend that has not heard them. Bounded: the oldest is given up first. */
-export interface SaidSoFar {
+interface SaidSoFar {
   add(turn: SaidTurn): void;
   /** Turns in all, those that were given up included. */
   readonly count: number;

@@ -1,7 +1,7 @@
 import type { Sink } from './agentStream.ts';
 
 /** The texts of one turn on their way to its reader: what is said in several messages is kept apart by an empty line. */
-export interface TextFlow {
+interface TextFlow {
   /** A message begins. */
   begin(): void;
   /** The next message goes on in the middle of the last one. */

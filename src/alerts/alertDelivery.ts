@@ -25,7 +25,7 @@ const graceMs = 1000;
 const queueLength = 100;
 
 /** Sends alerts outside of their turn. */
-export interface AlertDelivery {
+interface AlertDelivery {
   /** Sends an alert that an earlier run could not, where it still goes. Never rejects. */
   again(news: Told<FactOf<'alert.raised'>>, to: AlertTarget): Promise<void>;
 }

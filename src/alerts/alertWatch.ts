@@ -27,7 +27,7 @@ interface Reason extends Omit<Incident, 'cause'> {
   readonly cause: AlertCause;
 }
 
-export interface AlertWatchOptions {
+interface AlertWatchOptions {
   readonly clock: Clock;
   /** Hears of failures and crashes, and is told of alerts. */
   readonly bus: Pick<Bus, 'on' | 'tell' | 'masked'>;

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 export type AlertTarget = 'command' | 'webhook';
 
 /** An open alert that did not arrive, and where. */
-export interface Undelivered {
+interface Undelivered {
   readonly alert: OpenAlert;
   readonly to: AlertTarget;
 }

@@ -4,7 +4,7 @@ import { endUpgrade, type HttpServer, startHttpServer } from '../server/httpServ
 import { asksForMetrics, sendMetrics } from '../server/sendMetrics.ts';
 import type { ApiProxy } from './apiProxy.ts';
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly clock: Clock;
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;

@@ -27,13 +27,13 @@ export type ClientFault = keyof typeof faults;
 export type ProxyAct = 'again' | 'passes' | 'drops hint' | 'cut' | 'reset' | 'error' | 'good end';
 
 /** A cell of the table: what is done, and whether the client goes on by itself then, fails, or waits without a word for as long as it was told. A tool that it was told to call runs once, where it goes on. */
-export interface ClientCell {
+interface ClientCell {
   readonly does: ProxyAct;
   readonly then: 'goes on' | 'waits' | 'fails';
 }
 
 /** A program that asks a model. */
-export interface ClientFacts {
+interface ClientFacts {
   readonly name: string;
   /** The version that it was tried with. */
   readonly version: string;

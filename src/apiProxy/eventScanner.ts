@@ -6,7 +6,7 @@ import type { Dialect } from './route.ts';
  * Meaning of an event. `sign`: the other side lives. `content`: something came of the answer. `last`: it is complete. `error`: it says that it failed. The
  * reason of the end (`finish_reason`) is content, after which only figures follow.
  */
-export type EventMeaning = 'sign' | 'content' | 'last' | 'error';
+type EventMeaning = 'sign' | 'content' | 'last' | 'error';
 
 const meanings: Readonly<Record<'messages' | 'responses', ReadonlyMap<string, EventMeaning>>> = {
   messages: new Map([

@@ -6,7 +6,7 @@ import type { IntegrationPolicy, RetryPolicy } from '../policy/policy.ts';
 import type { ApiProxySettings } from './settings.ts';
 
 /** Stage of a request: the next attempt waits, or is held back by the circuit, or the headers of an answer are awaited, or its body is read. */
-export type Stage = 'waiting' | 'held' | 'headers' | 'events' | 'body';
+type Stage = 'waiting' | 'held' | 'headers' | 'events' | 'body';
 
 /**
  * The settings of the call of one request. Its limits change with the stage it is in. Between two attempts they are at their shortest: that

@@ -9,7 +9,7 @@ import { isOfUpstream } from './failedAnswer.ts';
 const lookAgainMs = 1000;
 
 /** Decides whether a request may be held back for so many ms. */
-export type Patience = (waitMs: number) => boolean;
+type Patience = (waitMs: number) => boolean;
 
 /**
  * Way of one attempt through the circuit of its upstream, which all keys and models share. It is a call of its own there, told by the request that it is part

@@ -18,7 +18,7 @@ const ofOneConnection: ReadonlySet<string> = new Set([
 type RawHeaders = readonly string[];
 
 /** Changes to the headers of a request on their way. */
-export interface RequestChanges {
+interface RequestChanges {
   readonly host: string;
   /** Bytes of a body that is known as a whole; undefined when its length is as the client says, or unknown. */
   readonly bodyBytes: number | undefined;

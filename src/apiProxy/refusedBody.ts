@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 const mostRefused = 256 * 1024;
 
 /** Handler of the body of an answer that says no. */
-export interface RefusalReader {
+interface RefusalReader {
   /** Tells whether it is still collected: nothing of it went to the client, and the attempt goes on. */
   goesOn(): boolean;
   /** A chunk came that is kept. */

@@ -37,7 +37,7 @@ function isAddress(value: string): boolean {
 
 const address = { secret: true } as const;
 
-export const apiProxyKeys = {
+const apiProxyKeys = {
   /** Address that requests go to: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
   upstream: text({ ...address, required: true }),
   /** Another upstream of the same protocol, asked when the first one cannot answer. @defaultValue none */

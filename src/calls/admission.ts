@@ -79,7 +79,7 @@ function outlastsPause<I, O>({ circuit, draining }: PathState<I, O>, call: Call<
 }
 
 /** The admissions that end a call. */
-export type AdmissionFailure = Extract<Admission, `refuse_${string}` | `fail_${string}`>;
+type AdmissionFailure = Extract<Admission, `refuse_${string}` | `fail_${string}`>;
 
 /** The failure of a call that is not admitted. */
 export function admissionFailure<I, O>(

@@ -9,7 +9,7 @@ const mostTools = 200;
 const mostTimes = 64;
 
 /** Is told once when there is something to take. */
-export interface CountWatcher {
+interface CountWatcher {
   counted(): void;
 }
 

@@ -41,7 +41,7 @@ const integrationKeys = {
 } satisfies KeysOf<AnyFallback>;
 
 /** Facts about a call that falls back. */
-export interface FallbackCall {
+interface FallbackCall {
   readonly effect: () => Effect | undefined;
   /** After what a call of unspecified effect may be repeated. */
   readonly repeatAfter: RepeatAfter;

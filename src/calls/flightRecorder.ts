@@ -39,7 +39,7 @@ interface Started {
 }
 
 /** End of an attempt or a call: its time and reason. */
-export interface Ended<E> {
+interface Ended<E> {
   readonly facts: FailureFacts;
   readonly end: E;
   readonly tool: string | undefined;

@@ -15,7 +15,7 @@ export interface RateFunctions<I> {
 }
 
 /** Parts of its runtime that an integration needs for its rate limits. */
-export interface RateParts {
+interface RateParts {
   readonly rates: RateBuckets;
   readonly deadlines: DeadlineQueue;
   readonly logger?: Logger | undefined;

@@ -9,7 +9,7 @@ const rememberedMs = 600_000;
 const mostSessions = 1000;
 
 /** Knowledge for an equal call of the session: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
-export interface Remembered {
+interface Remembered {
   readonly at: number;
   readonly finding?: Finding | undefined;
   readonly key?: string | undefined;

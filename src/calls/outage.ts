@@ -1,7 +1,7 @@
 import type { FailureFacts } from '../policy/failure.ts';
 
 /** An outage that is over. */
-export interface EndedOutage {
+interface EndedOutage {
   /** Since when, in monotonic ms. */
   readonly since: number;
   /** Neither it nor its end is told. */

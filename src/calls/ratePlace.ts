@@ -10,7 +10,7 @@ export interface RatedCall extends Deadline {
 }
 
 /** Parts of a place. */
-export interface PlaceParts {
+interface PlaceParts {
   readonly bucket: RateBucket;
   /** Costs that each attempt is thought to have. */
   readonly costs: Costs;

@@ -13,7 +13,7 @@ import * as refusal from './refusal.ts';
 import type { Settlement } from './settlement.ts';
 
 /** Goes on with a call of which it is known that it did not happen. */
-export type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
+type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
 
 /**
  * The steps of a call whose answer is lost: it is asked what became of it, calls that equal it wait, and all of them end by the verdict. The

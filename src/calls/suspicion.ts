@@ -2,7 +2,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 
 /** An attempt's failure that is not counted yet. */
-export interface HeldFailure<A> {
+interface HeldFailure<A> {
   readonly attempt: A;
   readonly facts: FailureFacts;
 }

@@ -16,7 +16,7 @@ export interface ClaudeLogLine {
 }
 
 /** The log of calls. Nothing of it throws or rejects. */
-export interface ClaudeLog {
+interface ClaudeLog {
   write(directory: string, prompt: string, line: ClaudeLogLine): void;
   /** Resolves when what was written so far is on disk, or after a second: a disk that hangs holds no call. */
   flush(): Promise<void>;

@@ -14,7 +14,7 @@ import { ago } from './timeText.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
 /** Raiser of an alert, as it is on record; of an older version nothing is. */
-export interface RaisedRecord {
+interface RaisedRecord {
   readonly gateway?: string | undefined;
   readonly pid?: number | undefined;
   readonly host?: string | undefined;
@@ -22,7 +22,7 @@ export interface RaisedRecord {
 }
 
 /** Watchers of the alerts of a database now. */
-export interface Watches {
+interface Watches {
   readonly areWatched: boolean;
   /** Alerts that the gateways that answer say they watch, by integration. */
   readonly alerts: ReadonlyMap<string, WatchedAlert>;

@@ -13,7 +13,7 @@ import { StoreUnavailableError } from '../store/storeOption.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
 /** Arguments of `unwedge demo`. */
-export interface DemoArgs {
+interface DemoArgs {
   /** Names of the faults to inject, separated by commas; all without it. */
   readonly only: string | undefined;
   /** Keeps the database for inspection. */

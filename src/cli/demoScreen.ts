@@ -11,7 +11,7 @@ import { createStyle } from './style.ts';
 import { type Cell, type Column, renderTable, textBelow } from './table.ts';
 
 /** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
-export interface DemoScreen {
+interface DemoScreen {
   begin(faults: readonly Fault[]): void;
   fault(report: FaultReport): void;
   /** @param kept - whether the database stays. */

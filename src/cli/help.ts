@@ -5,7 +5,7 @@ import { helpWidth, wrapProse } from './wrap.ts';
 import { wrapWords } from '../policy/wrapWords.ts';
 
 /** Options for the print of an answer. */
-export interface HelpStyle {
+interface HelpStyle {
   readonly json: boolean;
   /** Width of the output; `Infinity` when it is no terminal. */
   readonly columns: number;

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../store/paths.ts';
 
 /** Sink for text. */
-export interface Output {
+interface Output {
   write(text: string): unknown;
 }
 

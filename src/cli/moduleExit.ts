@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { sanitize, toJson } from './sanitize.ts';
 
 /** End of the process by the module of a configuration. */
-export interface ModuleExit {
+interface ModuleExit {
   /** The file that is run, as it was given. */
   readonly file: string;
   /** Whatever code the module gave. */

@@ -15,7 +15,7 @@ export const reasonOption = {
 } as const;
 
 /** An order on the command line. */
-export interface GivenOrder extends Pick<Order, 'order' | 'name' | 'target'> {
+interface GivenOrder extends Pick<Order, 'order' | 'name' | 'target'> {
   readonly reason: string | undefined;
   /** Name of the orderer. @defaultValue the user who runs the command */
   readonly by?: string | undefined;

@@ -5,7 +5,7 @@ import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */
-export type Parsed<O extends OptionSpecs> =
+type Parsed<O extends OptionSpecs> =
   | { readonly help: true; readonly json: boolean }
   | { readonly help: false; readonly args: Args<O> };
 

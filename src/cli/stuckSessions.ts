@@ -97,7 +97,7 @@ function isInTrouble({ progress }: ToolCallWhy): boolean {
 }
 
 /** Sessions on record of which something waits. */
-export interface RecordedSessions {
+interface RecordedSessions {
   readonly records: readonly SessionRecords[];
   /** Ids of those that were not looked at: there are too many. */
   readonly others: readonly string[];

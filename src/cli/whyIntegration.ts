@@ -25,7 +25,7 @@ import { wrapLines } from './wrap.ts';
 const dayMs = 24 * 60 * 60_000;
 
 /** An integration with its alert, as text of a few lines. */
-export interface IntegrationWhy extends IntegrationView {
+interface IntegrationWhy extends IntegrationView {
   /** That is open, or nobody watches. */
   readonly alert?: (Standing & { readonly integration: string; readonly raisedAt?: number }) | undefined;
 }

@@ -212,7 +212,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
 };
 
 /** Other facts that are known without a word of its gateway. */
-export interface Beside {
+interface Beside {
   readonly now: number;
   /** No gateway has it: nobody ends its calls before the next start. @defaultValue false */
   readonly isGone?: boolean | undefined;

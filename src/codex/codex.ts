@@ -18,7 +18,7 @@ import { codexScope } from './codexScope.ts';
 import type { Codex, CodexRequestOptions } from './codexTypes.ts';
 
 /** Part of the host in its Codex. */
-export interface CodexHost {
+interface CodexHost {
   /** Logger of its diagnostics. */
   readonly logger: Logger | undefined;
   /** Ends what was made for this Codex alone. @defaultValue the app-server */

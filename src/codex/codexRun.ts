@@ -22,7 +22,7 @@ import { codexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
 
 /** Owner that decides for the app-server about one of its processes. None of these may throw. */
-export interface CodexRunOwner {
+interface CodexRunOwner {
   readonly approver: Approver;
   /** Gets every line that passes, where it is to be kept. */
   readonly line: CodexConnectionHost['line'];

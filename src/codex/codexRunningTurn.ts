@@ -14,7 +14,7 @@ export type TurnEnd =
   | { readonly how: 'lost'; readonly facts: FailureFacts };
 
 /** Options for the telling of a turn, and for its signs of progress. */
-export interface RunningTurnOptions {
+interface RunningTurnOptions {
   readonly clock: Clock;
   readonly stream: BoundedStream<CodexTurnEvent>;
   /** A sign of progress. */

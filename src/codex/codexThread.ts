@@ -4,7 +4,7 @@ import { checkInput, checkTurn, ThreadTurn } from './codexTurn.ts';
 import type { CodexThread } from './codexTypes.ts';
 
 /** Answer for a thread that was begun or resumed. */
-export interface OpenedThread {
+interface OpenedThread {
   readonly model: string | undefined;
   /** Its turns so far. */
   readonly turns: readonly TurnRecord[];

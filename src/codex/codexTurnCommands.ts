@@ -11,7 +11,7 @@ import type { BegunCommand, BegunWork } from '../protocol/codex/begunCommands.ts
 import { readTerminals } from '../protocol/codex/terminals.ts';
 
 /** Options to end the work that a turn began. */
-export interface EndCommandsOptions {
+interface EndCommandsOptions {
   readonly work: BegunWork;
   readonly clock: Clock;
   /** Pid of the app-server. */

@@ -15,7 +15,7 @@ import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
 
 /** Turn to be run. */
-export interface TurnWork {
+interface TurnWork {
   readonly thread: ThreadScope;
   /** Parameters of `turn/start`. */
   readonly params: Readonly<Record<string, unknown>>;

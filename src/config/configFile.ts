@@ -30,7 +30,7 @@ export async function findConfigFiles(directory: string): Promise<readonly strin
 }
 
 /** Content of a configuration file. */
-export interface ConfigFile {
+interface ConfigFile {
   readonly value: Readonly<Record<string, unknown>>;
   /** The text of a JSON file. */
   readonly text?: string | undefined;

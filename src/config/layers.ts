@@ -19,7 +19,7 @@ interface Branch {
 }
 
 /** Sum of all sources. */
-export interface Merged {
+interface Merged {
   readonly value: Readonly<Record<string, unknown>>;
   /** Every value that was set, with its source. */
   readonly set: readonly { readonly path: readonly string[]; readonly source: ConfigSource }[];

@@ -6,7 +6,7 @@ import { excessOf } from './size.ts';
 type Path = readonly (string | number)[];
 
 /** Part of an `openclaw.json` that is about us. */
-export interface OpenClawPart {
+interface OpenClawPart {
   readonly value: Layer['value'];
   /** Finds the position of a key in the file; as the others, without the `gateway` that is above all of them. */
   readonly locate: (path: Path) => Position | undefined;

@@ -35,7 +35,7 @@ export interface LiveIntegration {
 }
 
 /** A session as its runtime sees it now. */
-export interface LiveSession {
+interface LiveSession {
   readonly session: string;
   /** The state of its machine. */
   readonly state: string;

@@ -5,7 +5,7 @@ import { encodeRequest, parseRpc } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 
 /** Why there is no answer: nobody listens, none came in time, the connection broke or made no sense, or the runtime refused. */
-export type ControlFailure = 'absent' | 'timeout' | 'lost' | 'refused';
+type ControlFailure = 'absent' | 'timeout' | 'lost' | 'refused';
 
 export type ControlAnswer =
   | { readonly ok: true; readonly value: unknown }

@@ -4,7 +4,7 @@ import { type Surroundings, socketDirectories } from './socketPath.ts';
 import { desertedSockets } from './staleSockets.ts';
 
 /** A directory of sockets as it was found. */
-export type SocketDirectory =
+type SocketDirectory =
   | { readonly path: string; readonly problem: string; readonly fix: string }
   | { readonly path: string; readonly problem?: undefined; readonly deserted: readonly string[] };
 

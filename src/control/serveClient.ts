@@ -13,7 +13,7 @@ import { messageOf } from '../policy/thrown.ts';
  */
 export type Methods = Readonly<Record<string, (params: unknown) => unknown>>;
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly methods: Methods;
   readonly clock: Clock;
   /** Longest request, in bytes. */

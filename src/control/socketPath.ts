@@ -13,7 +13,7 @@ export interface Surroundings {
 }
 
 /** Path that a socket may be opened at, or why not and what to do, one line each. */
-export type SocketPath =
+type SocketPath =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly reason: string; readonly fix: string };
 

@@ -6,7 +6,7 @@ import { type AskOptions, type ControlAnswer, readAnswer, readError } from './cl
 import { readItem } from './items.ts';
 import { formatDuration } from '../policy/duration.ts';
 
-export type ControlStream =
+type ControlStream =
   /** Each chunk is the JSON of an item. It ends with the runtime; destroying it lets the runtime go. */
   { readonly ok: true; readonly items: Readable } | Extract<ControlAnswer, { ok: false }>;
 

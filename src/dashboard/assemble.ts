@@ -18,7 +18,7 @@ import type { SteadyTimes } from './steadyTimes.ts';
 import { waitsOf, type WaitSources } from './waits.ts';
 
 /** Findings of one look. Times are wall time in ms since the epoch. */
-export interface Found {
+interface Found {
   readonly at: number;
   readonly spanMs: number;
   readonly database: string;

@@ -3,7 +3,7 @@ import { notDone, type Order, type OrderResult } from '../policy/operatorOrder.t
 import { BulkOrder } from '../runtime/bulkOrder.ts';
 import type { BulkLine } from './snapshot.ts';
 
-export interface BulksOptions {
+interface BulksOptions {
   readonly clock: Clock;
   /** Never rejects. */
   readonly give: (order: Order) => Promise<OrderResult>;

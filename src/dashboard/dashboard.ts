@@ -38,7 +38,7 @@ export interface DashboardOptions {
 }
 
 /** The dashboard, for a listener. */
-export interface Dashboard {
+interface Dashboard {
   /** Address of the page; its token, behind the `#`, is good for one browser. */
   readonly url: string;
   /** Tells whether a path is one of its own. */

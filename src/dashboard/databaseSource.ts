@@ -37,7 +37,7 @@ import { lateModule } from '../actors/process/lateModule.ts';
 
 const gatherModule = lateModule(() => import('../incident/gather.ts'));
 
-export interface DatabaseSourceOptions {
+interface DatabaseSourceOptions {
   readonly clock: Clock;
   /** Reads from the database, which is opened for it. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;

@@ -4,7 +4,7 @@ import { messageOf } from '../policy/thrown.ts';
 import { changeOf, type Frame } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly clock: Clock;
   readonly source: { readonly snapshot: (spanMs: number) => Promise<Snapshot> };
   /** Time in ms after a look until the next one. @defaultValue 1000 */

@@ -47,7 +47,7 @@ export interface RuntimeLine {
 }
 
 /** The last that went wrong. */
-export interface LastError {
+interface LastError {
   readonly at: number;
   readonly kind?: string | undefined;
   readonly error: string;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** An MCP server as a command line. */
-export interface McpCommand {
+interface McpCommand {
   /** Label that people know it by. */
   readonly label: string;
   readonly command: string;

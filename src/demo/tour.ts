@@ -9,7 +9,7 @@ import { ProcessLog } from './processLog.ts';
 import type { FaultReport, TourReport } from './report.ts';
 import { startWsUpstream } from './wsUpstream.ts';
 
-export interface TourOptions {
+interface TourOptions {
   /** In the order of their injection within each lane. */
   readonly faults: readonly Fault[];
   /** SQLite file that records it. */

@@ -8,7 +8,7 @@ import type { Field, Text } from './tree.ts';
 const mostSpace = 1000;
 
 /** Words before the original ones. */
-export interface Prefix {
+interface Prefix {
   readonly launcher: Launcher;
   readonly options: readonly string[];
 }

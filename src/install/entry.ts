@@ -22,7 +22,7 @@ export interface Program {
 }
 
 /** Action that is, or was, taken on an entry. */
-export type Action =
+type Action =
   /** Put, or to be put, behind unwedge. */
   | 'wrapped'
   /** It was behind unwedge before. */

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 
 /** Facts to know of a file before it is replaced. */
-export interface FileFacts {
+interface FileFacts {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;

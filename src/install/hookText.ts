@@ -36,7 +36,7 @@ function startOf({ command, args }: Launcher, options: readonly string[], shell:
 }
 
 /** A hook that was wrapped: what for, and what it was. */
-export interface WrappedHook {
+interface WrappedHook {
   readonly options: readonly string[];
   readonly launcher: Launcher;
   readonly shell: HookShell;

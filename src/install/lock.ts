@@ -2,7 +2,7 @@ import type { Files } from './files.ts';
 import type { World } from './world.ts';
 
 /** A lock that is held: a directory that its holder made. */
-export interface Lock {
+interface Lock {
   readonly path: string;
   /** From this age on its holder is taken for dead, in ms. */
   readonly staleMs: number;

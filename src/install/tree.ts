@@ -20,7 +20,7 @@ export interface Field {
   readonly isInline: boolean;
 }
 
-export interface List {
+interface List {
   readonly kind: 'list';
   readonly items: readonly Node[];
   /** With its brackets; undefined for an array of tables in TOML. */

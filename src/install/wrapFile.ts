@@ -30,7 +30,7 @@ export interface Wrapping {
 }
 
 /** An entry, what becomes of it, and how. */
-export interface Judged {
+interface Judged {
   readonly report: EntryReport;
   readonly edits: readonly TextEdit[];
   /** Record of one that is wrapped now. */

@@ -14,7 +14,7 @@ const ownStaleMs = 10_000;
 const agentStaleMs = 60_000;
 
 /** Content to be written, and what it was planned from. */
-export interface Writing {
+interface Writing {
   readonly file: ConfigFile;
   /** Without symbolic links. */
   readonly path: string;

@@ -7,7 +7,7 @@ import { subprocessMachine } from './subprocess.ts';
 import { workflowMachine } from './workflow.ts';
 
 /** A machine of the runtime, and what one actor of it stands for. */
-export interface CataloguedMachine {
+interface CataloguedMachine {
   readonly machine: AnyStateMachine;
   readonly summary: string;
 }

@@ -12,10 +12,10 @@ export interface ConnectionInput {
 }
 
 /** End of a connection: closed by either side in good order (`normal`), or lost. */
-export type ConnectionExit = { readonly exit: 'normal' } | { readonly exit: 'failure'; readonly facts: FailureFacts };
+type ConnectionExit = { readonly exit: 'normal' } | { readonly exit: 'failure'; readonly facts: FailureFacts };
 
 /** Description that the other side gave of itself in the handshake. */
-export interface ServerInfo {
+interface ServerInfo {
   readonly name: string;
   readonly version: string;
 }

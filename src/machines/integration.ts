@@ -9,7 +9,7 @@ import type {
   Restored,
 } from './integrationEvents.ts';
 
-export interface IntegrationInput {
+interface IntegrationInput {
   readonly name: string;
   readonly breaker: BreakerPolicy;
 }

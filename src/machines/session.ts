@@ -1,7 +1,7 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
 import { formatDuration } from '../policy/duration.ts';
 
-export interface SessionInput {
+interface SessionInput {
   readonly session: string;
   /** Time that a turn that was told to end may take before it is left behind, in ms. */
   readonly releaseMs: number;

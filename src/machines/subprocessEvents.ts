@@ -2,7 +2,7 @@ import type { ProcessExit, ProcessExitReason, ReadOutput } from './subprocessExi
 import type { OutputStream } from './subprocessInput.ts';
 
 /** Why the owner ends a run: on request, or because a limit passed that the owner keeps itself. */
-export type KillReason = Extract<ProcessExitReason, 'cancelled' | 'overall-timeout' | 'no-output-timeout'>;
+type KillReason = Extract<ProcessExitReason, 'cancelled' | 'overall-timeout' | 'no-output-timeout'>;
 
 /** The signal that asks a process to end; SIGKILL follows after its grace time. */
 export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';

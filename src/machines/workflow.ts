@@ -16,7 +16,7 @@ export interface WorkflowSlotInput {
 }
 
 /** Why a run is ended from outside: by its caller, by its own limit, or with its gateway. */
-export type WorkflowEnding = 'cancelled' | 'expired' | 'stopped';
+type WorkflowEnding = 'cancelled' | 'expired' | 'stopped';
 
 /** End of the call that a whole run of a backend is, with the figures of its items. */
 export interface BackendEnd {

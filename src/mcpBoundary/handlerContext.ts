@@ -1,8 +1,8 @@
 /** Context of a request, as a handler is told it: the last of its arguments, in the shape of either SDK. */
-export type HandlerContext = Readonly<Record<string, unknown>>;
+type HandlerContext = Readonly<Record<string, unknown>>;
 
 /** Signs that the boundary hears from a handler. */
-export interface HandlerEars {
+interface HandlerEars {
   /** Aborted when the call is given up: from then on its handler asks nobody, and has nothing to say of it. */
   readonly signal: AbortSignal;
   /** The handler let the client hear of it. */

@@ -8,7 +8,7 @@ import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runni
 import { tellable } from './toolErrorResult.ts';
 
 /** Bound on what a server process goes through before it makes room for a fresh one. */
-export interface UncaughtBound {
+interface UncaughtBound {
   /** Errors that nobody caught, after which the process ends with 1. */
   readonly most: number;
   /** Within this, in ms. */
@@ -16,7 +16,7 @@ export interface UncaughtBound {
 }
 
 /** A server that has a process of its own, as that process deals with it. */
-export interface ServedProcess {
+interface ServedProcess {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly uncaught: UncaughtBound;

@@ -6,9 +6,9 @@ export interface McpServerLike {
   registerTool(name: string, config: never, handler: never): unknown;
 }
 
-export type Handler = (...args: unknown[]) => unknown;
+type Handler = (...args: unknown[]) => unknown;
 /** Makes the handler that stands in for another. */
-export type Wrap = (tool: string, handler: Handler) => Handler;
+type Wrap = (tool: string, handler: Handler) => Handler;
 
 const wrapped = new WeakSet<object>();
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { noTrace } from '../server/httpServer.ts';
 
-export interface AnswerSinkOptions {
+interface AnswerSinkOptions {
   readonly clock: Clock;
   readonly response: ServerResponse;
   /** `stream`: events from the start. `either`: one body of JSON, unless something comes before the answer or that takes its time. */

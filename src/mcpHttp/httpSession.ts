@@ -18,7 +18,7 @@ import type { Listener, ServerLines } from '../actors/mcp/serverLines.ts';
 import { readEventId, SessionStream } from './sessionStreams.ts';
 
 /** Parts of a session. */
-export interface HttpSessionOptions {
+interface HttpSessionOptions {
   readonly id: string;
   readonly clock: Clock;
   /** Without a request or an open stream for so long it ends, in ms. */

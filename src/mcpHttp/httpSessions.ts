@@ -4,7 +4,7 @@ import { HttpSession } from './httpSession.ts';
 import { type OpenServer, ServerLines } from '../actors/mcp/serverLines.ts';
 import type { SharedServer } from './sharedServer.ts';
 
-export interface HttpSessionsOptions {
+interface HttpSessionsOptions {
   readonly clock: Clock;
   readonly open: OpenServer;
   /** The one server of all sessions; undefined when each has its own. */

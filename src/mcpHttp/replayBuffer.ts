@@ -5,7 +5,7 @@ const mostEvents = 1000;
 const mostCharacters = 4 * 1024 * 1024;
 const keptMs = 5 * 60_000;
 
-export interface KeptEvent {
+interface KeptEvent {
   readonly stream: number;
   readonly number: number;
   readonly message: string;

@@ -25,14 +25,14 @@ import { type Listener, type OpenServer, ServerLines } from '../actors/mcp/serve
 import { SharedSubscriptions } from './sharedSubscriptions.ts';
 
 /** A client of a shared server. */
-export interface SharedClient {
+interface SharedClient {
   send(text: string): Promise<void> | undefined;
   /** It is gone: what it waits for is called off. */
   end(): void;
   readonly closed: Promise<void>;
 }
 
-export interface SharedServerOptions {
+interface SharedServerOptions {
   readonly clock: Clock;
   readonly open: OpenServer;
   /** Without a client for so long the server ends, in ms; the next client has it started anew. */

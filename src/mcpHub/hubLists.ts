@@ -32,7 +32,7 @@ interface Item {
   readonly key: string;
 }
 
-export interface HubListsHost {
+interface HubListsHost {
   readonly clock: Clock;
   readonly members: readonly HubMember[];
   /** It will not be listed. Told once of each. */

@@ -10,7 +10,7 @@ export interface HubServer {
 }
 
 /** Actions of the hub about one of its servers. */
-export interface MemberHost {
+interface MemberHost {
   readonly clock: Clock;
   /** An id that the client does not use. */
   readonly nextId: () => string;

@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /** A subscription of the stateless era. */
-export interface Listen {
+interface Listen {
   readonly request: McpRequest;
   /** As the client wrote it. */
   readonly text: string;

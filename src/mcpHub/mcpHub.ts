@@ -23,7 +23,7 @@ import { type LeftOut, leftOutText, type Named } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';
 import { notPassedOn } from './notPassedOn.ts';
 
-export interface McpHubOptions {
+interface McpHubOptions {
   readonly clock: Clock;
   /** Streams that the client writes, and reads. */
   readonly input: Readable;

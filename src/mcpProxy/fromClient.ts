@@ -18,7 +18,7 @@ import type { ServerRequests } from './serverRequests.ts';
 import type { Question } from './wire.ts';
 
 /** Targets of the lines of the client. */
-export interface FromClientTargets {
+interface FromClientTargets {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;

@@ -12,9 +12,9 @@ import type { Wire } from './wire.ts';
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
 /** Answer to a request from the record: a result, or the error of a server that does not know it. */
-export type AnswerOnRecord = { readonly result: McpParams } | { readonly error: McpParams };
+type AnswerOnRecord = { readonly result: McpParams } | { readonly error: McpParams };
 
-export interface HandshakeOnRecordOptions {
+interface HandshakeOnRecordOptions {
   readonly shelf: HandshakeShelf;
   readonly record: SessionRecord;
   /** Runs what can wait until the client has its answers. */

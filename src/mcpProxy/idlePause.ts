@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 
-export interface IdlePauseOptions {
+interface IdlePauseOptions {
   readonly clock: Clock;
   /** In ms. */
   readonly everyMs: number;
@@ -11,7 +11,7 @@ export interface IdlePauseOptions {
 }
 
 /** Keeps calls from being taken for silent while the server waits for the client. */
-export interface IdlePause {
+interface IdlePause {
   /** Something may have changed. */
   check(): void;
   stop(): void;

@@ -31,7 +31,7 @@ import type { WireParts } from './wire.ts';
 export type { McpProxyOptions } from './settings.ts';
 
 /** Surroundings of a proxy: its client, and how it speaks to people. */
-export interface McpProxySurroundings extends ProxyVoice {
+interface McpProxySurroundings extends ProxyVoice {
   /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
   /** Told when a start of the server has failed before it answered the handshake. Never throws. */
@@ -59,7 +59,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
 }
 
 /** A proxy of one client among several, which come and go while the runtime runs. */
-export interface McpSession {
+interface McpSession {
   readonly proxy: McpProxy;
   /** Ends it and its server for good; its name may be given to another one then. Never rejects. */
   leave(): Promise<void>;

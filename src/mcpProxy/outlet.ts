@@ -2,7 +2,7 @@
 export type Line = Uint8Array | string;
 
 /** The way of every line to the client. */
-export interface Outlet {
+interface Outlet {
   write(line: Line): void;
   /** Collects what is written while `run` runs, instead of writing it. */
   collect(run: () => void): readonly Line[];

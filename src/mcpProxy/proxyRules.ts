@@ -13,7 +13,7 @@ import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 
 /** The way of our own calls of tools. */
-export interface OwnCalls {
+interface OwnCalls {
   readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'start'>;
   /** Told when an attempt is given up. */
   readonly givenUp: (call: ClientCall, facts: FailureFacts) => void;

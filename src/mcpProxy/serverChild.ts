@@ -11,7 +11,7 @@ import type { ProxyScope } from './proxyScope.ts';
 import { Wire, type WireParts } from './wire.ts';
 
 /** Actions of the proxy about its server, and what it knows of the need for one. */
-export interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'errors' | 'drained'> {
+interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'errors' | 'drained'> {
   readonly wire: WireParts;
   /** A process runs; see {@link McpRelayHost.started}. */
   started(wire: Wire): Promise<void> | undefined;

@@ -16,7 +16,7 @@ import type { ServerRequests } from './serverRequests.ts';
 import type { Wire } from './wire.ts';
 
 /** The parts of a proxy that one server leaves to the next. */
-export interface Inheritance {
+interface Inheritance {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;

@@ -34,10 +34,10 @@ import { ToolNames } from './toolNames.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** Cases in which a request whose answer was lost is sent again. */
-export type RetryMode = 'safe' | 'always' | 'never';
+type RetryMode = 'safe' | 'always' | 'never';
 
 /** Parts of the runtime that the options are read with. */
-export type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
+type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
 
 /** {@link McpProxyOptions}, checked. */
 export interface ProxySettings {

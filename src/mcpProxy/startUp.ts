@@ -9,7 +9,7 @@ const beatMs = 5000;
 const beatsPerLine = 3;
 
 /** Keeps the client while its server takes its time to start: a package may have to be fetched first. */
-export interface StartUp {
+interface StartUp {
   /** A process runs and has not answered anything. */
   begin(): void;
   /** It has, or is gone. */

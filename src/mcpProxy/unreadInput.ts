@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 
-export interface UnreadInputOptions {
+interface UnreadInputOptions {
   readonly clock: Clock;
   /** Time that the server may leave unread what is written to it, in ms. */
   readonly limitMs: number;
@@ -12,7 +12,7 @@ export interface UnreadInputOptions {
  * Has a server suspected that does not read, though no call waits for it: behind it nothing more is taken from the client, not even that it
  * has ended.
  */
-export interface UnreadInput {
+interface UnreadInput {
   /** The server takes no more for now. */
   begin(): void;
   /** It does again, or is gone. */

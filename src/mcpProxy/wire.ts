@@ -20,7 +20,7 @@ export interface Asker {
 }
 
 /** A request as it goes to the server. */
-export interface Asking {
+interface Asking {
   readonly id: McpId;
   readonly key: string;
   /** As it is to be written, its end included. */

@@ -17,7 +17,7 @@ export interface NodeSdkModule {
 }
 
 /** The export of one host. */
-export interface OtlpExport {
+interface OtlpExport {
   /** Runs work as part of the trace that the process was started in. */
   within<T>(work: () => T): T;
   /** Sends what is left. Never rejects. @returns whether it was all sent, and nothing of it is left in this process. */
@@ -25,7 +25,7 @@ export interface OtlpExport {
 }
 
 /** Time that the end of a process may wait for what is left to be sent, in ms. */
-export const flushMs = 2000;
+const flushMs = 2000;
 /** Texts that are told where `OTEL_LOG_LEVEL` asks for them; else the first alone: an export that fails is tried again and again. */
 const mostTold = 100;
 

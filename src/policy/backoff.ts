@@ -86,7 +86,7 @@ const wait = duration({ required: true });
 const waitOrNone = duration({ zero: true, required: true });
 
 /** {@link BackoffInput}, checked; times in ms. */
-export type ReadBackoff = (
+type ReadBackoff = (
   | { readonly kind?: 'exponential'; readonly initialMs: number; readonly factor?: number; readonly maxMs: number }
   | Exclude<Growth, { kind: 'exponential' }>
 ) & { readonly jitter?: Jitter };

@@ -52,7 +52,7 @@ export interface ReportEntry extends ReportLine {
 }
 
 /** Wall times in ms since the epoch. */
-export interface ReportSpan {
+interface ReportSpan {
   readonly from: number;
   readonly until: number;
 }

@@ -1,7 +1,7 @@
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 
 /** Meaning of the name of an error. */
-export interface NamedMeaning {
+interface NamedMeaning {
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
   readonly reason?: FailureReason | undefined;

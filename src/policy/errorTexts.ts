@@ -194,7 +194,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
 ]);
 
 /** Meaning of a text, with the HTTP status and the code that it tells. */
-export type TextMeaning = Omit<ErrorText, 'pattern'> & {
+type TextMeaning = Omit<ErrorText, 'pattern'> & {
   status?: number | undefined;
   code?: string | number | undefined;
 };

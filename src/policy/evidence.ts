@@ -16,7 +16,7 @@ import { byDatabase } from './sqlState.ts';
 import { fieldHint } from './textHints.ts';
 
 /** Evidence in the structure of a chain of errors. */
-export interface Evidence {
+interface Evidence {
   /** The first error of the chain whose structure says something; undefined where none does. */
   readonly found: Finding | undefined;
   /** Texts for people in the bodies of the answers. */

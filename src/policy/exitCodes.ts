@@ -25,7 +25,7 @@ const signals: ReadonlyMap<number, string> = new Map([
 const endsAgent = /^SIG(?:HUP|INT|QUIT|ABRT|BUS|KILL|SEGV|TERM)$/;
 
 /** An exit code that stands for something else than that the command failed. */
-export type CodeMeaning = { readonly kind: 'crash'; readonly signal: string } | { readonly kind: 'timeout' };
+type CodeMeaning = { readonly kind: 'crash'; readonly signal: string } | { readonly kind: 'timeout' };
 
 /** Returns the meaning of a code by the word of those who tell it; undefined: it is the command's own, whatever it is. */
 export function codeMeaning(exitCode: number, tellers: ReadonlySet<ExitTeller>): CodeMeaning | undefined {

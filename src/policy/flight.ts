@@ -59,7 +59,7 @@ export interface CallEndRow extends FlightOfCall {
 }
 
 /** The work of an attempt that was given up has ended. */
-export interface WorkRow {
+interface WorkRow {
   readonly what: 'work';
   readonly call: number;
   readonly attempt: number;

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Limits of a wait. */
-export interface Wait {
+interface Wait {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly signal?: AbortSignal | undefined;
   /** In ms; 0 or less: not at all. @defaultValue until the signal aborts */

@@ -2,7 +2,7 @@ import { shells } from './exitTellers.ts';
 import { chainOf, type Link } from './wrappers.ts';
 
 /** End of a process by an exit code, with all that it wrote. */
-export interface ExitWords {
+interface ExitWords {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   readonly exitCode: number;

@@ -76,7 +76,7 @@ const limitsKeys = {
 };
 
 /** The three clocks of a call, as they may be given. */
-export interface LimitsInput extends Given<typeof limitsKeys> {}
+interface LimitsInput extends Given<typeof limitsKeys> {}
 
 /** The options of a policy. */
 export const policyKeys = {

@@ -11,7 +11,7 @@ export type KnownPresets = Readonly<Record<PresetName, IntegrationPolicy>> &
   Readonly<Record<string, IntegrationPolicy>>;
 
 /** Every preset, and those that have something wrong in them, or in what they extend. */
-export interface ResolvedPresets {
+interface ResolvedPresets {
   readonly presets: KnownPresets;
   readonly unsound: ReadonlySet<string>;
 }

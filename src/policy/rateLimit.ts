@@ -27,7 +27,7 @@ export interface RateLimitHint {
 export type RateLimitHints = Readonly<Record<string, RateLimitHint>>;
 
 /** Amount that is left of a limit. Times are wall time in ms: processes share them. */
-export interface RateLevel {
+interface RateLevel {
   /** Below 0: so much is promised to calls that wait. */
   readonly level: number;
   /** Time when that was so. */
@@ -35,7 +35,7 @@ export interface RateLevel {
 }
 
 /** The same of a limit that answers told. */
-export interface ToldLevel extends RateLevel {
+interface ToldLevel extends RateLevel {
   readonly limit: number;
   /** The window, where an answer said it. */
   readonly perMs?: number | undefined;
@@ -46,7 +46,7 @@ export interface ToldLevel extends RateLevel {
 }
 
 /** Rest of one thing that is counted. Both hold: the limit that is configured, and the one that answers told. */
-export interface RateLevelPair {
+interface RateLevelPair {
   readonly own?: RateLevel | undefined;
   readonly told?: ToldLevel | undefined;
 }

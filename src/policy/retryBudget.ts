@@ -2,7 +2,7 @@ import { integer, number } from './optionKeys.ts';
 import { readOptions } from './readOptions.ts';
 
 /** Budget of retries that an integration may make for its successes; after the retry quota of the AWS SDKs. */
-export interface RetryBudgetPolicy {
+interface RetryBudgetPolicy {
   /** Tokens at the start and at most, at least 1. @defaultValue 100 */
   readonly capacity: number;
   /** Tokens a retry costs, at least 0. @defaultValue 5 */

@@ -4,7 +4,7 @@ import { formatDuration } from './duration.ts';
 import { mayGetThrough } from './repetition.ts';
 
 /** Stands for an answer that never came: what is known, for programs and in one plain sentence for the agent. */
-export interface SyntheticResult {
+interface SyntheticResult {
   readonly status: 'error';
   readonly synthetic: true;
   /** A plain sentence: what happened, what is known of the effect, whether and when to try again. */

@@ -9,7 +9,7 @@ import { readGiven } from './readOptions.ts';
 const ofIntegration = 'that of the integration';
 
 /** The options of a tool. */
-export const toolKeys = {
+const toolKeys = {
   /** Effect of its calls on the world. @defaultValue that of the integration */
   effect: choice(effects, { usually: ofIntegration, help: 'What its calls may do to the world.' }),
   /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */

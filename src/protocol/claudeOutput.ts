@@ -12,12 +12,12 @@ import { ToolUses } from './claudeTools.ts';
 type Message = Readonly<Record<string, unknown>>;
 
 /** Takes lines, or the messages that were in them. */
-export interface ClaudeReader extends AgentReader {
+interface ClaudeReader extends AgentReader {
   take(message: Message): void;
 }
 
 /** Facts known of a run of Claude before it prints anything. */
-export interface ClaudeReaderOptions {
+interface ClaudeReaderOptions {
   /** True where it tells all that it does, as it does it: one that has said nothing has then done nothing. @defaultValue told by its first message */
   readonly isStream?: boolean | undefined;
   /** True where Claude may repeat a failed request by itself. @defaultValue not known */

@@ -1,7 +1,7 @@
 import { beforeDashes } from './agentCommand.ts';
 
 /** The arguments of a run of Codex, and whether Codex or we retry its requests. */
-export interface CodexRun {
+interface CodexRun {
   readonly args: readonly string[];
   /** True where Codex repeats no request by itself in that run. */
   readonly bounded: boolean;

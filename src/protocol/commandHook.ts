@@ -23,7 +23,7 @@ export interface CommandHookAnswer {
 }
 
 /** End that a command hook came to by itself. */
-export interface CommandHookEnd {
+interface CommandHookEnd {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -32,7 +32,7 @@ export interface CommandHookEnd {
 }
 
 /** An answer, or why what the hook said counts as a failure of the hook. */
-export type CommandHookVerdict =
+type CommandHookVerdict =
   | { readonly ok: true; readonly answer: CommandHookAnswer }
   | { readonly ok: false; readonly message: string };
 
@@ -207,7 +207,7 @@ function failed(message: string): CommandHookVerdict {
 }
 
 /** Request that is written to the stdin of a command hook. */
-export interface CommandHookRequest {
+interface CommandHookRequest {
   readonly event: string;
   /** The tool's name, for events of tools. */
   readonly action?: string | undefined;

@@ -15,19 +15,19 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-export interface RpcNotification {
+interface RpcNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: unknown;
 }
 
-export interface RpcResult {
+interface RpcResult {
   readonly kind: 'result';
   readonly id: RpcId;
   readonly result: unknown;
 }
 
-export interface RpcFailure {
+interface RpcFailure {
   readonly kind: 'error';
   /** `null` when the other side could not read which request it answers. */
   readonly id: RpcId | null;

@@ -1,5 +1,5 @@
 /** Options for the lines of a byte stream. */
-export interface LineSplitterOptions {
+interface LineSplitterOptions {
   /** Longest line, in bytes without its end. */
   readonly maxBytes: number;
   /** Gets every line without its end, `\n` or `\r\n`; the bytes are UTF-8. */
@@ -9,7 +9,7 @@ export interface LineSplitterOptions {
 }
 
 /** Cuts a byte stream into lines, in time and memory linear in the longest line. */
-export interface LineSplitter {
+interface LineSplitter {
   push(chunk: Buffer): void;
   /** The stream has ended: what is left is the last line. */
   end(): void;

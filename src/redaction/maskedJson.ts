@@ -3,7 +3,7 @@ import { createFactRedactor } from './redactFact.ts';
 import type { Hiding } from './secrets.ts';
 
 /** Turns data into bounded JSON without secrets. Never throws. */
-export type MaskedJson = (data: Readonly<Record<string, unknown>>) => string;
+type MaskedJson = (data: Readonly<Record<string, unknown>>) => string;
 
 /** Texts that are looked into, in characters: more than the JSON takes, and few milliseconds. What a machine has, or a wire carries, may be much more. */
 const maxChars = 200_000;

@@ -18,7 +18,7 @@ const unreadable = '[unreadable]';
 export type FactRedactor = <F extends object>(fact: F) => F;
 
 /** Most of one fact that a redactor looks into; it leaves out the rest. */
-export interface RedactorLimits {
+interface RedactorLimits {
   /** Objects and lists. @defaultValue 1,000 */
   readonly objects?: number;
   /** Items of a list; the others are holes in it. @defaultValue all */

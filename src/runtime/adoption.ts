@@ -13,7 +13,7 @@ const sayAfterMs = 5000;
 /** Time until the next look where there may be more, in ms: what was taken up is being claimed meanwhile. */
 const soonMs = 50;
 
-export interface AdoptionParts {
+interface AdoptionParts {
   readonly clock: Clock;
   readonly logger: Logger | undefined;
   readonly facts: Facts;
@@ -22,7 +22,7 @@ export interface AdoptionParts {
 }
 
 /** Makes a session that nobody has; false leaves it to others. */
-export type Adopt = (session: string) => boolean;
+type Adopt = (session: string) => boolean;
 
 /** Takes up sessions that have something to do and that no gateway has. Without {@link Adoption.by} it does nothing. */
 export class Adoption {

@@ -21,7 +21,7 @@ export interface AskedRuntime<T> {
 }
 
 /** `stopped`: by SIGSTOP or a debugger; `silent`: the system runs it, or does not say. */
-export type Frozen = 'stopped' | 'silent';
+type Frozen = 'stopped' | 'silent';
 
 /** Time that a runtime may take to answer, in ms. */
 const answerMs = 2000;

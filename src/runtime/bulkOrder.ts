@@ -11,7 +11,7 @@ export interface BulkProgress {
   readonly lastError?: string | undefined;
 }
 
-export interface BulkOptions {
+interface BulkOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   /** Never rejects. */
   readonly give: (order: Order) => Promise<OrderResult>;

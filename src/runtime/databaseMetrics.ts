@@ -7,7 +7,7 @@ import { runtimesOf } from './unlisted.ts';
 import { type IntegrationView, openToolsOf, viewOf } from './integrationView.ts';
 
 /** The metrics of all runtimes on a database. */
-export interface DatabaseMetrics {
+interface DatabaseMetrics {
   readonly path: string;
   readonly families: readonly MetricFamily[];
   /** Each runtime that the database lists, and what it said. */

@@ -3,7 +3,7 @@ import type { DrainOrder } from '../calls/draining.ts';
 import type { Clock } from '../policy/clock.ts';
 
 /** Subject of a drain. */
-export interface Drained {
+interface Drained {
   readonly clock: Pick<Clock, 'now' | 'nextTurn'>;
   readonly deadlines: DeadlineQueue;
   /** Tells all parts what is ordered. */

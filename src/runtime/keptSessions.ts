@@ -16,7 +16,7 @@ const askEveryMs = 1000;
 /** Sessions that are claimed in one commit: it takes about 10 ms. */
 const mostClaims = 100;
 
-export interface KeptSessionsParts {
+interface KeptSessionsParts {
   readonly clock: Clock;
   readonly facts: KeptFacts;
   readonly store: () => Store | undefined;

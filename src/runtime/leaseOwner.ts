@@ -19,7 +19,7 @@ export function newLeaseOwner(): string {
 }
 
 /** The circuit whose next probe is asked for, as it was when this process last looked. */
-export interface ProbeClaim {
+interface ProbeClaim {
   readonly name: string;
   readonly generation: number;
   /** Time that others are to wait for the probe, in ms. */

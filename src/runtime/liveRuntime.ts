@@ -27,7 +27,7 @@ const controlModules = lateModule(() =>
 );
 
 /** Presence of a runtime for commands of other processes: a row in its store, and a socket. */
-export interface LiveRuntime {
+interface LiveRuntime {
   /** Opens the socket and enters the row. Never rejects: what cannot be opened is told, and the runtime goes on. */
   start(): Promise<LiveRun>;
   /** Takes both away, at once; the store must still be open. */

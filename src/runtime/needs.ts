@@ -7,16 +7,9 @@ import { type IntegrationView, openToolsOf } from './integrationView.ts';
 import { nextTryOf } from './nextTry.ts';
 
 /** Kinds of what may need a person, the worst first. */
-export const needKinds = [
-  'dead_gateway',
-  'frozen_gateway',
-  'dead_letters',
-  'question',
-  'open_circuit',
-  'alert',
-] as const;
+const needKinds = ['dead_gateway', 'frozen_gateway', 'dead_letters', 'question', 'open_circuit', 'alert'] as const;
 
-export type NeedKind = (typeof needKinds)[number];
+type NeedKind = (typeof needKinds)[number];
 
 /** Something that needs a person, or will where it does not end by itself. */
 export interface Need {
@@ -51,13 +44,13 @@ export interface NeedSources {
   readonly hurt: HurtSessions;
 }
 
-export interface NeedGateway {
+interface NeedGateway {
   /** Its id. */
   readonly key: string;
   readonly name: string;
 }
 
-export interface NeedCircuit {
+interface NeedCircuit {
   readonly integration: string;
   /** Tool whose circuit it is. @defaultValue that of the integration */
   readonly tool?: string | undefined;

@@ -8,7 +8,7 @@ import { show } from '../policy/showValue.ts';
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
 
 /** Parts that a guard records to. */
-export interface GuardParts {
+interface GuardParts {
   readonly facts: Facts;
   /** Writes at once what was told: the process may end in this turn. */
   readonly flush: () => void;

@@ -12,7 +12,7 @@ import { knownNames } from './knownNames.ts';
 import { runtimesOf } from './unlisted.ts';
 
 /** Longest time that an alert may be put off, in ms. */
-export const mostSnoozeMs = 30 * 24 * 60 * 60_000;
+const mostSnoozeMs = 30 * 24 * 60 * 60_000;
 
 /** Records that somebody looks after an alert, or puts it off for the time that `target` says. Needs no gateway. Never rejects. */
 export async function putAway(

@@ -20,7 +20,7 @@ import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 
-export interface RegistryStop {
+interface RegistryStop {
   /** Time that what is under way may take to end by itself, in ms. @defaultValue 0 */
   readonly drainMs?: number | undefined;
   /**
@@ -35,7 +35,7 @@ export interface RegistryStop {
 const lastCallsDefaultMs = 3000;
 
 /** Appearance of a registry to commands of other processes. */
-export interface Shown {
+interface Shown {
   /** @defaultValue the name of the program */
   readonly name?: string | undefined;
   /** Methods that it answers beside the usual, or in their place. */
@@ -43,7 +43,7 @@ export interface Shown {
 }
 
 /** A registry as it is made known. */
-export interface LiveEntry {
+interface LiveEntry {
   open(): Promise<LiveRun>;
   /** At once, for a process that cannot wait for the stop; that does it too. */
   close(): void;

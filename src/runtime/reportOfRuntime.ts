@@ -3,7 +3,7 @@ import { duration, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { Runtime } from './runtime.ts';
 
-export const reportKeys = {
+const reportKeys = {
   /** The time that it is about, up to now, in ms above 0. @defaultValue 24 h */
   sinceMs: duration({ default: 24 * 60 * 60_000 }),
 };

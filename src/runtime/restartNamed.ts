@@ -5,7 +5,7 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
 
 /** Parts that can be restarted by name. */
-export interface Restartable {
+interface Restartable {
   readonly root: Pick<Supervisor, 'has' | 'state' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
   readonly paths: ReadonlyMap<string, RestartablePath>;

@@ -30,7 +30,7 @@ export interface StartOptions {
 }
 
 /** Steps that the owner of a runtime takes for its own things while the runtime stops. None may throw or reject. */
-export interface StopSteps {
+interface StopSteps {
   /** At once. */
   readonly first: () => void;
   /** The children are stopped when it resolves. */

@@ -11,7 +11,7 @@ const watchMs = renewEveryMs + 10_000;
 const mostWatched = 1000;
 
 /** Judges which runs of a database are alive, of those that own sessions. */
-export interface Owners {
+interface Owners {
   /** Takes the processes as they were at the monotonic time `at`, the wall time `seenAt`. */
   see(world: ProcessWorld, at: number, seenAt: number): void;
   readonly isAlive: (run: RuntimeRow) => boolean;

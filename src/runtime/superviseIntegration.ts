@@ -31,7 +31,7 @@ export type IntegrationRuntime = Pick<
 > & { readonly root?: Pick<Runtime['root'], 'state'> };
 
 /** Parts that one integration adds to those of the runtime. */
-export type IntegrationParts<I, O> = Pick<
+type IntegrationParts<I, O> = Pick<
   CallPathOptions<I, O>,
   | 'streamed'
   | 'toolOf'

@@ -38,7 +38,7 @@ interface Env {
   Bindings: { readonly incoming: IncomingMessage };
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly clock: Clock;
   /** Token that a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
   readonly token?: string | undefined;

@@ -20,7 +20,7 @@ const mostReaders = 1000;
 /** Entries of a history that are read from the record: as many as a session holds by itself. */
 const mostEntries = 10_000;
 
-export interface HandlerParts {
+interface HandlerParts {
   readonly gateway: Pick<Gateway, 'why' | 'metrics'>;
   readonly clock: Clock;
   readonly sessions: SessionHost;

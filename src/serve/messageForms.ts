@@ -1,14 +1,14 @@
 import type { Message } from '../sessions/mailbox.ts';
 
 /** A message for an agent, as it is kept. */
-export interface UserMessage {
+interface UserMessage {
   readonly text: string;
   /** @defaultValue the one that was asked last, else the first that is configured */
   readonly agent?: string | undefined;
 }
 
 /** A message that has a tool called, as it is kept. */
-export interface ToolMessage {
+interface ToolMessage {
   readonly server: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;

@@ -16,7 +16,7 @@ export type MessageResult = ToolResult;
 /** Before the words of the hook in the failure of a message that a hook declined. The record keeps it, for whoever asks later. */
 export const declinedBy = 'A hook declined it: ';
 
-export interface MessageHandlerParts {
+interface MessageHandlerParts {
   readonly gateway: Pick<Gateway, 'runHooks'>;
   readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
   /** The first is asked where nothing says which. */

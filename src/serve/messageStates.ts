@@ -11,7 +11,7 @@ const recentTurns = 200;
 const firstPauseMs = 50;
 const lastPauseMs = 1000;
 
-export interface MessageStatesParts {
+interface MessageStatesParts {
   readonly gateway: Pick<Gateway, 'why'>;
   readonly clock: Clock;
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;

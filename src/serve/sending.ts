@@ -16,7 +16,7 @@ import { endedView, isOver, type MessageView } from './messageView.ts';
 import type { Place, Places } from './places.ts';
 import type { ServedSession } from './sessionHost.ts';
 
-export interface SendingParts {
+interface SendingParts {
   readonly clock: Clock;
   readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
   readonly agents: readonly string[];

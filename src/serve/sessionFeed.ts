@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** Event of a session, as its readers get it. */
-export interface FeedEvent {
+interface FeedEvent {
   /** `RUN-NUMBER`: by it a reader that comes back is given what it missed. */
   readonly id: string;
   readonly session: string;

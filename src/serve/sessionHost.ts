@@ -20,7 +20,7 @@ interface OpeningSession extends ServedSession {
   readonly opening: Promise<void> | undefined;
 }
 
-export interface SessionHostParts {
+interface SessionHostParts {
   readonly gateway: Pick<Gateway, 'session' | 'adoptSessions'>;
   /** Sessions of the gateway: there are no others. */
   readonly sessions: ReadonlyMap<string, Session>;

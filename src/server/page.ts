@@ -7,7 +7,7 @@ export interface Page {
   readonly policy: string;
 }
 
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   readonly style: string;
   readonly body: string;

@@ -12,14 +12,12 @@ import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type Waiting
 import { turnEnds } from './turnEnds.ts';
 
 /** A dead letter that can be sent again. */
-export interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {
+interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {
   readonly message: Message;
 }
 
 /** Outcome of sending it: its new message, made now or by an earlier order, or why there is none. */
-export type Resent =
-  | { readonly id: string; readonly isFirst: boolean }
-  | { readonly refused: RefusalReason | 'not_kept' };
+type Resent = { readonly id: string; readonly isFirst: boolean } | { readonly refused: RefusalReason | 'not_kept' };
 
 /** Tells whether others may wait for the end of a message. */
 const isMail = ({ mail }: MessageName, key: string | undefined): boolean => mail !== undefined || key !== undefined;

@@ -7,7 +7,7 @@ import type { IncomingMail, Mailed, MailReceiver, SessionMail } from './sessionM
 import type { SessionScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
 
-export interface MailPortParts {
+interface MailPortParts {
   readonly scope: SessionScope;
   readonly persistence: Persistence;
   /** The number of the next message. */

@@ -9,7 +9,7 @@ export interface Message {
 }
 
 /** Result of offering a message to the mailbox. */
-export type Posted<M> =
+type Posted<M> =
   | { readonly posted: 'queued'; readonly dropped?: M | undefined }
   | { readonly posted: 'coalesced'; readonly into: M }
   | { readonly posted: 'refused' };

@@ -9,7 +9,7 @@ import { turnEnds } from './turnEnds.ts';
 
 type Settle = (outcome: Outcome<unknown>) => void;
 
-export interface OutboxOwner {
+interface OutboxOwner {
   /** Tells whether the session is another runtime's. */
   readonly held: () => boolean;
   /** Resolves when the mail that is being taken here is in the mailbox. */

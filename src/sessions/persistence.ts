@@ -27,7 +27,7 @@ import type { SessionWhy } from './why.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
 /** Steps of the session about what is kept of it. */
-export interface PersistenceOwner {
+interface PersistenceOwner {
   /** The session is this runtime's, with what an earlier one left of it to go on with. */
   readonly claimed: (recovered: Recovered) => void;
   /** Receives what else is kept of it, once read; undefined when it cannot be. */

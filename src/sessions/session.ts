@@ -23,7 +23,7 @@ import { Turns } from './turns.ts';
 import { whyTurn } from './turnWhy.ts';
 import type { SessionWhy } from './why.ts';
 
-export interface SessionParts extends SessionSurroundings {
+interface SessionParts extends SessionSurroundings {
   /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
   /** Told of every message that is sent. */

@@ -27,7 +27,7 @@ export interface SessionSurroundings {
 }
 
 /** Bounds that the parts of a session go by; limits in ms. */
-export interface SessionBounds {
+interface SessionBounds {
   readonly watchdog: { readonly toolCallMs: number; readonly turnMs: number };
   readonly historyLimit: number;
   readonly mailbox: MailboxOptions;

@@ -39,7 +39,7 @@ export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
 }
 
 /** Options of a stream, those about the call apart from those about its chunks. */
-export interface CheckedToolStream {
+interface CheckedToolStream {
   readonly call: CheckedToolCall;
   readonly resume: Resume<never, never> | undefined;
   /** Reading of the answer of an HTTP API; undefined where nothing is said of it. */

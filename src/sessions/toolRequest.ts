@@ -12,7 +12,7 @@ export interface ToolRequest<Input = unknown> {
 }
 
 /** Stands for the input of an integration that is no tool: nothing is assignable to it, and its name is read in what the compiler says. */
-export interface OperationTakesInsteadOfToolRequest<Request> {
+interface OperationTakesInsteadOfToolRequest<Request> {
   readonly 'a tool is given { tool, input }; this operation takes': Request;
 }
 

@@ -6,7 +6,7 @@ import { type TurnUnderWay, whyTurn } from './turnWhy.ts';
 import type { RuleWhy } from './why.ts';
 
 /** Parts of the session that the orders about a turn need. */
-export interface OrderedTurns {
+interface OrderedTurns {
   readonly id: string;
   readonly facts: Pick<Facts, 'tell'>;
   /** @returns the turn under way. */

@@ -5,9 +5,9 @@ import type { EventRow } from './events.ts';
  * Trouble that an event tells of somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session that
  * failed.
  */
-export type Trouble = 'failure' | 'crash' | 'other' | 'turn';
+type Trouble = 'failure' | 'crash' | 'other' | 'turn';
 
-export interface CountedTrouble {
+interface CountedTrouble {
   readonly trouble: Trouble;
   /** The integration, `hook:NAME` of a hook; of a turn the session. */
   readonly of: string;

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { findDriver, type NoDriver } from './sqlite/driver.ts';
 
 /** Driver that reads and writes databases here, or why there is none and the fix. */
-export type DriverDescription =
+type DriverDescription =
   | {
       readonly ok: true;
       readonly driver: 'better-sqlite3' | 'node:sqlite';

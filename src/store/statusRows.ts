@@ -6,7 +6,7 @@ export const shortMs = 10 * 60_000;
 export const longMs = 24 * 60 * 60_000;
 
 /** Failures of an integration that one process has recorded. */
-export interface FailuresOf {
+interface FailuresOf {
   readonly integration: string;
   readonly failures: RuntimeFailures;
 }

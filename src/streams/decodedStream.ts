@@ -19,7 +19,7 @@ export interface Decoder {
 export type Give<C> = (item: C, isContent?: boolean) => void;
 
 /** Options of a stream of items beside its bytes. */
-export interface DecodedStreamOptions<C> {
+interface DecodedStreamOptions<C> {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now' | 'stalls'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */
   readonly heard: () => void;

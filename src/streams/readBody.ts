@@ -1,7 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
 
 /** Limits to which a body is read. */
-export interface BodyLimits {
+interface BodyLimits {
   /** Bytes that are kept; what follows is not read. */
   readonly maxBytes: number;
   /** Ends the reading, with what has come by then. */
@@ -13,7 +13,7 @@ export interface BodyLimits {
 }
 
 /** Result of reading a body. */
-export interface BodyRead {
+interface BodyRead {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `ended`: it is whole. `full`: there was more than `maxBytes`. `stopped`: the signal or the limit ended it. `broken`: the connection did. */
   readonly end: 'ended' | 'full' | 'stopped' | 'broken';

@@ -14,7 +14,7 @@ export interface ServerSentEvent<Data = string> {
 }
 
 /** Handlers of a stream of server-sent events. */
-export interface ServerSentEventHandlers {
+interface ServerSentEventHandlers {
   /** Longest data of one event, in bytes of UTF-8. */
   readonly maxBytes: number;
   /** Gets every event, within the `push` that completes it. What it throws comes out of that; the parser is of no use from then on. */

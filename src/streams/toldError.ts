@@ -1,7 +1,7 @@
 import { read, readString } from '../policy/errorChain.ts';
 
 /** Error that an API tells in the body of an answer, or in an event of a stream. */
-export interface ToldError {
+interface ToldError {
   /** The HTTP status that it names in place of a code of its own: `429`, `"429"`. */
   readonly status: number | undefined;
   readonly code: string | number | undefined;

@@ -4,7 +4,7 @@ import type { Snapshot } from 'xstate';
  * Why a child ended: by itself (`normal`), because it was asked to (`shutdown`), because it did not end within its
  * limit or was not to be asked (`killed`), or because it threw or said so (`failure`).
  */
-export type ExitReason = 'normal' | 'shutdown' | 'killed' | 'failure';
+type ExitReason = 'normal' | 'shutdown' | 'killed' | 'failure';
 
 /** End of one incarnation of a child. */
 export interface Exit {
@@ -16,7 +16,7 @@ export interface Exit {
 }
 
 /** The output of an actor that ends by itself and wants this to count as a failure. */
-export interface FailedExit {
+interface FailedExit {
   readonly type: 'unwedge.failed_exit';
   readonly error: unknown;
 }

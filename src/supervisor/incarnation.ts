@@ -13,7 +13,7 @@ import { Guardian } from './orphans.ts';
 import { type Child, guard, type Supervision, tell } from './supervision.ts';
 
 /** Hears how an incarnation ended, and of its actor, unless there was nothing to create. */
-export type EndListener = (exit: Exit, ref: AnyActorRef | undefined) => void;
+type EndListener = (exit: Exit, ref: AnyActorRef | undefined) => void;
 
 /**
  * Creates and starts the next incarnation of a child, then delivers what was held for it. Never throws.

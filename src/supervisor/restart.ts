@@ -12,7 +12,7 @@ import { type Child, type StartPlan, type Supervision, guard, isActive, removeCh
 import { type RestartDecision, isUp, decideRestart, renewalDelay } from './restartDecision.ts';
 
 /** Result of a first start. */
-export interface Started {
+interface Started {
   /** Undefined when there was nothing to create. */
   readonly ref: AnyActorRef | undefined;
   /** Failure, when that was during its start and nobody had asked it to end. */

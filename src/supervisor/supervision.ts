@@ -114,7 +114,7 @@ export interface SupervisorInput {
 }
 
 /** Events that a supervisor actor takes; everything else is ignored. */
-export type SupervisorEvent =
+type SupervisorEvent =
   | { readonly type: 'shutdown' }
   | { readonly type: 'supervisor.end'; readonly output: unknown }
   | { readonly type: 'xstate.stop' };

@@ -14,7 +14,7 @@ import {
 import { type TreeNode, treeOf } from './tree.ts';
 
 /** Record that is kept of a supervisor: how its children were. It cannot be restored from; a restart starts the specs. */
-export type PersistedSupervisor = Snapshot<unknown> & { readonly children: readonly TreeNode[] };
+type PersistedSupervisor = Snapshot<unknown> & { readonly children: readonly TreeNode[] };
 
 /**
  * The actor logic of every supervisor: a table of children, mutated in place. Its `transition` never throws, as that would

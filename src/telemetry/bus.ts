@@ -36,7 +36,7 @@ export interface Bus extends KeptFacts {
   close(): void;
 }
 
-export interface BusOptions {
+interface BusOptions {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
   /** Names of the facts there are. @defaultValue any name is taken */

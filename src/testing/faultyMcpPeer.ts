@@ -13,7 +13,7 @@ import { createFaultPicker } from './mcpFaultPicker.ts';
 import { type McpFault, toolsFrom } from './mcpFaults.ts';
 
 /** The server side of a conversation, by the script. */
-export interface FaultyMcpPeer {
+interface FaultyMcpPeer {
   /** The server has started. */
   started(): void;
   /** A line of the client; what is no message is passed over. */

@@ -1,5 +1,5 @@
 /** Part of a rule of a script about the messages that it befalls. */
-export interface CountedRule {
+interface CountedRule {
   /** Choice among the messages that match the rest of the rule, from 1. */
   readonly nth?: number | readonly number[] | undefined;
 }

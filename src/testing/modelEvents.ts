@@ -2,7 +2,7 @@
 export type ModelProtocol = 'messages' | 'responses' | 'chat' | 'gemini';
 
 /** Words of the model. */
-export interface ModelSays {
+interface ModelSays {
   readonly text: string;
   /** A tool that it calls after the text. */
   readonly tool?: { readonly name: string; readonly input: object } | undefined;

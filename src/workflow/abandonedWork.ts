@@ -2,7 +2,7 @@ import type { Deadline } from '../calls/deadlineQueue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** Work of items that was given up and goes on: it keeps its place until it ends, or is written off after its grace. */
-export interface AbandonedWork {
+interface AbandonedWork {
   readonly size: number;
   /** The work of an attempt begins. */
   begin(): WorkOfItem;

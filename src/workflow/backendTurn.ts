@@ -31,7 +31,7 @@ export interface BackendTurn<R, S> {
   summarize(): Promise<void>;
 }
 
-export interface BackendCall {
+interface BackendCall {
   order(order: BackendOrder): void;
   /** Ends it, if it has not ended. */
   stop(): void;

@@ -113,7 +113,7 @@ const part = {
 const success = test<true, { required: true }>('true or false', (value) => value === true, { required: true });
 
 /** Content of a plan, wherever it says it. */
-export interface PlanPart {
+interface PlanPart {
   readonly items: readonly WorkflowWorkItem[];
   readonly mode?: string | undefined;
 }

@@ -2,13 +2,13 @@ import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/options.ts';
 
 /** Parts of an item that its place in the plan depends on. */
-export interface PlannedNode {
+interface PlannedNode {
   readonly id: string;
   readonly dependencies: readonly string[];
 }
 
 /** Takes what is wrong, where and how. */
-export type Complain = (where: string, what: string) => void;
+type Complain = (where: string, what: string) => void;
 
 /** Ids among which a misspelt one is looked for, and characters of one: more would take long. */
 const mostKnown = 500;

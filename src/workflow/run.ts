@@ -17,7 +17,7 @@ import type { SupervisedBackend } from './supervisedBackend.ts';
 import type { WorkflowFallback, WorkflowOutcome, WorkflowRun, WorkflowRunOptions } from './workflowTypes.ts';
 
 /** Options that one run needs of its workflow. */
-export interface RunOptions<I, R, S> extends WorkflowRunOptions {
+interface RunOptions<I, R, S> extends WorkflowRunOptions {
   readonly id: string;
   readonly workflow: string;
   readonly backends: readonly SupervisedBackend<I, R, S>[];

@@ -8,7 +8,7 @@ import type { ItemTable } from './itemTable.ts';
 import type { WorkflowFallback, WorkflowItem } from './workflowTypes.ts';
 
 /** Failed attempt of an item, as it is told. */
-export interface ItemError {
+interface ItemError {
   readonly item: WorkflowItem;
   readonly facts: FailureFacts;
   readonly attempt: number;
@@ -17,7 +17,7 @@ export interface ItemError {
 }
 
 /** End of the turn of a backend. */
-export interface TurnEnd {
+interface TurnEnd {
   readonly link: MachineLink;
   /** True where its failure opened the circuit. */
   readonly tripped: boolean;

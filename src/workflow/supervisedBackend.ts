@@ -25,7 +25,7 @@ export interface SupervisedBackend<I, R, S> {
 }
 
 /** A backend whose policies have been checked. */
-export interface CheckedBackend<I, R, S> {
+interface CheckedBackend<I, R, S> {
   readonly backend: WorkflowBackend<I, R, S>;
   /** Names of the integration of its whole runs, and of that of its items. */
   readonly name: string;

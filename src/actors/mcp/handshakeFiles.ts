@@ -25,7 +25,7 @@ const oldestMs = 30 * 24 * 3_600_000;
 /** Kept at a time; of more the oldest go. */
 const mostFiles = 500;
 
-export interface HandshakeFilesOptions {
+interface HandshakeFilesOptions {
   /** A folder of this alone; made, for its user only, when the first is kept. */
   readonly directory: string;
   /** Everything that decides which server it is, the values of its environment included; it is kept as a keyed hash alone. */

@@ -3,7 +3,7 @@ import type { McpConnection } from './mcpClient.ts';
 /** Target that can be asked for a sign of life, and be ended. */
 export type Suspect = Pick<McpConnection, 'ping' | 'kill'>;
 
-export interface HangWatchOptions {
+interface HangWatchOptions {
   /** The connection of the moment; undefined while there is none. */
   readonly connection: () => Suspect | undefined;
   /** Time in ms above 0 that the server may take to answer. @defaultValue the server's `pingMs` */
@@ -13,7 +13,7 @@ export interface HangWatchOptions {
 }
 
 /** Result of a suspicion: the server answers, was killed, or was gone by then. */
-export type HangVerdict = 'alive' | 'killed' | 'gone';
+type HangVerdict = 'alive' | 'killed' | 'gone';
 
 /** Tells a hung server from a slow tool. */
 export interface HangWatch {

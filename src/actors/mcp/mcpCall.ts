@@ -4,7 +4,7 @@ import { bounded, rpcErrorFacts, toolErrorFacts } from '../../protocol/mcp/toolF
 import { messageOf } from '../../policy/thrown.ts';
 
 /** Facts that this side knows of a request that failed, beyond the error of the SDK. */
-export interface OwnSide {
+interface OwnSide {
   /** The request was given up by our signal. */
   readonly aborted: boolean;
   /** Why the connection ended, when it has. */

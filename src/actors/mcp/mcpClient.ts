@@ -63,7 +63,7 @@ export interface McpConnection {
 }
 
 /** Parts of a connection. */
-export interface McpConnectionParts {
+interface McpConnectionParts {
   readonly pid: number | undefined;
   readonly client: Client;
   readonly clock: Clock;

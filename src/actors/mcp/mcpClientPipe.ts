@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { createByteLines } from '../../protocol/mcp/byteLines.ts';
 import { GatheredLines } from '../process/gatheredLines.ts';
 
-export interface McpClientPipeOptions {
+interface McpClientPipeOptions {
   /** Stream that the client writes. */
   readonly input: Readable;
   /** Stream that the client reads. */

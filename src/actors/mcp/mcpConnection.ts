@@ -18,7 +18,7 @@ export type { McpConnectionHost } from './mcpConnectionHost.ts';
 export type { McpServerOptions } from './mcpServerOptions.ts';
 
 /** Logic and input of an actor. */
-export interface McpChild {
+interface McpChild {
   readonly logic: typeof connectionMachine;
   readonly input: ConnectionInput;
 }

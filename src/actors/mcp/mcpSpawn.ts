@@ -9,7 +9,7 @@ import { mcpEnvironment } from './serverEnvironment.ts';
 import { type ServerChild, startServer } from './serverSpawn.ts';
 
 /** A process within an object: the process is itself a promise, and awaiting it would wait for its end. */
-export interface StartedServer {
+interface StartedServer {
   readonly child: ServerChild;
   readonly pid: number;
 }

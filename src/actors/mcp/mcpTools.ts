@@ -32,7 +32,7 @@ export interface ToolList {
   ask(connection: McpConnection, context: McpRequestContext): Promise<readonly Tool[]>;
 }
 
-export interface ToolListOptions {
+interface ToolListOptions {
   readonly clock: Clock;
   /** Time in ms that the server may take to list its tools when nobody waits for it. */
   readonly limitMs: number;

@@ -67,7 +67,7 @@ export interface ServerLink {
 }
 
 /** Knowledge of the era of a server. */
-export interface ServerEras {
+interface ServerEras {
   /** As of the last connection; undefined when it is to be asked. */
   readonly known: 'legacy' | 'modern' | undefined;
   learn(era: 'legacy' | 'modern' | undefined): void;

@@ -13,7 +13,7 @@ export const stopped: FailureFacts = {
 };
 
 /** Loss of one incarnation of a server: once, for the first reason there is. */
-export interface ServerLoss {
+interface ServerLoss {
   /** Why it can no longer be used; undefined while it can. */
   readonly facts: FailureFacts | undefined;
   /** It can no longer be used. */

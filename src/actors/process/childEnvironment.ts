@@ -3,7 +3,7 @@ import { markName, markVariable } from './processMark.ts';
 import { safeEnvironment } from './safeEnvironment.ts';
 
 /** Options that decide over the environment of a child. */
-export type EnvironmentOptions = Pick<SubprocessInput, 'env' | 'envMode' | 'envAllow'>;
+type EnvironmentOptions = Pick<SubprocessInput, 'env' | 'envMode' | 'envAllow'>;
 
 /** The whole environment a child gets, as of now: what passes of `host`, what is set for it, and the mark of its run. */
 export function childEnvironment(

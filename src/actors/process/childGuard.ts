@@ -11,7 +11,7 @@ import { tryStart } from './tryStart.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 /** Ends the children of this process should it be killed. All that need one share one. */
-export interface ChildGuard {
+interface ChildGuard {
   /** Has the guard stand by, before a child is started: from here on it is told of the end of this process, however that comes. */
   raise(): void;
   /** Puts a child in its care; what is returned takes it out again. */

@@ -17,7 +17,7 @@ import { spawnObstacle } from './spawnObstacle.ts';
 import { startTurns } from './startTurns.ts';
 
 /** A started command; what happens to it is sent as events. */
-export interface ChildProcess {
+interface ChildProcess {
   take(order: ProcessOrder): void;
   /** Lets go of it: what still runs, or was left behind in its group, gets SIGKILL at once; nothing is sent any more. */
   release(): void;

@@ -5,7 +5,7 @@ import { createChildGuard } from './childGuard.ts';
 import { identifyNow, seeWorld } from './processIdentity.ts';
 import { identify, type ProcessIdentity } from './processWorld.ts';
 
-export interface ChildRegistryOptions {
+interface ChildRegistryOptions {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
   /** Lets a guard end the children should this process be killed. @defaultValue false */

@@ -1,5 +1,5 @@
 /** Line from a runtime to its guard, each on its own: that a child lives, and that it and all below it are gone. */
-export type GuardLine =
+type GuardLine =
   | { readonly is: 'alive'; readonly pid: number; readonly startTime: string | undefined }
   | { readonly is: 'gone'; readonly pid: number };
 

@@ -7,7 +7,7 @@ import { judge, type ProcessWorld } from './processWorld.ts';
 import { killMarked, markName, namesMark } from './processMark.ts';
 import { terminateTree } from './processTree.ts';
 
-export interface OrphanOptions {
+interface OrphanOptions {
   readonly records: ChildRecords;
   readonly clock: Clock;
   /** Is told `process.reaped`. */

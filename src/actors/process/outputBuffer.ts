@@ -9,7 +9,7 @@ const bufferKeys = {
   tailBytes: integer({ min: 0, default: 256 * 1024 }),
 };
 
-export interface OutputBufferOptions extends Given<typeof bufferKeys> {}
+interface OutputBufferOptions extends Given<typeof bufferKeys> {}
 
 /** The start and the end of a stream of any length, in bounded memory. */
 export interface OutputBuffer {

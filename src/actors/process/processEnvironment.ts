@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listYoungerProcesses, pidsOfATurn, type ProcessEntry } from './processTable.ts';
 
 /** A variable of a process as it was started; undefined where it has none, or may not be read. */
-export type ReadVariable = (name: string) => string | undefined;
+type ReadVariable = (name: string) => string | undefined;
 
 /** Tells whether the system shows the environment of processes. */
 export const tellsEnvironments = (): boolean => process.platform === 'linux';

@@ -3,7 +3,7 @@ import { listProcesses, listProcessesNow, type ProcessEntry } from './processTab
 import { inTime } from '../../policy/inTime.ts';
 
 /** Options of {@link terminateTree}. */
-export interface TerminateOptions {
+interface TerminateOptions {
   /** Time between SIGTERM and SIGKILL, in ms; 0 sends SIGKILL at once. At least 0. @defaultValue 5000 */
   readonly graceMs?: number | undefined;
   /** Signal that asks the processes to end. @defaultValue 'SIGTERM' */

@@ -5,7 +5,7 @@ import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 
 /** Command that was to be started. */
-export interface SpawnCommand {
+interface SpawnCommand {
   readonly command: string;
   readonly cwd?: string | undefined;
 }

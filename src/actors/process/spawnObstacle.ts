@@ -3,7 +3,7 @@ import type { FailureFacts } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 
 /** Command that is to be started. */
-export interface CommandLine {
+interface CommandLine {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   readonly cwd?: string | undefined;

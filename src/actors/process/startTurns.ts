@@ -1,5 +1,5 @@
 /** Has something run in a turn of the event loop to come. @defaultValue `setImmediate` */
-export type NextTurn = (callback: () => void) => void;
+type NextTurn = (callback: () => void) => void;
 
 /**
  * Has processes started one in a turn of the event loop: a start holds the loop for as long as the system takes, and between two of them what is in

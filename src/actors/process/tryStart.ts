@@ -9,7 +9,7 @@ export interface Startable {
 /** A start of a process. */
 export type Start<C extends Startable> = { readonly child: C; readonly pid: number } | FailedStart;
 
-export interface FailedStart {
+interface FailedStart {
   readonly child?: undefined;
   readonly pid?: undefined;
   /** Resolves to why there is no process; never rejects. */

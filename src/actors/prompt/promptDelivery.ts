@@ -11,7 +11,7 @@ const inline = '{prompt}';
 const inFile = '{promptFile}';
 
 /** Target of a prompt. */
-export interface PromptRoute {
+interface PromptRoute {
   readonly args: readonly string[];
   readonly stdin?: string | Uint8Array | undefined;
   /** @defaultValue what the arguments have a placeholder for, else `stdin` */

@@ -25,7 +25,7 @@ const streamKeys = {
   onReturn: callback<() => void>(),
 };
 
-export interface BoundedStreamOptions extends Given<typeof streamKeys> {}
+interface BoundedStreamOptions extends Given<typeof streamKeys> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function createBoundedStream<T>(options: BoundedStreamOptions = {}): BoundedStream<T> {

@@ -2,12 +2,12 @@ import { checkFunction } from '../../policy/options.ts';
 import { type BoundedStream, createBoundedStream } from './rpcPeerStream.ts';
 
 /** Message that a peer sends without having been asked. */
-export interface Notification {
+interface Notification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   /** Methods to hear. @defaultValue all */
   readonly methods?: readonly string[] | undefined;
   /** Notifications that may wait; one more drops the oldest. At least 1. @defaultValue 1000 */

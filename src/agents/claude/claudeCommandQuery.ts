@@ -12,7 +12,7 @@ import type {
 } from './agentSdkTypes.ts';
 
 /** A `claude` that is run without the SDK. */
-export interface ClaudeCommand {
+interface ClaudeCommand {
   readonly command: string;
   /** Come before all others. */
   readonly args: readonly string[];

@@ -26,7 +26,7 @@ export interface ClaudeLink {
   close(): Promise<void>;
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly runtime: ProcessRuntime;
   readonly query: SdkQueryFunction;
   /** Names the child of the root supervisor. */

@@ -24,7 +24,7 @@ export interface RunningTurn extends AskingTurn {
 }
 
 /** Answer of Claude. */
-export interface ClaudeAnswer {
+interface ClaudeAnswer {
   readonly text: string;
   readonly usage: AgentUsage | undefined;
   readonly calls: AgentCalls | undefined;

@@ -16,7 +16,7 @@ export interface ClaudeProcess {
   kill(): void;
 }
 
-export interface ProcessSettings {
+interface ProcessSettings {
   /** Time between SIGTERM and SIGKILL, in ms. */
   readonly graceMs: number;
   /** Hears what it prints on stderr. */

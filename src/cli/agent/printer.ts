@@ -14,7 +14,7 @@ export interface Printer {
 }
 
 /** Options for the display of events. */
-export interface PrinterOptions {
+interface PrinterOptions {
   readonly json: boolean;
   /** Shows pieces of the answer as they come, those of an attempt that fails later included. */
   readonly streams: boolean;

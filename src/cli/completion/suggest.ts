@@ -9,7 +9,7 @@ import { firstOperand } from '../parse.ts';
 import { bareOptions } from '../run.ts';
 
 /** Suggestions for a word. */
-export interface Suggestions {
+interface Suggestions {
   readonly words: readonly Suggestion[];
   /** Names that the shell itself completes as well. */
   readonly also?: 'files' | 'directories' | 'commands' | undefined;

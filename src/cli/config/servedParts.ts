@@ -12,7 +12,7 @@ import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
 import { hasMembers, servedKeys, serversOf } from '../serve/whatIsServed.ts';
 
 /** Parts of a file about them. */
-export interface ServedParts {
+interface ServedParts {
   readonly servers: number;
   readonly problems: readonly ConfigProblem[];
   /** Variables that have to be set where the file is used. */

@@ -11,7 +11,7 @@ import { tokenIn } from '../tokenFile.ts';
 import { wrapLines } from '../wrap.ts';
 
 /** Arguments of `unwedge dashboard`. */
-export interface DashboardArgs {
+interface DashboardArgs {
   /** 0 for a free one. */
   readonly port: number;
   readonly 'read-only': boolean;

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /** Path of a program, or the fault with it. */
-export type FoundProgram =
+type FoundProgram =
   | { readonly ok: true; readonly path: string }
   /** `path`: of the file that cannot be run. */
   | { readonly ok: false; readonly why: 'missing' }

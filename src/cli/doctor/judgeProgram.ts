@@ -15,7 +15,7 @@ import type { DoctorWorld, Finding } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 
 /** A server or hook, what starts it, and what is wrong with that. */
-export interface JudgedProgram {
+interface JudgedProgram {
   /** As one of ours; undefined when it is none. */
   readonly own: OwnCommand | undefined;
   /** Words that are started; undefined where only the agent knows. */

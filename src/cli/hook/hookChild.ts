@@ -33,7 +33,7 @@ const killMs = 300;
 /** A hook that runs longer than most gets a guard, which would take longer to start than they run; in ms. */
 const guardedAfterMs = 250;
 
-export interface HookChildOptions {
+interface HookChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   /** Limit on the run since this process started, in ms, for what is known of the event and for what the hook itself asks. */
@@ -45,7 +45,7 @@ export interface HookChildOptions {
 }
 
 /** End of a hook, by itself or not. */
-export type HookEnd =
+type HookEnd =
   | { readonly how: 'exit'; readonly exitCode: number }
   | { readonly how: 'signal'; readonly signal: string }
   | { readonly how: 'timeout'; readonly limitMs: number }

@@ -12,7 +12,7 @@ import { admitRun, countAnswer, countFailure, type HookAdmission, hookSecrets, r
 import type { HookFailure } from './hookOutcome.ts';
 
 /** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
-export interface HookCircuit {
+interface HookCircuit {
   /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
   admit(leaseMs: () => number): Promise<HookAdmission>;
   /** The hook proved life. */
@@ -23,7 +23,7 @@ export interface HookCircuit {
   failed(failure: HookFailure, about: HookInput | undefined, admission: HookAdmission): Promise<string | undefined>;
 }
 
-export interface HookCircuitOptions {
+interface HookCircuitOptions {
   readonly name: string;
   /** Absolute path of the database, or `:memory:`: then nothing is kept. */
   readonly database: string;

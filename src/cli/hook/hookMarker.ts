@@ -7,7 +7,7 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
  * A failure writes its row first and then the marker. A success removes the marker first and then the row. So a row with failures always
  * has its marker, however the two meet.
  */
-export interface HookMarker {
+interface HookMarker {
   isThere(): boolean;
   /** Never throws: without a marker failures are forgotten, no more. */
   leave(): void;

@@ -21,7 +21,7 @@ export interface HookFailure {
 }
 
 /** A hook that ended: by itself, by a failure, or because this process was told to end. */
-export type HookOutcome =
+type HookOutcome =
   | { readonly is: 'answered' | 'ignored'; readonly exitCode: number }
   | { readonly is: 'failed'; readonly failure: HookFailure };
 

@@ -17,7 +17,7 @@ export type HookAdmission =
   | { readonly admitted: false; readonly retryAfterMs: number };
 
 /** Run of a hook, as its circuit knows it. */
-export interface HookRunName {
+interface HookRunName {
   /** Key of the circuit. */
   readonly key: string;
   /** Name of this process: holds the lease of a probe. */

@@ -9,7 +9,7 @@ const mostBytes = 1_048_576;
 const sessionEndMs = 60_000;
 
 /** The hook's command, as it was given to `unwedge hook`. */
-export interface WrappedHook {
+interface WrappedHook {
   readonly command: string;
 }
 

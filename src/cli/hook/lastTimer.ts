@@ -14,7 +14,7 @@ const mostReserve = 0.4;
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Facts for the firing of the last timer; they change as the run goes on. */
-export interface LastWords {
+interface LastWords {
   /** Name of the hook in the line. */
   name?: string | undefined;
   /** @defaultValue that of a guard that declines */

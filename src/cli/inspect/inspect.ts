@@ -15,7 +15,7 @@ import { quoted, sanitize, toJson } from '../sanitize.ts';
 import { wrapLines } from '../wrap.ts';
 
 /** Arguments of `unwedge inspect`. */
-export interface InspectArgs {
+interface InspectArgs {
   readonly attach: string | undefined;
   /** 0 for a free one. */
   readonly port: number;

@@ -4,7 +4,7 @@ import { isPinned, programOf } from './pinnedVersion.ts';
 import { wrapped } from './serverName.ts';
 
 /** A server's command, and where and with what it is started. */
-export interface IdentifiedCommand {
+interface IdentifiedCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -2,7 +2,7 @@ import { commandKey } from '../../policy/commandKey.ts';
 import { packageRun, wordAfter } from './packageRunner.ts';
 
 /** Sources of a name beside the words of the command. */
-export interface ServerSurroundings {
+interface ServerSurroundings {
   /** The name in the nearest `package.json` that has one, in the directory of this file or above it; the path may be relative. */
   readonly packageOf: (file: string) => string | undefined;
   /** The working directory. */

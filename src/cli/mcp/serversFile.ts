@@ -39,7 +39,7 @@ async function contentOf(text: string): Promise<unknown> {
 }
 
 /** The servers of a file that can be used, and what is said of the others and of names that had to change, a sentence each. */
-export interface FileServers {
+interface FileServers {
   readonly servers: readonly FileServer[];
   readonly notes: readonly string[];
 }
@@ -61,7 +61,7 @@ export function serversIn(file: string, content: unknown, env: Environment, hasO
 }
 
 /** The servers that can be used, and what is wrong with the others, or with all of them. */
-export interface JudgedServers {
+interface JudgedServers {
   readonly servers: readonly FileServer[];
   readonly problems: readonly { readonly name?: string; readonly says: string }[];
   /** Names that are not what they are in the file, a sentence each. */

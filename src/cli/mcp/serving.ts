@@ -27,7 +27,7 @@ export interface Served {
 }
 
 /** Servers behind clients, at work. */
-export interface Serving {
+interface Serving {
   /** Serves one more client. */
   readonly open: OpenServer;
   /** Answers to commands of other processes beside the usual, or in its place. */

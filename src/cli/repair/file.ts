@@ -10,7 +10,7 @@ import { replaceFile, writeNew } from './replace.ts';
 import { repairLog } from './sessionFile.ts';
 
 /** Target of the result. */
-export type Target = 'nowhere' | 'in-place' | { readonly out: string };
+type Target = 'nowhere' | 'in-place' | { readonly out: string };
 
 /** Findings in a file, and their repair. */
 export interface FileRepair extends TranscriptReport {

@@ -7,7 +7,7 @@ export interface Sink {
 }
 
 /** Our own stdout and stderr. */
-export interface Streams {
+interface Streams {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
 }

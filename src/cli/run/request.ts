@@ -40,7 +40,7 @@ export interface RunPlan {
 }
 
 /** Terminals among our streams. */
-export interface Terminals {
+interface Terminals {
   readonly stdin: boolean;
   readonly stdout: boolean;
 }

@@ -37,7 +37,7 @@ const lockWaitMs = 1000;
 const lightClock = loopClock(() => process.uptime() * 1000);
 
 /** Surroundings of a run. */
-export interface RunSurroundings {
+interface RunSurroundings {
   readonly env: Environment;
   /** Has the run told of from here on. Rejects when that cannot be. */
   readonly telemetry: (registry: Registry) => Promise<Telemetry>;

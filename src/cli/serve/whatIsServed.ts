@@ -12,7 +12,7 @@ import type { ServeArgs } from './options.ts';
 export const servedKeys: readonly string[] = ['mcpServers', 'agents', 'hooks'];
 
 /** Parts that are served, and their file. */
-export interface WhatIsServed extends Served {
+interface WhatIsServed extends Served {
   /** The file that it stands in. */
   readonly file: string;
   /** Keys of the file that nobody reads, a sentence each. */

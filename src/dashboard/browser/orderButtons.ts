@@ -1,7 +1,7 @@
 import type { OrderName } from '../../policy/operatorOrder.ts';
 
 /** Texts of the two buttons of a question; neither may be taken for the other where the order ends something. */
-export interface ButtonTexts {
+interface ButtonTexts {
   readonly doText?: string;
   readonly keepText?: string;
 }

@@ -4,7 +4,7 @@ import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../sessions/why.t
 import type { GlyphName, Tone } from './glyphs.ts';
 
 /** Look of a piece of a row: `mail` in the mailbox, `back` waits, `syn` a result that unwedge made. */
-export type Look = 'mail' | 'turn' | 'fail' | 'good' | 'back' | 'run' | 'ask' | 'held' | 'syn' | 'none';
+type Look = 'mail' | 'turn' | 'fail' | 'good' | 'back' | 'run' | 'ask' | 'held' | 'syn' | 'none';
 
 export interface Segment {
   readonly look: Look;

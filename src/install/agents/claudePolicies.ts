@@ -5,13 +5,13 @@ import { claudeDirectory } from './claudeDirectory.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** A rule about servers, and the file that it stands in. */
-export interface ClaudePolicy {
+interface ClaudePolicy {
   readonly path: string;
   readonly rule: Json;
 }
 
 /** A server that a plugin brings. */
-export interface PluginServer {
+interface PluginServer {
   /** As `market/plugin`. */
   readonly plugin: string;
   /** Its command and arguments, as far as they are given. */
@@ -21,7 +21,7 @@ export interface PluginServer {
 }
 
 /** A settings file of Claude Code, and what is in it. */
-export interface ClaudeSettings {
+interface ClaudeSettings {
   readonly path: string;
   /** True where nobody but an administrator can change it. */
   readonly isManaged: boolean;

@@ -27,7 +27,7 @@ export interface ApprovalReply {
 export type ApprovalHandler = (request: ApprovalRequest, context: { readonly signal: AbortSignal }) => unknown;
 
 /** Hears of an answer that came after its question had ended. */
-export type LateAnswer = (input: ApprovalInput, answer: ApprovalDecision | 'none') => void;
+type LateAnswer = (input: ApprovalInput, answer: ApprovalDecision | 'none') => void;
 
 /** {@link approvalMachine} with the user's handler in its slot. */
 export function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {

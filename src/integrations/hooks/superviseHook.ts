@@ -24,7 +24,7 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 const commandHookModule = lateModule(() => import('./commandHook.ts'));
 
 /** A hook whose options have been checked. */
-export interface CheckedHook {
+interface CheckedHook {
   readonly name: string;
   readonly event: string;
   readonly handler: HookHandler | CheckedCommand;
@@ -57,7 +57,7 @@ export const hookCommandKeys = {
 } satisfies KeysOf<HookCommand>;
 
 /** {@link HookCommand}, checked. */
-export type CheckedCommand = Values<typeof hookCommandKeys>;
+type CheckedCommand = Values<typeof hookCommandKeys>;
 
 /** @throws TypeError or RangeError that names the first wrong option and its value. */
 export function checkHook(

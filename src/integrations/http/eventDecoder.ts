@@ -7,7 +7,7 @@ import { type ServerSentEvent, ServerSentEventParser } from '../../streams/serve
 import type { EventRules } from '../../streams/eventRules.ts';
 
 /** Options for reading the events of one stream. */
-export interface EventDecoderOptions {
+interface EventDecoderOptions {
   readonly rules: EventRules;
   /** Longest data of one event, in bytes. */
   readonly maxBytes: number;

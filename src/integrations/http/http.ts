@@ -18,7 +18,7 @@ import { serverOf } from './serverOf.ts';
 const readStreamModule = lateModule(() => import('./readStream.ts'));
 
 /** An HTTP API: where its calls go, and what answers those whose answer is read as it comes. */
-export interface SupervisedHttp<P extends HttpParse> {
+interface SupervisedHttp<P extends HttpParse> {
   readonly path: CallPath<HttpRequest, HttpAnswer<P>>;
   readonly streamedBy: StreamedBy;
 }

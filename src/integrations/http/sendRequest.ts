@@ -12,7 +12,7 @@ import { dropBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../redaction/requestSecrets.ts';
 
 /** Settings for sending requests of one integration. */
-export interface Sending {
+interface Sending {
   readonly options: Pick<CheckedHttp, 'fetch' | 'redirect'>;
   readonly clock: Clock;
   readonly kept: KeptConnections;

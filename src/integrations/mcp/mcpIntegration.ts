@@ -29,7 +29,7 @@ export type ToolsOptions = Pick<CallOptions<never, never>, 'signal' | 'overallMs
 
 const listKeys = { signal, overallMs: duration() } satisfies KeysOf<ToolsOptions>;
 
-export interface McpIntegrationParts {
+interface McpIntegrationParts {
   readonly path: CallPath<McpRequest, McpAnswer>;
   readonly list: ToolList;
   readonly tools: Tools;

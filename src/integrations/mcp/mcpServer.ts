@@ -72,13 +72,13 @@ const callingKeys = {
 };
 
 /** Options of any MCP server, wherever it is. */
-export interface McpCallingOptions extends Given<typeof callingKeys> {}
+interface McpCallingOptions extends Given<typeof callingKeys> {}
 
 /** The options of an MCP server that is run as a process. */
-export const mcpKeys = { ...mcpServerKeys, ...callingKeys };
+const mcpKeys = { ...mcpServerKeys, ...callingKeys };
 
 /** The options of a remote MCP server. */
-export const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys };
+const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys };
 
 /** The options of an MCP server that is reached by a transport. */
 const transportMcpKeys = { ...transportKeys, ...callingKeys };
@@ -97,7 +97,7 @@ function isConnected(options: AnyMcpOptions): options is TransportMcpOptions {
 }
 
 /** An MCP server under a runtime, and what sessions need of it. */
-export interface SupervisedMcp {
+interface SupervisedMcp {
   readonly integration: McpIntegration;
   readonly path: CallPath<McpRequest, McpAnswer>;
   readonly tools: Tools;

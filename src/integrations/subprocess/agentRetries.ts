@@ -9,7 +9,7 @@ import { boundCodexRetries, codexConfigFiles } from '../../protocol/codexRetries
 import type { SubprocessOptions } from './subprocessOptions.ts';
 
 /** Arguments that an agent is to be run with, and whether it repeats failed requests by itself all the same. */
-export interface BoundedRun {
+interface BoundedRun {
   readonly args: readonly string[];
   readonly env: SubprocessInput['env'];
   readonly retriesItself: boolean | undefined;

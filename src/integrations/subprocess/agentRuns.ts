@@ -32,7 +32,7 @@ export interface RunResult extends ProcessExit {
 }
 
 /** An attempt, ready to be started. */
-export interface PreparedRun {
+interface PreparedRun {
   /** Changes that the prompt and the agent make to the command. */
   readonly input: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>;
   /** True where it tells its own signs of life: what it prints besides is none. */
@@ -49,7 +49,7 @@ export interface AgentLeft extends Left {
 }
 
 /** Rules for repeating runs of a command. */
-export interface Repeating {
+interface Repeating {
   /** That of the integration: what would be tried again. */
   readonly retry: RetryPolicy;
   /** True where another attempt was asked for whatever the ones before did. @defaultValue false */

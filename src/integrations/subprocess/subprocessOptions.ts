@@ -57,7 +57,7 @@ export interface SubprocessOptions
     Given<typeof ownSubprocessKeys> {}
 
 /** {@link SubprocessOptions}, checked but for the policy, which is left to the one who resolves it. */
-export type CheckedSubprocess = Values<typeof subprocessKeys>;
+type CheckedSubprocess = Values<typeof subprocessKeys>;
 
 /** @throws TypeError or RangeError that names the first wrong option and its value. */
 export function checkSubprocessOptions(name: string, options: SubprocessOptions): CheckedSubprocess {

@@ -11,7 +11,7 @@ import { lateModule } from '../../actors/process/lateModule.ts';
 const processModule = lateModule(() => import('../../actors/process/process.ts'));
 
 /** An attempt of a subprocess integration. */
-export interface ProcessRun {
+interface ProcessRun {
   /** Names the child of the root supervisor; unique. */
   readonly id: string;
   readonly input: SubprocessInput;

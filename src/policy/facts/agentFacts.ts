@@ -91,14 +91,14 @@ export interface AgentFacts {
 }
 
 /** Fields that the facts of one connection to an app-server have in common. */
-export interface CodexFact {
+interface CodexFact {
   integration: string;
   /** Counts the connections of the integration, from 1. */
   connection: number;
 }
 
 /** Fields that the facts of one question of Codex have in common. */
-export interface CodexApprovalFact extends CodexFact {
+interface CodexApprovalFact extends CodexFact {
   /** Id of the protocol; numbers start at 0. */
   request: number | string;
   kind: string;

@@ -40,14 +40,14 @@ export interface AlertFacts {
 }
 
 /** Fields that the facts of one alert have in common. */
-export interface AlertFact {
+interface AlertFact {
   /** Name of each episode of an integration. */
   alert: string;
   integration: string;
 }
 
 /** Fields in which an alert and its all-clear say where they come from: what somebody who is woken has to know. */
-export interface LocatedAlertFact extends AlertFact {
+interface LocatedAlertFact extends AlertFact {
   /** The machine. */
   host: string;
   pid: number;

@@ -64,7 +64,7 @@ export interface WorkflowBackendFact extends WorkflowFact {
 }
 
 /** An item of a plan as it is told. */
-export interface PlannedItem {
+interface PlannedItem {
   id: string;
   action: string;
   dependencies: readonly string[];

@@ -9,7 +9,7 @@ export type ItemEvent =
  * Takes out what a retried stream says again: Codex tells the items of each of its attempts, under ids of their own. What differs
  * from what was said before is told.
  */
-export interface ItemReplay {
+interface ItemReplay {
   /** Codex asks the model again: what it says next may be what it said already. */
   retrying(): void;
   /** A request to the model went well: what it said is not said again. */

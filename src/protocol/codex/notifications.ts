@@ -11,7 +11,7 @@ export interface CodexTurnError {
 }
 
 /** Tokens as the protocol counts them. */
-export interface CodexTokenCounts {
+interface CodexTokenCounts {
   readonly input: number;
   readonly cachedInput: number;
   readonly output: number;
@@ -20,7 +20,7 @@ export interface CodexTokenCounts {
 }
 
 /** Thread and turn of a notification; either may be absent. */
-export interface CodexAddress {
+interface CodexAddress {
   readonly thread: string | undefined;
   readonly turn: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { recordIn, textIn } from '../agentReport.ts';
 
 /** A command that Codex keeps running, by its item and by Codex's own number of it, which is no pid. */
-export interface CodexTerminal {
+interface CodexTerminal {
   readonly item: string;
   readonly processId: string;
 }

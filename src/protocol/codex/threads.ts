@@ -2,7 +2,7 @@ import { recordIn, textIn } from '../agentReport.ts';
 import { readTurnError } from './notifications.ts';
 
 /** A thread as a list has it. */
-export interface ThreadSummary {
+interface ThreadSummary {
   readonly id: string;
   readonly preview: string;
   readonly cwd: string | undefined;
@@ -11,7 +11,7 @@ export interface ThreadSummary {
 }
 
 /** A thread as an answer about it alone has it. */
-export interface ThreadRecord {
+interface ThreadRecord {
   readonly id: string;
   readonly turns: readonly TurnRecord[];
 }

@@ -1,5 +1,5 @@
 /** Options for the lines of a byte stream that is passed on. */
-export interface ByteLinesOptions {
+interface ByteLinesOptions {
   /** Longest line, in bytes without its end. */
   readonly maxBytes: number;
   /** Gets every line as its bytes came, its end included; a last line without one gets it. */
@@ -9,7 +9,7 @@ export interface ByteLinesOptions {
 }
 
 /** Cuts a byte stream into lines without touching their bytes, in time and memory linear in the longest line. */
-export interface ByteLines {
+interface ByteLines {
   push(chunk: Buffer): void;
   /** The stream has ended: what is left is the last line. */
   end(): void;

@@ -1,5 +1,5 @@
 /** A message that began in the middle of a line, and what stood before it. */
-export interface GluedMessage {
+interface GluedMessage {
   readonly noise: string;
   readonly value: object;
 }

@@ -20,7 +20,7 @@ const lists: ReadonlyMap<string, { readonly items: string; readonly changed: str
 const mostPages = 100;
 
 /** A page of a list as the client saw it. */
-export interface SeenPage {
+interface SeenPage {
   readonly digest: string;
   /** The cursor of the next page; undefined when it was the last. */
   readonly next: string | undefined;

@@ -29,13 +29,13 @@ export interface McpAnswer {
   readonly flaw: string | undefined;
 }
 
-export interface McpBatch {
+interface McpBatch {
   readonly kind: 'batch';
   readonly items: readonly McpMessage[];
 }
 
 /** JSON that is no message of JSON-RPC (`foreign`), or no JSON (`garbage`). */
-export interface McpStranger {
+interface McpStranger {
   readonly kind: 'foreign' | 'garbage';
 }
 

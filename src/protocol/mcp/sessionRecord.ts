@@ -5,13 +5,13 @@ import { fieldsOf, type McpParams, type McpRequest } from './message.ts';
 import { isModern } from './methods.ts';
 
 /** A request that a new server has to be sent before it is as the old one was. */
-export interface Replayed {
+interface Replayed {
   readonly method: string;
   readonly params: McpParams;
 }
 
 /** Greeting of a new server: by the handshake of the client, by a request of the stateless era, or not at all. */
-export type Greeting =
+type Greeting =
   | { readonly era: 'legacy'; readonly initialize: Replayed }
   | { readonly era: 'modern'; readonly discover: Replayed }
   | { readonly era: 'unknown' };

@@ -10,7 +10,7 @@ const detailsField = 'unwedge/failure';
 const reconciledField = 'unwedge/reconciled';
 
 /** A request that is answered in place of its server. */
-export interface Unanswered {
+interface Unanswered {
   readonly id: McpId;
   readonly method: string;
   /** True where it is of the era without a handshake. */

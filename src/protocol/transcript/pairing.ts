@@ -9,7 +9,7 @@ export type Entry<C extends Call, R extends Result> =
   | { readonly call?: undefined; readonly result?: undefined };
 
 /** Fate of calls and results. */
-export interface Pairs<C extends Call, R extends Result> {
+interface Pairs<C extends Call, R extends Result> {
   /** The one result of each call that has one. */
   readonly kept: ReadonlyMap<C, R>;
   /** Other results that were really given to the call of a result: they are joined to that one. */

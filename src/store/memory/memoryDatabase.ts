@@ -16,7 +16,7 @@ const maxEvents = 10_000;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A message with its state. */
-export interface MemoryMessage extends Mutable<MessageRow> {
+interface MemoryMessage extends Mutable<MessageRow> {
   state: 'waiting' | 'taken' | 'over';
   /** True where it is over without a turn. */
   dropped: boolean;

@@ -20,7 +20,7 @@ type Taken =
   | { readonly held: false; readonly session: MemorySession; readonly recovered: Recovered };
 
 /** Surroundings that the sessions of every runtime on one memory share. */
-export interface MemorySessionScope {
+interface MemorySessionScope {
   readonly database: MemoryDatabase;
   readonly queue: WriteQueue<MemoryWrite>;
   readonly record: (fact: Told<Fact>) => void;

@@ -18,7 +18,7 @@ import { MemoryRates } from './memoryRates.ts';
 import { MemoryStatistics } from './memoryStatistics.ts';
 import { MemorySessions } from './memorySessions.ts';
 
-export interface MemoryStoreOptions extends OutageParts {
+interface MemoryStoreOptions extends OutageParts {
   /** Place where it was asked to be. */
   readonly path: string;
   /** True where it stands in for a file. @defaultValue false */

@@ -4,7 +4,7 @@ import { lateModule } from '../../process/lateModule.ts';
 const eventsModule = lateModule(() => import('../../../streams/serverSentEvents.ts'));
 
 /** Handlers for the events of one response. */
-export interface EventStreamHandlers {
+interface EventStreamHandlers {
   /** Longest data of one event, in bytes. */
   readonly maxBytes: number;
   readonly onEvent: (event: ServerSentEvent) => void;

@@ -5,7 +5,7 @@ import { refusalText } from './httpFailure.ts';
 import type { StandingHost } from './standingStream.ts';
 
 /** A `subscriptions/listen`, and what it needs of its link. */
-export interface Listening {
+interface Listening {
   readonly link: Pick<StandingHost, 'clock' | 'random' | 'maxMessageBytes' | 'flow' | 'isAlive'>;
   readonly request: McpRequest;
   readonly open: (signal: AbortSignal) => Promise<Response>;

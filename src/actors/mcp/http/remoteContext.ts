@@ -10,7 +10,7 @@ import { Requester } from './requester.ts';
 const mostTokens = 10;
 
 /** A handshake that was made to find out whether a session is gone, and the session that began with it. */
-export interface KeptGreeting {
+interface KeptGreeting {
   readonly params: McpParams;
   /** The server's answer. */
   readonly text: string;

@@ -7,7 +7,7 @@ import { brokenFacts, type FailureScope, refusalText, statusFacts } from './http
 import { namesSession } from './sessionDoubt.ts';
 
 /** An HTTP request to a server. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** @defaultValue the endpoint */
   readonly url?: string | undefined;

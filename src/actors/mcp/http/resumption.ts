@@ -5,7 +5,7 @@ import { dropBody } from '../../../streams/readBody.ts';
 import { isEventStream } from './eventStream.ts';
 
 /** Ways to go on with the stream of an answer that broke off. */
-export interface Resumption {
+interface Resumption {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Asks for what follows an event. */

@@ -21,7 +21,7 @@ export interface Refusal {
  */
 export type SessionSign = 'alive' | 'gone' | 'refused' | 'silent';
 
-export interface SessionDoubtOptions {
+interface SessionDoubtOptions {
   readonly clock: Clock;
   /** Asks in the session, within a limit. Never rejects. */
   readonly ask: () => Promise<SessionSign>;

@@ -4,7 +4,7 @@ import type { Issuer } from './signInRecord.ts';
 import type { TokenRequest } from './tokenRequest.ts';
 
 /** Issuer of tokens for a server, and what is asked for. */
-export interface FoundIssuer {
+interface FoundIssuer {
   readonly issuer: Issuer;
   /** Scope that the server wants of a token, by its challenge or its metadata. */
   readonly scope?: string | undefined;

@@ -5,7 +5,7 @@ import { SignInFile } from './signInFile.ts';
 import type { signInKeys } from './signInOptions.ts';
 import { TokenKeeper } from './tokenKeeper.ts';
 
-export interface RemoteSignInHost {
+interface RemoteSignInHost {
   readonly clock: Clock;
   /** Directory of the tokens unless the options say. */
   readonly directory: string;

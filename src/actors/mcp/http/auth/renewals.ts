@@ -24,7 +24,7 @@ export const byRefreshToken: Renewal = {
 };
 
 /** A program that has an account of its own. */
-export interface ClientCredentials {
+interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;

@@ -30,7 +30,7 @@ export interface SignInRequest {
 }
 
 /** End of a sign-in. */
-export type SignInEnd =
+type SignInEnd =
   | { readonly ok: true; readonly issuer: string; readonly expiresAt?: number | undefined; readonly renews: boolean }
   | { readonly ok: false; readonly message: string };
 

@@ -26,7 +26,7 @@ export interface Renewal {
   renew(record: SignInRecord, request: TokenRequest): Promise<RenewedTokens>;
 }
 
-export interface TokenKeeperOptions {
+interface TokenKeeperOptions {
   readonly clock: Clock;
   readonly file: SignInFile;
   readonly renewal: Renewal;
