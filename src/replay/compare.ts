@@ -38,9 +38,10 @@ function isCall(step: ReplayStep | undefined): boolean {
   return step !== undefined && !/^(?:circuit of|session) /.test(step.of);
 }
 
+/** Those of one subject stay in the order in which they were told: a machine may set its clock back. */
 function bySubject(steps: readonly ReplayStep[]): ReadonlyMap<string, readonly ReplayStep[]> {
   const all = new Map<string, ReplayStep[]>();
-  for (const step of steps.toSorted((one, other) => one.atMs - other.atMs)) {
+  for (const step of steps) {
     const known = all.get(step.of);
     if (known === undefined) all.set(step.of, [step]);
     else known.push(step);

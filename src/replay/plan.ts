@@ -1,7 +1,11 @@
 import type { AttemptRow, CallEndRow, FlightOfCall, FlightRow, InputRow } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
+import { isRated } from '../policy/ratePolicy.ts';
 import { type Incident, type IncidentIntegration, type IncidentRecord, rowsIn } from '../incident/incident.ts';
+
+/** Most that things of one moment are apart on record, in ms: events are kept to a whole one. */
+export const sameMs = 1;
 
 /** A call as it was recorded. Times are ms from the begin of the replay. */
 export interface PlannedCall {
@@ -20,6 +24,10 @@ export interface PlannedCall {
   readonly isPending: boolean;
   /** Time when it was last told of as under way. */
   readonly pendingAt: number | undefined;
+  /** It took the place of another call of its scope. */
+  readonly replaces: boolean;
+  /** It was cancelled before anything could begin. */
+  readonly cameCancelled: boolean;
 }
 
 export interface PlannedAttempt {
@@ -70,12 +78,12 @@ export function plansOf({ integrations }: Incident, origin: number): readonly In
     const last = each.records.at(-1);
     if (each.kept === undefined || last === undefined) return [];
     // Clocks of a machine differ by a ms: what a record holds had happened when it was written.
-    const until = rowsIn([each]).reduce((latest, row) => Math.max(latest, endOf(row)), last.at);
+    const until = rowsIn([each]).reduce((latest, row) => Math.max(latest, endOfRow(row)), last.at);
     return [planOf(each, each.kept, until - origin, origin)];
   });
 }
 
-function endOf(row: FlightRow): number {
+function endOfRow(row: FlightRow): number {
   return 'endedAt' in row ? row.endedAt : row.at;
 }
 
@@ -98,13 +106,20 @@ function planOf(
   const calls = [...rows]
     .toSorted(([one], [other]) => one - other)
     .flatMap(([number, own]) => callOf({ name, policy, number, rows: own, origin }) ?? []);
+  const replacers = replacersOf(calls);
   return {
     name,
     policy,
     hasOwnRate: false,
     isShared: isShared === true,
     traits,
-    calls: calls.filter(({ about }) => about.isProbe !== true),
+    calls: calls
+      .filter(({ about }) => about.isProbe !== true)
+      .map((call) => ({
+        ...call,
+        replaces: replacers.has(call),
+        cameCancelled: !isRated(policy.rate) && cameCancelled(call, calls),
+      })),
     probes: calls.filter(({ about }) => about.isProbe === true),
     inputs,
     draws,
@@ -114,6 +129,35 @@ function planOf(
     ),
     until,
   };
+}
+
+/** Finds when a call ended by itself; `Infinity` where nobody knows: one that was cancelled may have ended with its turn. */
+export function endOf({ end, attempts, isPending }: PlannedCall): number {
+  if (end !== undefined) return end.failure.kind === 'cancelled' ? Number.POSITIVE_INFINITY : end.at;
+  return isPending ? Number.POSITIVE_INFINITY : ([...attempts.values()].at(-1)?.endedAt ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Tells whether a call was cancelled before it could begin: what it waited for is not on record, and its place was missed by nobody. One that stood in a queue
+ * or held a scope has others refused meanwhile; one that waited for a rate limit is kept by that.
+ */
+function cameCancelled({ arrivedAt, end }: PlannedCall, calls: readonly PlannedCall[]): boolean {
+  if (end?.failure.kind !== 'cancelled' || end.failure.reason === 'replaced' || end.attempts > 0) return false;
+  return !calls.some(
+    ({ end: other }) => other?.failure.kind === 'too_many_requests' && other.at >= arrivedAt && other.at <= end.at,
+  );
+}
+
+/** Finds the calls that took the place of another one of their scope: each the last that had come when the other was ended for it. */
+function replacersOf(calls: readonly PlannedCall[]): ReadonlySet<PlannedCall> {
+  const found = calls.map(({ number, about, end }) =>
+    end?.failure.reason === 'replaced'
+      ? calls.findLast(
+          (each) => each.number > number && each.about.scope === about.scope && each.arrivedAt <= end.at + sameMs,
+        )
+      : undefined,
+  );
+  return new Set(found.filter((call) => call !== undefined));
 }
 
 type RowsOfCall = { readonly row: Exclude<FlightRow, InputRow>; readonly record: IncidentRecord }[];
@@ -157,6 +201,8 @@ function callOf({ name, policy, number, rows, origin }: CallParts): PlannedCall 
     attempts,
     end,
     pendingAt: pendingAtOf(rows, origin),
+    replaces: false,
+    cameCancelled: false,
     isPending: end === undefined && last?.end !== 'answered',
   };
 }

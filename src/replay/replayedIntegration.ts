@@ -196,7 +196,8 @@ function settingsOf(call: PlannedCall, attemptsMade: () => number): CallSettings
     label,
     session,
     scope,
-    signal: undefined,
+    replace: call.replaces,
+    signal: call.cameCancelled ? AbortSignal.abort() : undefined,
     fallback: hasFallback === true ? () => fallBack(end?.end === 'fell_back') : undefined,
     stream: isStream === true ? streamOf(call, attemptsMade) : undefined,
   };

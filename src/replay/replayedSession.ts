@@ -7,7 +7,7 @@ import { SupervisedSession } from '../sessions/session.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import type { Turn } from '../sessions/turn.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
-import type { PlannedCall } from './plan.ts';
+import { endOf, type PlannedCall, sameMs } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 import type { PlannedFiring, PlannedTurn, SessionPlan } from './sessionPlan.ts';
 
@@ -18,9 +18,6 @@ export interface SessionSurroundings {
   readonly root: RootSupervisor;
   readonly integrations: ReadonlyMap<string, ReplayedIntegration>;
 }
-
-/** Events are kept to a whole ms. */
-const sameMs = 1;
 
 /** A session in the replay: the real mailbox, turns and watchdog; its handler makes the calls that were made, and ends or hangs as it did. */
 export class ReplayedSession {
@@ -64,38 +61,28 @@ export class ReplayedSession {
     this.#session.close();
   }
 
-  #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
-    const awaited: Promise<unknown>[] = [];
+  async #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
     const results = new Map<PlannedCall, Promise<unknown>>();
-    const make = (call: PlannedCall): void => {
-      const result = this.#call(call, turn, planned.endedAt);
-      if (result === undefined) return;
-      results.set(call, result);
-      if (endOf(call) <= planned.endedAt + sameMs) awaited.push(result);
-    };
     for (const call of planned.calls) {
-      this.#at(call.arrivedAt, () => {
-        // It came with the end of another one: it was made when that was over.
-        const before = [...results].filter(([other]) => endOf(other) === call.arrivedAt).map(([, result]) => result);
-        if (before.length === 0) make(call);
-        else void Promise.allSettled(before).then(() => make(call));
-      });
+      // It came with the end of another one: it was made when that was over.
+      const before = [...results].filter(([other]) => endOf(other) === call.arrivedAt).map(([, result]) => result);
+      results.set(
+        call,
+        this.#until(call.arrivedAt)
+          .then(() => Promise.all(before))
+          .then(() => this.#call(call, turn, planned.endedAt)),
+      );
     }
     this.#touch(planned, turn);
-    return new Promise((resolve, reject) => {
-      const end = async (): Promise<void> => {
-        // Calls that had ended before it are waited for: both may have come within the same ms.
-        await Promise.all(awaited);
-        if (planned.ok) resolve(undefined);
-        else reject(new Error(planned.error ?? 'the turn failed'));
-      };
-      if (Number.isFinite(planned.endedAt) && planned.stalledAt === undefined)
-        this.#at(planned.endedAt, () => void end());
-      // A turn that was told to end may have ended then.
-      turn.signal.addEventListener('abort', () => {
-        if (Number.isFinite(planned.endedAt) && !planned.isLeft) this.#at(planned.endedAt, () => void end());
-      });
-    });
+    // A turn that was told to end may have ended then.
+    const isTold = planned.stalledAt !== undefined;
+    if (isTold) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+    if (!Number.isFinite(planned.endedAt) || (isTold && planned.isLeft)) return new Promise(() => undefined);
+    await this.#until(planned.endedAt);
+    // Calls that had ended before it are waited for: both may have come within the same ms.
+    await Promise.all([...results].flatMap(([call, result]) => (endOf(call) <= planned.endedAt ? [result] : [])));
+    if (planned.ok) return undefined;
+    throw new Error(planned.error ?? 'the turn failed');
   }
 
   #call(call: PlannedCall, turn: Turn, turnEndsAt: number): Promise<unknown> | undefined {
@@ -108,13 +95,14 @@ export class ReplayedSession {
     const isEarlier = end !== undefined && end.at < turnEndsAt - sameMs;
     const isCallers = end?.failure.kind === 'cancelled' && (isEarlier || end.failure.reason === undefined);
     if (isCallers) this.#at(end.at, () => controller.abort(new Error(end.failure.message)));
+    if (call.cameCancelled) controller.abort();
     if (turn.signal.aborted) return undefined;
     return turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
       effect: call.about.effect,
       signal: controller.signal,
       // The call path has 1 ms more than the watchdog.
       ...(isLong && Number.isFinite(overallMs) && { longRunningMs: overallMs - 1 }),
-      ...(call.about.scope !== undefined && { scope: call.about.scope }),
+      ...(call.about.scope !== undefined && { scope: call.about.scope, replace: call.replaces }),
     });
   }
 
@@ -128,16 +116,13 @@ export class ReplayedSession {
     if (stalledAt !== undefined && lastAt > startedAt) this.#at(lastAt, turn.touch);
   }
 
+  #until(at: number): Promise<void> {
+    return new Promise((resolve) => this.#at(at, resolve));
+  }
+
   #at(at: number, run: () => void): void {
     this.#clock.setTimeout(run, Math.max(0, at - this.#clock.now()));
   }
-}
-
-/** Finds when a call ended; `Infinity` where nobody knows. */
-function endOf({ end, attempts, isPending }: PlannedCall): number {
-  // A call that was cancelled may have ended with its turn.
-  if (end !== undefined) return end.failure.kind === 'cancelled' ? Number.POSITIVE_INFINITY : end.at;
-  return isPending ? Number.POSITIVE_INFINITY : ([...attempts.values()].at(-1)?.endedAt ?? Number.POSITIVE_INFINITY);
 }
 
 const noOrders = 'A replay takes no orders.';

@@ -1,6 +1,6 @@
 import type { Incident, IncidentEvent } from '../incident/incident.ts';
 import type { SessionLimits } from '../policy/flight.ts';
-import type { IntegrationPlan, PlannedCall } from './plan.ts';
+import { endOf, type IntegrationPlan, type PlannedCall, sameMs } from './plan.ts';
 
 /** A session as it is played: its turns and the tool calls of each. Times are ms from the begin of the replay. */
 export interface SessionPlan {
@@ -51,17 +51,20 @@ export function sessionPlanOf(
   const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
   const started = own.filter(({ type }) => type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
-  // Turns follow each other: a call is of the one that began last. Events are kept to a whole ms. A call that came before all of them is of a turn whose
-  // begin is not on record, and is played without it.
-  const turnOfCall = ({ arrivedAt }: PlannedCall): number => starts.findLastIndex((at) => at <= arrivedAt + 1);
-  const turns = started.map((event, index) =>
-    turnOf(
-      event,
-      own,
-      calls.filter((call) => turnOfCall(call) === index),
-      origin,
-    ),
-  );
+  // The id of a call tells its turn. Where that was masked, it is of the turn that began last; one whose turn is not on record is played without it.
+  const turnOfCall = ({ about, arrivedAt }: PlannedCall): number => {
+    const told = /-(\d+)-\d+$/.exec(about.sessionCall ?? '')?.[1];
+    return told === undefined
+      ? starts.findLastIndex((at) => at <= arrivedAt + sameMs)
+      : started.findIndex(({ metadata }) => metadata['turn'] === Number(told));
+  };
+  // They began in this order, also where the machine set its clock back meanwhile.
+  let lastStart = 0;
+  const turns = started.map((event, index) => {
+    lastStart = Math.max(lastStart, event.at - origin);
+    const ofTurn = calls.filter((call) => turnOfCall(call) === index);
+    return { ...turnOf(event, own, ofTurn, origin), startedAt: lastStart };
+  });
   const firings = fired.map(({ at }) => at - origin);
   return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
 }
@@ -94,13 +97,16 @@ function turnOf(
     );
   const ended = find('turn_ended');
   const stalled = find('watchdog_fired', 'turn');
-  const startedAt = at - origin;
-  const endedAt = ended === undefined ? Number.POSITIVE_INFINITY : ended.at - origin;
+  // The clocks of events and of calls differ by some ms: what its calls came to by themselves came before its end.
+  const endedAt = calls
+    .flatMap((call) => [call.arrivedAt, endOf(call)])
+    .filter(Number.isFinite)
+    .reduce((last, time) => Math.max(last, time), ended === undefined ? Number.POSITIVE_INFINITY : ended.at - origin);
   const error = ended?.metadata['error'];
   return {
     number: Number(turn),
     kind: String(kind),
-    startedAt,
+    startedAt: at - origin,
     endedAt,
     ok: ended?.metadata['ok'] === true,
     error: typeof error === 'string' ? error : undefined,

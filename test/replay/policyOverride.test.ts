@@ -22,6 +22,8 @@ function planOf(input: PolicyInput): IntegrationPlan {
     end: undefined,
     isPending: false,
     pendingAt: undefined,
+    replaces: false,
+    cameCancelled: false,
   };
   const none = { calls: [call], probes: [], inputs: [], draws: [] };
   return { name: 'kb', policy, hasOwnRate: false, isShared: false, traits: {}, from: 0, until: 0, ...none };
