@@ -7,13 +7,6 @@ interface SaidTurn {
   readonly answer: string;
 }
 
-/** Notes of a turn that was not answered. */
-interface TurnNotes {
-  readonly take: (event: AgentEvent) => void;
-  /** Returns all that was done, one line each. */
-  lines(): readonly string[];
-}
-
 /** Turns that are remembered for another agent, and characters of each prompt, answer and line. */
 const mostTurns = 20;
 const longestPart = 4000;
@@ -21,36 +14,33 @@ const mostTools = 50;
 const longestLine = 200;
 
 /** Turns so far, for a backend that has not heard them. Bounded: the oldest is given up first. */
-interface SaidSoFar {
-  add(turn: SaidTurn): void;
-  /** Turns in all, those that were given up included. */
-  readonly count: number;
-  /** Returns those from the n-th on, from 0. */
-  since(index: number): readonly SaidTurn[];
-}
-
-export function createSaidSoFar(): SaidSoFar {
+export function createSaidSoFar() {
   const turns: SaidTurn[] = [];
   let count = 0;
   return {
-    add({ prompt, answer }) {
+    add({ prompt, answer }: SaidTurn): void {
       count++;
       turns.push({ prompt: shorten(prompt, longestPart), answer: shorten(answer, longestPart) });
       if (turns.length > mostTurns) turns.shift();
     },
-    get count() {
+    /** Turns in all, those that were given up included. */
+    get count(): number {
       return count;
     },
-    since: (index) => turns.slice(Math.max(0, index - (count - turns.length))),
+    /** Returns those from the n-th on, from 0. */
+    since: (index: number): readonly SaidTurn[] => turns.slice(Math.max(0, index - (count - turns.length))),
   };
 }
 
-/** Notes which tools a turn used. */
-export function createTurnNotes(): TurnNotes {
+/**
+ * Notes of a turn that was not answered.
+ * Notes which tools a turn used.
+ */
+export function createTurnNotes() {
   const tools: { readonly id: string; readonly line: string; ended: string | undefined }[] = [];
   let more = 0;
   return {
-    take(event) {
+    take(event: AgentEvent): void {
       if (event.type === 'tool.started') {
         const line = shorten(event.action === '' ? event.tool : `${event.tool}: ${event.action}`, longestLine);
         if (tools.length < mostTools) tools.push({ id: event.id, line, ended: undefined });
@@ -62,7 +52,8 @@ export function createTurnNotes(): TurnNotes {
         if (tool !== undefined) tool.ended = event.ok ? 'done' : 'failed';
       }
     },
-    lines: () => [
+    /** Returns all that was done, one line each. */
+    lines: (): readonly string[] => [
       ...tools.map(({ line, ended }) => `${line} (${ended ?? 'no result known'})`),
       ...(more > 0 ? [`and ${more} more`] : []),
     ],

@@ -4,13 +4,7 @@ import type { AgentEvent } from './agentTypes.ts';
 export type Sink = (event: AgentEvent) => void;
 
 /** The events of one turn, as they come and as they are read. */
-export interface AgentStream {
-  readonly push: Sink;
-  /** Nothing comes any more; what waits can still be read. */
-  end(): void;
-  readonly missed: number;
-  iterator(): AsyncIterableIterator<AgentEvent, undefined, void>;
-}
+export type AgentStream = ReturnType<typeof createAgentStream>;
 
 /** Events that may wait to be read; one more gives up the oldest. */
 const maxWaiting = 1000;
@@ -21,7 +15,7 @@ const maxWaitingCharacters = 1_048_576;
  * A queue between a writer and a reader, bounded by events and by characters. Neighbouring pieces of unread text become one, so that a slow
  * reader loses nothing but the pace.
  */
-export function createAgentStream(): AgentStream {
+export function createAgentStream() {
   const waiting: AgentEvent[] = [];
   const readers: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
   let characters = 0;
@@ -61,14 +55,15 @@ export function createAgentStream(): AgentStream {
 
   return {
     push,
-    end() {
+    /** Nothing comes any more; what waits can still be read. */
+    end(): void {
       ended = true;
       for (const reader of readers.splice(0)) reader({ done: true, value: undefined });
     },
-    get missed() {
+    get missed(): number {
       return missed;
     },
-    iterator() {
+    iterator(): AsyncIterableIterator<AgentEvent, undefined, void> {
       let left = false;
       return {
         next() {

@@ -1,20 +1,10 @@
 import type { Sink } from './agentStream.ts';
 
-/** The texts of one turn on their way to its reader: what is said in several messages is kept apart by an empty line. */
-interface TextFlow {
-  /** A message begins. */
-  begin(): void;
-  /** The next message goes on in the middle of the last one. */
-  goOn(): void;
-  say(text: string): void;
-  /** Completes the message, when it is known as a whole: all that was not said yet is said. */
-  complete(text: string): void;
-}
-
 /** Longest message of which is remembered what was said of it, in characters. */
 const longestRemembered = 1_048_576;
 
-export function createTextFlow(sink: Sink): TextFlow {
+/** The texts of one turn on their way to its reader: what is said in several messages is kept apart by an empty line. */
+export function createTextFlow(sink: Sink) {
   let said = '';
   let isFirst = true;
   let begun = true;
@@ -31,16 +21,19 @@ export function createTextFlow(sink: Sink): TextFlow {
   };
 
   return {
-    begin() {
+    /** A message begins. */
+    begin(): void {
       said = '';
       begun = true;
     },
-    goOn() {
+    /** The next message goes on in the middle of the last one. */
+    goOn(): void {
       // Text of a message that never came whole is no part of the answer.
       isGoingOn = said === '';
     },
     say: emit,
-    complete(text) {
+    /** Completes the message, when it is known as a whole: all that was not said yet is said. */
+    complete(text: string): void {
       // A message longer than what is remembered has an unsaid rest that is not known.
       const isLong = said.length >= longestRemembered;
       const rest = isLong ? '' : text.startsWith(said) ? text.slice(said.length) : text;

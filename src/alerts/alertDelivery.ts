@@ -24,20 +24,11 @@ const graceMs = 1000;
 /** Alerts that may wait for those before them. */
 const queueLength = 100;
 
-/** Sends alerts outside of their turn. */
-interface AlertDelivery {
-  /** Sends an alert that an earlier run could not, where it still goes. Never rejects. */
-  again(news: Told<FactOf<'alert.raised'>>, to: AlertTarget): Promise<void>;
-}
-
 /**
  * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
  * What does not arrive is told as `alert.undelivered`.
  */
-export function superviseDelivery(
-  runtime: Runtime,
-  { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>,
-): AlertDelivery {
+export function superviseDelivery(runtime: Runtime, { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>) {
   const senders = new Map<AlertTarget, (news: Told<AlertNews>) => Promise<boolean>>();
   const byCommand = command === undefined ? undefined : commandPath(runtime, command);
   const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
@@ -51,7 +42,8 @@ export function superviseDelivery(
   }
 
   return {
-    async again(news, to) {
+    /** Sends an alert that an earlier run could not, where it still goes. Never rejects. */
+    async again(news: Told<FactOf<'alert.raised'>>, to: AlertTarget): Promise<void> {
       if ((await senders.get(to)?.(news)) !== true) return;
       const { alert, integration } = news;
       runtime.bus.tell({ type: 'alert.delivered_late', alert, integration, to });

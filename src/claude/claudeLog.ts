@@ -15,13 +15,6 @@ export interface ClaudeLogLine {
   readonly response_time: number;
 }
 
-/** The log of calls. Nothing of it throws or rejects. */
-interface ClaudeLog {
-  write(directory: string, prompt: string, line: ClaudeLogLine): void;
-  /** Resolves when what was written so far is on disk, or after a second: a disk that hangs holds no call. */
-  flush(): Promise<void>;
-}
-
 const claudeLogName = 'claude_invocations.jsonl';
 
 /** Above this, in bytes, the file is put aside as `.1`, in place of the last one: twice this is the most there is. */
@@ -30,14 +23,11 @@ const largestLogBytes = 10 * 1024 * 1024;
 const flushLimitMs = 1000;
 
 /**
+ * The log of calls. Nothing of it throws or rejects.
  * @param logger - hears, once, that the file cannot be written; Node's warnings without one, nobody with `false`.
  * @param maxBytes - of the file before it is put aside. @defaultValue 10 MB
  */
-export function createClaudeLog(
-  clock: Clock,
-  logger: Logger | false | undefined,
-  maxBytes = largestLogBytes,
-): ClaudeLog {
+export function createClaudeLog(clock: Clock, logger: Logger | false | undefined, maxBytes = largestLogBytes) {
   let last: Promise<void> = Promise.resolve();
   const prepared = new Set<string>();
   let complained = false;
@@ -67,13 +57,14 @@ export function createClaudeLog(
   };
 
   return {
-    write(directory, prompt, line) {
+    write(directory: string, prompt: string, line: ClaudeLogLine): void {
       const timestamp = new Date(clock.wallNow()).toISOString();
       // Resolved now: the working directory may change before it is written.
       const place = resolve(directory);
       last = last.then(() => append(place, prompt, { timestamp, prompt_hash: undefined, ...line }));
     },
-    flush() {
+    /** Resolves when what was written so far is on disk, or after a second: a disk that hangs holds no call. */
+    flush(): Promise<void> {
       return new Promise((done) => {
         const timer = clock.setTimeout(done, flushLimitMs, { ref: true });
         void last.then(() => {

@@ -10,14 +10,6 @@ import { sanitize } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { type Cell, type Column, renderTable, textBelow } from './table.ts';
 
-/** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
-interface DemoScreen {
-  begin(faults: readonly Fault[]): void;
-  fault(report: FaultReport): void;
-  /** @param kept - whether the database stays. */
-  end(report: TourReport, kept: boolean): void;
-}
-
 /** Width of what is not printed on a terminal. */
 const usualWidth = 100;
 const nameWidth = 12;
@@ -26,7 +18,8 @@ const indent = '    ';
 
 const plain = (text: string): string => text;
 
-export function createDemoScreen(io: Io): DemoScreen {
+/** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
+export function createDemoScreen(io: Io) {
   const { bold, green, red } = createStyle(io);
   const width = Number.isFinite(io.columns) ? io.columns : usualWidth;
   const print = (line = ''): void => void io.stdout.write(`${line}\n`);
@@ -41,7 +34,7 @@ export function createDemoScreen(io: Io): DemoScreen {
   const copied = (name: string, text: string): void => print(startOf(name) + sanitize(text));
 
   return {
-    begin(faults) {
+    begin(faults: readonly Fault[]): void {
       const lanes = new Set(faults.map(({ lane }) => lane));
       const sessions = lanes.size === 1 ? '1 session' : `${lanes.size} sessions side by side`;
       print(bold(`unwedge fault tour: ${count(faults.length, 'fault')}, ${sessions}`));
@@ -50,7 +43,7 @@ export function createDemoScreen(io: Io): DemoScreen {
       print();
     },
 
-    fault(report) {
+    fault(report: FaultReport): void {
       const mark = report.ok ? green('✓') : red('✗');
       const { text, cause } = outcomeLine(report);
       const took = formatDuration(report.elapsedMs).padStart(5);
@@ -64,7 +57,8 @@ export function createDemoScreen(io: Io): DemoScreen {
       for (const each of report.problems) hang(`${indent}  `, each, red);
     },
 
-    end(report, kept) {
+    /** @param kept - whether the database stays. */
+    end(report: TourReport, kept: boolean): void {
       print();
       io.stdout.write(renderTable(demoColumns, report.faults.map(row), width));
       print();

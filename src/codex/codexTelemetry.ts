@@ -10,25 +10,9 @@ import { tellableParams } from '../protocol/codex/requests.ts';
 import type { EndedCommands } from './codexTurnCommands.ts';
 
 /** The facts of one connection. None of these throws. */
-export interface CodexTelemetry {
-  started(pid: number, elapsedMs: number): void;
-  stopped(reason: 'normal' | 'crashed' | 'killed', message: string, elapsedMs: number): void;
-  trouble(facts: FailureFacts): void;
-  requested(request: number, method: string, params: unknown): void;
-  requestEnded(end: RequestEnd): void;
-  notified(method: string, notice: CodexNotice): void;
-  commandsEnded(turn: TurnName, commands: EndedCommands): void;
-  asked(request: RpcId, question: CodexQuestion): void;
-  answered(
-    request: RpcId,
-    question: CodexQuestion,
-    decision: 'accept' | 'decline',
-    elapsedMs: number,
-    timedOut: boolean,
-  ): void;
-}
+export type CodexTelemetry = ReturnType<typeof codexTelemetry>;
 
-export function codexTelemetry(facts: Facts, integration: string, connection: number): CodexTelemetry {
+export function codexTelemetry(facts: Facts, integration: string, connection: number) {
   const about = { integration, connection };
   const concerning = (request: RpcId, { kind, thread, turn }: CodexQuestion) => ({
     ...about,
@@ -38,17 +22,18 @@ export function codexTelemetry(facts: Facts, integration: string, connection: nu
     turn,
   });
   return {
-    started: (pid, elapsedMs) => facts.tell({ type: 'codex.app_server.connection.start', ...about, pid, elapsedMs }),
-    stopped: (reason, message, elapsedMs) =>
+    started: (pid: number, elapsedMs: number) =>
+      facts.tell({ type: 'codex.app_server.connection.start', ...about, pid, elapsedMs }),
+    stopped: (reason: 'normal' | 'crashed' | 'killed', message: string, elapsedMs: number) =>
       facts.tell({ type: 'codex.app_server.connection.stop', ...about, reason, message, elapsedMs }),
-    trouble: ({ kind, reason, message }) =>
+    trouble: ({ kind, reason, message }: FailureFacts) =>
       facts.tell({ type: 'codex.app_server.connection.error', ...about, kind, reason, error: message }),
-    requested(request, method, params) {
+    requested(request: number, method: string, params: unknown): void {
       if (!facts.wants('codex.app_server.request.start')) return;
       const told = tellableParams(recordIn(params));
       facts.tell({ type: 'codex.app_server.request.start', ...about, request, method, params: told });
     },
-    requestEnded({ id: request, method, elapsedMs, how, limitMs, facts: failed }) {
+    requestEnded({ id: request, method, elapsedMs, how, limitMs, facts: failed }: RequestEnd): void {
       const error = failed?.message;
       if (how === 'timeout') {
         const said = error ?? 'no answer in time';
@@ -59,7 +44,7 @@ export function codexTelemetry(facts: Facts, integration: string, connection: nu
         facts.tell({ type: 'codex.app_server.request.stop', ...about, request, method, ok, elapsedMs, error });
       }
     },
-    notified(method, notice) {
+    notified(method: string, notice: CodexNotice): void {
       const strange = notice.kind === 'malformed' || (notice.kind === 'other' && !notice.known);
       const { thread, turn } = notice;
       if (strange)
@@ -68,11 +53,17 @@ export function codexTelemetry(facts: Facts, integration: string, connection: nu
         facts.tell({ type: 'codex.app_server.notification.received', ...about, method, thread, turn });
       }
     },
-    commandsEnded: (turn, { ended, left }) =>
+    commandsEnded: (turn: TurnName, { ended, left }: EndedCommands) =>
       facts.tell({ type: 'codex.app_server.turn.commands_ended', ...about, ...turn, ended, left }),
-    asked: (request, question) =>
+    asked: (request: RpcId, question: CodexQuestion) =>
       facts.tell({ type: 'codex.app_server.approval.requested', ...concerning(request, question) }),
-    answered(request, question, decision, elapsedMs, timedOut) {
+    answered(
+      request: RpcId,
+      question: CodexQuestion,
+      decision: 'accept' | 'decline',
+      elapsedMs: number,
+      timedOut: boolean,
+    ): void {
       const fact = { ...concerning(request, question), elapsedMs };
       if (timedOut) facts.tell({ type: 'codex.app_server.approval.timeout', ...fact, decision: 'decline' });
       else facts.tell({ type: 'codex.app_server.approval.completed', ...fact, decision });

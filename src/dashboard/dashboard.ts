@@ -37,18 +37,6 @@ export interface DashboardOptions {
   readonly maxViewers?: number | undefined;
 }
 
-/** The dashboard, for a listener. */
-interface Dashboard {
-  /** Address of the page; its token, behind the `#`, is good for one browser. */
-  readonly url: string;
-  /** Tells whether a path is one of its own. */
-  has(pathname: string): boolean;
-  /** Answers a request; rejects with nothing. */
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Lets every viewer go. */
-  close(): void;
-}
-
 interface Asked {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -57,10 +45,11 @@ interface Asked {
 }
 
 /**
+ * The dashboard, for a listener.
  * Answers for the dashboard. The page itself holds no data; all data need a right, and every order the right to everything. A request without a
  * right gets 403.
  */
-export function createDashboard(options: DashboardOptions): Dashboard {
+export function createDashboard(options: DashboardOptions) {
   const { clock, source, access, right = 'all', by = 'dashboard', used, maxViewers = 16 } = options;
   const bulks = new Bulks({ clock, give: (asked) => source.order(asked), progressed: () => feed.look() });
   const look = async (spanMs: number): Promise<Snapshot> => ({
@@ -89,12 +78,16 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const urlNow = (): string => `${options.origin()}/${access === undefined ? `#token=${door.token}` : ''}`;
   const portNow = (): number => Number(new URL(options.origin()).port || 80);
   return {
-    get url() {
+    /** Address of the page; its token, behind the `#`, is good for one browser. */
+    get url(): string {
       return urlNow();
     },
-    has: (pathname) => pathname === '/' || pathname === '/login' || Object.hasOwn(routes, pathname),
+    /** Tells whether a path is one of its own. */
+    has: (pathname: string): boolean => pathname === '/' || pathname === '/login' || Object.hasOwn(routes, pathname),
+    /** Answers a request; rejects with nothing. */
     answer,
-    close() {
+    /** Lets every viewer go. */
+    close(): void {
       bulks.close();
       feed.close();
     },

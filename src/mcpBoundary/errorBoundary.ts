@@ -88,14 +88,9 @@ function aboutCall(args: readonly unknown[], hasContext: boolean, known: string 
   return { tool: name === '' ? 'tool' : name, input: first };
 }
 
-interface Teller {
-  failed(error: string, stack?: string): void;
-  late(before: { readonly by: EndedBy; readonly lateByMs: number }, ok: boolean, error?: unknown): void;
-}
-
 let lastCall = 0;
 
-function teller({ server, tell: listener }: BoundarySettings, tool: string, input: unknown): Teller {
+function teller({ server, tell: listener }: BoundarySettings, tool: string, input: unknown) {
   const number = ++lastCall;
   const tell = (fact: Fact): void => {
     // A listener must not decide over the answer of a call, and nobody is left to tell.
@@ -107,8 +102,9 @@ function teller({ server, tell: listener }: BoundarySettings, tool: string, inpu
     }
   };
   return {
-    failed: (error, stack) => tell({ type: 'mcp.tool_failed', integration: server, tool, input, error, stack }),
-    late({ by, lateByMs }, ok, error) {
+    failed: (error: string, stack?: string) =>
+      tell({ type: 'mcp.tool_failed', integration: server, tool, input, error, stack }),
+    late({ by, lateByMs }: { readonly by: EndedBy; readonly lateByMs: number }, ok: boolean, error?: unknown): void {
       if (!isFailure(by)) return;
       const call = `${server}-${number}`;
       const said = ok ? undefined : tellable(error);

@@ -11,13 +11,7 @@ interface IdlePauseOptions {
 }
 
 /** Keeps calls from being taken for silent while the server waits for the client. */
-interface IdlePause {
-  /** Something may have changed. */
-  check(): void;
-  stop(): void;
-}
-
-export function createIdlePause({ clock, everyMs, isOwed, touch }: IdlePauseOptions): IdlePause {
+export function createIdlePause({ clock, everyMs, isOwed, touch }: IdlePauseOptions) {
   let timer: Timer | undefined;
   let stopped = false;
 
@@ -32,8 +26,9 @@ export function createIdlePause({ clock, everyMs, isOwed, touch }: IdlePauseOpti
     }, everyMs);
   };
   return {
+    /** Something may have changed. */
     check,
-    stop() {
+    stop(): void {
       stopped = true;
       clock.clearTimeout(timer);
     },

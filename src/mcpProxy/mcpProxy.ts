@@ -58,24 +58,17 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
   return proxy;
 }
 
-/** A proxy of one client among several, which come and go while the runtime runs. */
-interface McpSession {
-  readonly proxy: McpProxy;
-  /** Ends it and its server for good; its name may be given to another one then. Never rejects. */
-  leave(): Promise<void>;
-}
-
-/** As {@link superviseMcpProxy}, for a client that may leave before the runtime stops. */
-export function superviseMcpSession(
-  runtime: Runtime,
-  settings: ProxySettings,
-  around: McpProxySurroundings,
-): McpSession {
+/**
+ * A proxy of one client among several, which come and go while the runtime runs.
+ * As {@link superviseMcpProxy}, for a client that may leave before the runtime stops.
+ */
+export function superviseMcpSession(runtime: Runtime, settings: ProxySettings, around: McpProxySurroundings) {
   const proxy = new McpProxy(runtime, settings, around);
   const leave = runtime.join(proxy);
   return {
     proxy,
-    async leave() {
+    /** Ends it and its server for good; its name may be given to another one then. Never rejects. */
+    async leave(): Promise<void> {
       leave();
       proxy.beforeCalls();
       await runtime.leave(settings.name);

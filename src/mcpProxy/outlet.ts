@@ -2,20 +2,15 @@
 export type Line = Uint8Array | string;
 
 /** The way of every line to the client. */
-interface Outlet {
-  write(line: Line): void;
-  /** Collects what is written while `run` runs, instead of writing it. */
-  collect(run: () => void): readonly Line[];
-}
-
-export function createOutlet(write: (line: Line) => void): Outlet {
+export function createOutlet(write: (line: Line) => void) {
   let collected: Line[] | undefined;
   return {
-    write(line) {
+    write(line: Line): void {
       if (collected === undefined) write(line);
       else collected.push(line);
     },
-    collect(run) {
+    /** Collects what is written while `run` runs, instead of writing it. */
+    collect(run: () => void): readonly Line[] {
       const lines: Line[] = [];
       collected = lines;
       try {

@@ -19,13 +19,12 @@ import {
   type Values,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
+import type { Limits } from '../policy/policy.ts';
 import type { RetryInput } from '../policy/policyInput.ts';
 import { type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presetChain.ts';
 import type { ReconcileOptions } from '../policy/reconcileRule.ts';
 import { type Tools, toolLimits } from '../policy/toolOptions.ts';
-import type { Effect } from '../policy/effects.ts';
 import type { ProbePort } from '../calls/boundRule.ts';
 import { reconciledTools } from '../calls/reconciledTools.ts';
 import { remoteServer } from '../runtime/remoteServer.ts';
@@ -40,24 +39,7 @@ type RetryMode = 'safe' | 'always' | 'never';
 type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
 
 /** {@link McpProxyOptions}, checked. */
-export interface ProxySettings {
-  readonly name: string;
-  /** True where a tool's own word that repeating it does harm counts for nothing. */
-  readonly repeatsAlways: boolean;
-  readonly whenAlive: WhenAlive;
-  readonly policy: IntegrationPolicy;
-  readonly server: ServerTarget;
-  /** True where it is elsewhere, and no process of ours. */
-  readonly isRemote: boolean;
-  /** The limits of a request. */
-  readonly limitsOf: (method: string, tool: string | undefined) => Limits;
-  /** Effect that the configuration gives to calls of tools that it names no effect of. */
-  readonly effect: Effect | undefined;
-  /** Names that are written of tools, held against those that there are. */
-  readonly toolNames: ToolNames;
-  /** The configured tools, their reconcile rules bound to this port. */
-  readonly toolsBy: (port: ProbePort) => Tools;
-}
+export type ProxySettings = ReturnType<typeof checkMcpProxy>;
 
 const retryModes: readonly RetryMode[] = ['safe', 'always', 'never'];
 
@@ -120,7 +102,7 @@ export interface McpProxyOptions extends Given<typeof proxyKeys> {}
  * Checks options: what they say wins over the policies.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
-export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): ProxySettings {
+export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
   const { policies } = world;
   const { name, idleMs, overallMs, toolMs, retry, ...own } = readOptions('', options, proxyKeys, needServer);
   const whenAlive = own.whenAlive ?? policies.whenAliveOf(name) ?? 'wait';
@@ -143,15 +125,21 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
   const server = targetOf(own, world);
   return {
     name,
+    /** True where a tool's own word that repeating it does harm counts for nothing. */
     repeatsAlways: retry === 'always',
     whenAlive,
     policy,
     server,
+    /** True where it is elsewhere, and no process of ours. */
     isRemote: own.remote !== undefined,
+    /** Effect that the configuration gives to calls of tools that it names no effect of. */
     effect: policies.effectOf(name, undefined),
+    /** Names that are written of tools, held against those that there are. */
     toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
+    /** The configured tools, their reconcile rules bound to this port. */
     toolsBy,
-    limitsOf(method, tool) {
+    /** The limits of a request. */
+    limitsOf(method: string, tool: string | undefined): Limits {
       if (method === 'initialize') return all(server.handshakeMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };

@@ -8,16 +8,11 @@ const beatMs = 5000;
 /** Beats from one line for people to the next. */
 const beatsPerLine = 3;
 
-/** Keeps the client while its server takes its time to start: a package may have to be fetched first. */
-interface StartUp {
-  /** A process runs and has not answered anything. */
-  begin(): void;
-  /** It has, or is gone. */
-  end(): void;
-}
-
-/** @param calls - the requests of the client that have no answer. */
-export function createStartUp(scope: ProxyScope, calls: () => Iterable<ClientCall>): StartUp {
+/**
+ * Keeps the client while its server takes its time to start: a package may have to be fetched first.
+ * @param calls - the requests of the client that have no answer.
+ */
+export function createStartUp(scope: ProxyScope, calls: () => Iterable<ClientCall>) {
   const { name, clock, outlet, voice } = scope;
   let timer: Timer | undefined;
   let beats = 0;
@@ -33,11 +28,13 @@ export function createStartUp(scope: ProxyScope, calls: () => Iterable<ClientCal
     timer = clock.setTimeout(beat, beatMs);
   };
   return {
-    begin() {
+    /** A process runs and has not answered anything. */
+    begin(): void {
       clock.clearTimeout(timer);
       beats = 0;
       timer = clock.setTimeout(beat, beatMs);
     },
+    /** It has, or is gone. */
     end: () => clock.clearTimeout(timer),
   };
 }

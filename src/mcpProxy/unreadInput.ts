@@ -12,14 +12,7 @@ interface UnreadInputOptions {
  * Has a server suspected that does not read, though no call waits for it: behind it nothing more is taken from the client, not even that it
  * has ended.
  */
-interface UnreadInput {
-  /** The server takes no more for now. */
-  begin(): void;
-  /** It does again, or is gone. */
-  end(): void;
-}
-
-export function watchUnreadInput({ clock, limitMs, suspect }: UnreadInputOptions): UnreadInput {
+export function watchUnreadInput({ clock, limitMs, suspect }: UnreadInputOptions) {
   let timer: Timer | undefined;
   let stands = false;
 
@@ -32,12 +25,14 @@ export function watchUnreadInput({ clock, limitMs, suspect }: UnreadInputOptions
     timer = clock.setTimeout(suspected, limitMs, { running: true });
   };
   return {
-    begin() {
+    /** The server takes no more for now. */
+    begin(): void {
       if (stands) return;
       stands = true;
       watch();
     },
-    end() {
+    /** It does again, or is gone. */
+    end(): void {
       stands = false;
       clock.clearTimeout(timer);
     },

@@ -10,12 +10,6 @@ import { readGiven } from './readOptions.ts';
 export type KnownPresets = Readonly<Record<PresetName, IntegrationPolicy>> &
   Readonly<Record<string, IntegrationPolicy>>;
 
-/** Every preset, and those that have something wrong in them, or in what they extend. */
-interface ResolvedPresets {
-  readonly presets: KnownPresets;
-  readonly unsound: ReadonlySet<string>;
-}
-
 /** Throws the first thing it is told. @param name - of the object the paths begin at. */
 export function thrower(name: string): TellPolicy {
   return (path, complaint) => {
@@ -54,10 +48,11 @@ export function startFrom(
 }
 
 /**
+ * Every preset, and those that have something wrong in them, or in what they extend.
  * Completes presets of one's own along the ones they extend. One that extends its own name starts from the built-in preset of that name.
  * @param tell - told of a preset that nobody knows, of the chain that leads back to its start, and of what does not go together.
  */
-export function resolvePresets(inputs: Readonly<Record<string, ReadPolicy>>, tell: TellPolicy): ResolvedPresets {
+export function resolvePresets(inputs: Readonly<Record<string, ReadPolicy>>, tell: TellPolicy) {
   const given = new Map(Object.entries(inputs));
   const resolved = new Map<string, IntegrationPolicy>(Object.entries(presets));
   const done = new Set<string>();

@@ -8,19 +8,13 @@ interface LineSplitterOptions {
   readonly onTooLong: () => void;
 }
 
-/** Cuts a byte stream into lines, in time and memory linear in the longest line. */
-interface LineSplitter {
-  push(chunk: Buffer): void;
-  /** The stream has ended: what is left is the last line. */
-  end(): void;
-}
-
 const newline = 0x0a;
 /** A piece below this, in bytes, costs more than what it holds; so many of them in a row are joined. */
 const smallPiece = 256;
 const mostSmallPieces = 256;
 
-export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOptions): LineSplitter {
+/** Cuts a byte stream into lines, in time and memory linear in the longest line. */
+export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOptions) {
   // Pieces are joined once, when the line is complete: joining at every chunk costs the square of the line's length.
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -54,7 +48,7 @@ export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitter
   };
 
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       let from = 0;
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
         keep(chunk.subarray(from, at));
@@ -63,7 +57,8 @@ export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitter
       }
       keep(chunk.subarray(from));
     },
-    end() {
+    /** The stream has ended: what is left is the last line. */
+    end(): void {
       if (bytes > 0) complete();
     },
   };

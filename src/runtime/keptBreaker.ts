@@ -15,24 +15,7 @@ import type { Runtime } from './runtime.ts';
 export type StreakKeeper = 'own' | 'shared';
 
 /** Breaker of an integration as it is kept, and what its call path needs for that. */
-export interface KeptBreaker {
-  readonly streak: FailureStreak;
-  /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
-  changed(event: IntegrationEmitted, openings: number, cause?: BreakerCause): void;
-  claimProbe(leaseMs: number): boolean;
-  /** Gives the lease of a probe back, if it has one. */
-  releaseProbe(): void;
-  /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
-  restored(): Beginning['open'];
-  /** The server asked not to be called. */
-  paused(pauseMs: number): void;
-  /** Until when it asked an earlier run not to be called, in monotonic ms; undefined when that is over. */
-  pausedUntil(): number | undefined;
-  /** Takes what is kept now. @returns what another process has changed of it, in this process's time. */
-  heard(kept: PersistedBreaker): Learnt;
-  /** Writes what is not written yet, and gives the lease of a probe back. */
-  stop(): void;
-}
+export type KeptBreaker = ReturnType<typeof keepBreaker>;
 
 /** Most often that an own count is written, in ms: every other answer may be a failure, a thousand times a second. */
 const saveEveryMs = 1000;
@@ -45,7 +28,7 @@ export function keepBreaker(
   { clock, store, redactAnswer }: Pick<Runtime, 'clock' | 'store' | 'redactAnswer'>,
   name: string,
   keeper: StreakKeeper,
-): KeptBreaker {
+) {
   let row: PersistedBreaker | undefined;
   /** The store was not there when it changed. */
   let unsaved = false;
@@ -141,7 +124,8 @@ export function keepBreaker(
 
   return {
     streak,
-    changed(event, openings, cause) {
+    /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
+    changed(event: IntegrationEmitted, openings: number, cause?: BreakerCause): void {
       if (event.type === 'breaker.half_opened' || (event.type === 'breaker.opened' && event.kind === 'isolated'))
         return;
       load();
@@ -166,7 +150,7 @@ export function keepBreaker(
       const breakers = store()?.breakers;
       if (breakers !== undefined) saveRow(breakers, row);
     },
-    claimProbe(leaseMs) {
+    claimProbe(leaseMs: number): boolean {
       const opened = store();
       load();
       // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
@@ -178,23 +162,28 @@ export function keepBreaker(
       claimed ||= given;
       return given;
     },
+    /** Gives the lease of a probe back, if it has one. */
     releaseProbe,
-    restored() {
+    /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
+    restored(): Beginning['open'] {
       load();
       return row?.state === 'open' ? open(row) : undefined;
     },
-    paused(pauseMs) {
+    /** The server asked not to be called. */
+    paused(pauseMs: number): void {
       const wallNow = clock.wallNow();
       // A flood of answers moves the end a little each time; others need not hear of each.
       if (wallNow + pauseMs < pauseEnd + leastNewsMs) return;
       pauseEnd = Math.round(wallNow + pauseMs);
       store()?.breakers.pause(name, wallNow, pauseEnd);
     },
-    pausedUntil() {
+    /** Until when it asked an earlier run not to be called, in monotonic ms; undefined when that is over. */
+    pausedUntil(): number | undefined {
       load();
       return row === undefined ? undefined : laterPause(row);
     },
-    heard(kept) {
+    /** Takes what is kept now. @returns what another process has changed of it, in this process's time. */
+    heard(kept: PersistedBreaker): Learnt {
       const pausedUntil = laterPause(kept);
       if (kept.generation <= generation()) return { pausedUntil };
       const wasOpen = row?.state === 'open';
@@ -203,7 +192,8 @@ export function keepBreaker(
       if (kept.state === 'open') return { pausedUntil, circuit: open(kept) };
       return { pausedUntil, circuit: wasOpen ? 'closed' : undefined };
     },
-    stop() {
+    /** Writes what is not written yet, and gives the lease of a probe back. */
+    stop(): void {
       if (saving !== undefined) {
         clock.clearTimeout(saving);
         save();

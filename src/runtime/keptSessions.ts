@@ -36,24 +36,9 @@ export interface LiveRun {
 }
 
 /** Joins sessions to the store: claims them, takes up what earlier runs left, and takes over from a runtime that has died. */
-export interface KeptSessions {
-  /** Answers the lost calls of dead runtimes and opens the sessions added so far. Never rejects. */
-  start(run: LiveRun): Promise<void>;
-  /** Adds a session; it is opened now or, before the start, by it. */
-  add(session: SupervisedSession): void;
-  stop(): void;
-  /** The mail on the store that has waited longest though somebody could take it, of each session, as of the last look. */
-  oldestMail(): readonly OldestMail[];
-}
+export type KeptSessions = ReturnType<typeof createKeptSessions>;
 
-export function createKeptSessions({
-  clock,
-  facts,
-  store: storeOf,
-  seeWorld,
-  takenOver,
-  adoption,
-}: KeptSessionsParts): KeptSessions {
+export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, takenOver, adoption }: KeptSessionsParts) {
   const sessions = new Map<string, SupervisedSession>();
   /** Sessions that were added after the start and are being opened. */
   const later: SupervisedSession[] = [];
@@ -175,7 +160,8 @@ export function createKeptSessions({
   }
 
   return {
-    async start(run) {
+    /** Answers the lost calls of dead runtimes and opens the sessions added so far. Never rejects. */
+    async start(run: LiveRun): Promise<void> {
       owners.see(run.world, clock.now(), run.seenAt);
       const opened = storeOf();
       // Nothing of them would outlive the process.
@@ -200,14 +186,16 @@ export function createKeptSessions({
       if (store !== undefined && ((await opened?.runtimes.pids()) ?? []).length > 1) takenOver();
       planClaims();
     },
-    add(session) {
+    /** Adds a session; it is opened now or, before the start, by it. */
+    add(session: SupervisedSession): void {
       sessions.set(session.id, session);
       if (!started) return;
       later.push(session);
       if (later.length === 1) void openLater();
     },
-    oldestMail: () => (stopped ? [] : (store?.mail?.oldest ?? [])),
-    stop() {
+    /** The mail on the store that has waited longest though somebody could take it, of each session, as of the last look. */
+    oldestMail: (): readonly OldestMail[] => (stopped ? [] : (store?.mail?.oldest ?? [])),
+    stop(): void {
       stopped = true;
       adoption.stop();
       clock.clearTimeout(timer);

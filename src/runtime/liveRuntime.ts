@@ -26,20 +26,15 @@ const controlModules = lateModule(() =>
   Promise.all([import('../control/server.ts'), import('../control/staleSockets.ts')]),
 );
 
-/** Presence of a runtime for commands of other processes: a row in its store, and a socket. */
-interface LiveRuntime {
-  /** Opens the socket and enters the row. Never rejects: what cannot be opened is told, and the runtime goes on. */
-  start(): Promise<LiveRun>;
-  /** Takes both away, at once; the store must still be open. */
-  stop(): void;
-}
-
-/** @param methods - what the socket answers. */
+/**
+ * Presence of a runtime for commands of other processes: a row in its store, and a socket.
+ * @param methods - what the socket answers.
+ */
 export function createLiveRuntime(
   runtime: Pick<Runtime, 'name' | 'clock' | 'bus' | 'statistics' | 'store' | 'lasting'>,
   { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
   methods: Methods,
-): LiveRuntime {
+) {
   const { name, clock, bus, lasting, store: storeOf } = runtime;
   const id = crypto.randomUUID();
   const startedAt = Math.round(clock.wallNow());
@@ -48,7 +43,8 @@ export function createLiveRuntime(
   let timer: Timer | undefined;
 
   return {
-    async start() {
+    /** Opens the socket and enters the row. Never rejects: what cannot be opened is told, and the runtime goes on. */
+    async start(): Promise<LiveRun> {
       const socket = control && !stopped ? await open() : undefined;
       const seenAt = clock.wallNow();
       // A store in memory lists nobody; its runtime starts without a look at the processes of the machine.
@@ -63,7 +59,8 @@ export function createLiveRuntime(
       await takeOffDied(runtime, world);
       return { id, world, seenAt };
     },
-    stop() {
+    /** Takes both away, at once; the store must still be open. */
+    stop(): void {
       // Others on the database have nothing else to know it by where it had no session.
       if (!stopped && isShared(storeOf()))
         bus.tell({ type: 'gateway.left', gateway: name, pid: process.pid, host: hostname() });

@@ -10,13 +10,6 @@ const watchMs = renewEveryMs + 10_000;
 /** Runs that are remembered: who is dead stays so, however many ask. */
 const mostWatched = 1000;
 
-/** Judges which runs of a database are alive, of those that own sessions. */
-interface Owners {
-  /** Takes the processes as they were at the monotonic time `at`, the wall time `seenAt`. */
-  see(world: ProcessWorld, at: number, seenAt: number): void;
-  readonly isAlive: (run: RuntimeRow) => boolean;
-}
-
 interface Watched {
   /** Monotonic times. */
   readonly metAt: number;
@@ -24,7 +17,8 @@ interface Watched {
   readonly renewedAt: number;
 }
 
-export function createOwners(clock: Clock): Owners {
+/** Judges which runs of a database are alive, of those that own sessions. */
+export function createOwners(clock: Clock) {
   const watched = new Map<string, Watched>();
   let world: ProcessWorld = { entries: [], boot: '', namespace: '' };
   let lookedAt = 0;
@@ -53,7 +47,8 @@ export function createOwners(clock: Clock): Owners {
   }
 
   return {
-    see(seen, at, wallAt) {
+    /** Takes the processes as they were at the monotonic time `at`, the wall time `seenAt`. */
+    see(seen: ProcessWorld, at: number, wallAt: number): void {
       world = seen;
       lookedAt = at;
       seenAt = wallAt;

@@ -12,20 +12,11 @@ import type { FaultyMcpScript } from './faultyMcpServer.ts';
 import { createFaultPicker } from './mcpFaultPicker.ts';
 import { type McpFault, toolsFrom } from './mcpFaults.ts';
 
-/** The server side of a conversation, by the script. */
-interface FaultyMcpPeer {
-  /** The server has started. */
-  started(): void;
-  /** A line of the client; what is no message is passed over. */
-  receive(line: string): void;
-}
-
-/** @param start - which start of the server this is, from 1. @param write - to stdout. */
-export function createFaultyMcpPeer(
-  script: FaultyMcpScript,
-  start: number,
-  write: (text: string) => void,
-): FaultyMcpPeer {
+/**
+ * The server side of a conversation, by the script.
+ * @param start - which start of the server this is, from 1. @param write - to stdout.
+ */
+export function createFaultyMcpPeer(script: FaultyMcpScript, start: number, write: (text: string) => void) {
   const ruleTools = [...new Set(script.faults.flatMap(({ tool }) => tool ?? []))];
   const answers = createGoodAnswers(script, start === 1 ? script.tools : script.toolsAfterRestart, ruleTools);
   const pick = createFaultPicker(
@@ -45,12 +36,14 @@ export function createFaultyMcpPeer(
   };
 
   return {
-    started() {
+    /** The server has started. */
+    started(): void {
       const message = { method: 'start', params: {} };
       const fault = pick(message);
       if (fault !== undefined) acts.befall(fault, message, { result: {} });
     },
-    receive(line) {
+    /** A line of the client; what is no message is passed over. */
+    receive(line: string): void {
       const message = parse(line);
       if (message === undefined) return;
       if ('method' in message) take(message);

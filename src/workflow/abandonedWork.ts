@@ -1,15 +1,6 @@
 import type { Deadline } from '../calls/deadlineQueue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Work of items that was given up and goes on: it keeps its place until it ends, or is written off after its grace. */
-interface AbandonedWork {
-  readonly size: number;
-  /** The work of an attempt begins. */
-  begin(): WorkOfItem;
-  /** Nothing is waited for any more. */
-  stop(): void;
-}
-
 /** The work of one attempt. */
 export interface WorkOfItem {
   /** It was told to end; nothing happens when it has. */
@@ -18,6 +9,7 @@ export interface WorkOfItem {
 }
 
 /**
+ * Work of items that was given up and goes on: it keeps its place until it ends, or is written off after its grace.
  * @param graceMs - after which work that does not end gives its place to other items.
  * @param freed - told when a place is.
  */
@@ -25,7 +17,7 @@ export function createAbandonedWork(
   { clock, deadlines }: Pick<Runtime, 'clock' | 'deadlines'>,
   graceMs: number,
   freed: () => void,
-): AbandonedWork {
+) {
   const kept = new Set<Deadline>();
 
   const free = (place: Deadline): void => {
@@ -35,10 +27,11 @@ export function createAbandonedWork(
   };
 
   return {
-    get size() {
+    get size(): number {
       return kept.size;
     },
-    begin() {
+    /** The work of an attempt begins. */
+    begin(): WorkOfItem {
       let isOver = false;
       const place: Deadline = { due: 0, heapIndex: -1, expire: () => free(place) };
       return {
@@ -55,7 +48,8 @@ export function createAbandonedWork(
         },
       };
     },
-    stop() {
+    /** Nothing is waited for any more. */
+    stop(): void {
       for (const place of kept) deadlines.remove(place);
       kept.clear();
     },

@@ -26,30 +26,22 @@ interface TurnEnd {
 }
 
 /** Records of one run for the outside. */
-export interface RunRecords {
-  began(backend: string): void;
-  /** @param mode - what the plan says of how it is meant. */
-  planned(backend: string, items: readonly WorkflowItem[], mode: string | undefined): void;
-  itemFailed(backend: string, error: ItemError): void;
-  completed(backend: string, end: TurnEnd): void;
-  /** @param fallback - the backend that takes over. */
-  failed(backend: string, failure: Failure, fallback: string | undefined, end: TurnEnd): void;
-  fellBack(fallback: WorkflowFallback): void;
-}
+export type RunRecords = ReturnType<typeof createRunRecords>;
 
 /** @param now - monotonic time in ms. */
-export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => number): RunRecords {
+export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => number) {
   const about = (backend: string): WorkflowBackendFact => ({ ...run, backend });
   const circuitOpen = (backend: string, fallback: string | undefined, retryAfterMs: number | undefined): void =>
     facts.tell({ type: `workflow.${backend}.circuit_breaker_open`, ...about(backend), fallback, retryAfterMs });
   return {
-    began: (backend) => facts.tell({ type: `workflow.${backend}.started`, ...about(backend) }),
-    planned(backend, items, mode) {
+    began: (backend: string) => facts.tell({ type: `workflow.${backend}.started`, ...about(backend) }),
+    /** @param mode - what the plan says of how it is meant. */
+    planned(backend: string, items: readonly WorkflowItem[], mode: string | undefined): void {
       const type = `workflow.${backend}.planned` as const;
       if (!facts.wants(type)) return;
       facts.tell({ type, ...about(backend), items: items.map(plannedItem), ...(mode !== undefined && { mode }) });
     },
-    itemFailed(backend, { item, facts: failed, attempt, maxAttempts, final }) {
+    itemFailed(backend: string, { item, facts: failed, attempt, maxAttempts, final }: ItemError): void {
       facts.tell({
         type: `workflow.${backend}.item_error`,
         ...about(backend),
@@ -66,7 +58,7 @@ export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => num
         dependencies: item.dependencies ?? [],
       });
     },
-    completed(backend, { table, elapsedMs }) {
+    completed(backend: string, { table, elapsedMs }: TurnEnd): void {
       const { done = 0, failed = 0, skipped = 0 } = table ?? {};
       const status = failed + skipped === 0 ? 'succeeded' : 'partial';
       facts.tell({
@@ -79,7 +71,13 @@ export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => num
         elapsedMs,
       });
     },
-    failed(backend, { kind, message, retryAfterMs, cause }, fallback, { link, tripped, elapsedMs }) {
+    /** @param fallback - the backend that takes over. */
+    failed(
+      backend: string,
+      { kind, message, retryAfterMs, cause }: Failure,
+      fallback: string | undefined,
+      { link, tripped, elapsedMs }: TurnEnd,
+    ): void {
       if (kind === 'circuit_open') {
         circuitOpen(backend, fallback, retryAfterMs);
         return;
@@ -96,7 +94,7 @@ export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => num
       });
       if (tripped) circuitOpen(backend, fallback, Math.max(0, Math.ceil(link.openUntil - now())));
     },
-    fellBack: (fallback) => facts.tell({ type: 'workflow_fallback', ...run, ...fallback }),
+    fellBack: (fallback: WorkflowFallback) => facts.tell({ type: 'workflow_fallback', ...run, ...fallback }),
   };
 }
 

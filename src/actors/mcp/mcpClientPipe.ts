@@ -23,26 +23,10 @@ interface McpClientPipeOptions {
 }
 
 /** The pipe of the client, which stays whatever becomes of the server. None of what it tells may throw. */
-export interface McpClientPipe {
-  /** True while more was written than the client has read. */
-  readonly isFull: boolean;
-  /** Bytes that were written and not read. */
-  readonly unread: number;
-  /** Writes one line, its end included. */
-  write(line: string | Uint8Array): void;
-  /** Has the lines that are written until the returned function is called sent as one. */
-  gather(): () => void;
-  /** Leaves the input where it is, until every reason that was given is taken back. */
-  hold(reason: string): void;
-  release(reason: string): void;
-  /** Resolves when the client has been handed all that was written, or reads no more. */
-  flush(): Promise<void>;
-  /** Reads no more. */
-  stop(): void;
-}
+export type McpClientPipe = ReturnType<typeof startMcpClientPipe>;
 
 /** Starts to read. */
-export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe {
+export function startMcpClientPipe(options: McpClientPipeOptions) {
   const { input, output } = options;
   const reasons = new Set<string>();
   let full = false;
@@ -83,29 +67,36 @@ export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe
   for (const event of ['close', 'error']) output.on(event, drained);
 
   return {
-    get isFull() {
+    /** True while more was written than the client has read. */
+    get isFull(): boolean {
       return full;
     },
-    get unread() {
+    /** Bytes that were written and not read. */
+    get unread(): number {
       return output.writableLength + gathered.bytes;
     },
-    write: (line) => gathered.write(line),
-    gather: () => gathered.gather(),
-    hold(reason) {
+    /** Writes one line, its end included. */
+    write: (line: string | Uint8Array) => gathered.write(line),
+    /** Has the lines that are written until the returned function is called sent as one. */
+    gather: (): (() => void) => gathered.gather(),
+    /** Leaves the input where it is, until every reason that was given is taken back. */
+    hold(reason: string): void {
       reasons.add(reason);
       input.pause();
     },
-    release(reason) {
+    release(reason: string): void {
       if (reasons.delete(reason) && reasons.size === 0 && !over) input.resume();
     },
-    flush() {
+    /** Resolves when the client has been handed all that was written, or reads no more. */
+    flush(): Promise<void> {
       gathered.flush();
       return new Promise((resolve) => {
         if (!output.writable) resolve();
         else output.write('', () => resolve());
       });
     },
-    stop() {
+    /** Reads no more. */
+    stop(): void {
       over = true;
       input.off('data', push);
       input.pause();

@@ -4,16 +4,7 @@ import { createLineSplitter } from '../../protocol/lines.ts';
 import { createOutputBuffer, type OutputBuffer } from '../process/outputBuffer.ts';
 
 /** Stderr of a server: told line by line, its end kept for messages. */
-export interface StderrTail {
-  push(chunk: Buffer): void;
-  end(): void;
-  /** The server is up: what it has written until now tells of its start, and nothing of its end. Only the first time counts. */
-  up(): void;
-  /** The last of what was written, on one line and bounded; empty when there was nothing. */
-  text(): string;
-  /** The same of what was written since the server is up; of all, while it is not. */
-  lastWords(): string;
-}
+export type StderrTail = ReturnType<typeof createStderrTail>;
 
 const keptBytes = 8192;
 const shownCharacters = 1000;
@@ -28,7 +19,7 @@ export function createStderrTail(
   clock: Pick<Clock, 'nextTurn'>,
   clean: (text: string) => string,
   onLine: (line: string) => void,
-): StderrTail {
+) {
   const all = tailBuffer();
   let isUp = false;
   let sinceUp: OutputBuffer | undefined;
@@ -38,13 +29,14 @@ export function createStderrTail(
     onTooLong: () => onLine(`a line of more than ${longestLineBytes} bytes`),
   });
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       all.push(chunk);
       sinceUp?.push(chunk);
       lines.push(chunk);
     },
     end: () => lines.end(),
-    up() {
+    /** The server is up: what it has written until now tells of its start, and nothing of its end. Only the first time counts. */
+    up(): void {
       if (isUp) return;
       isUp = true;
       // Output from before its answer may still be in the other pipe.
@@ -52,8 +44,10 @@ export function createStderrTail(
         sinceUp = tailBuffer();
       });
     },
-    text: () => shown(all),
-    lastWords: () => shown(sinceUp ?? all),
+    /** The last of what was written, on one line and bounded; empty when there was nothing. */
+    text: (): string => shown(all),
+    /** The same of what was written since the server is up; of all, while it is not. */
+    lastWords: (): string => shown(sinceUp ?? all),
   };
 
   function shown(buffer: OutputBuffer): string {

@@ -20,17 +20,7 @@ export interface ToolChanges {
 }
 
 /** The list of a server's tools: kept while the server is down, asked for again when it is back or says that it changed. */
-export interface ToolList {
-  /** Absent until the server has listed its tools for the first time. */
-  readonly known: KnownTools | undefined;
-  find(name: string): Tool | undefined;
-  /** The handshake of an incarnation is over. */
-  ready(connection: McpConnection): void;
-  /** The connection can no longer be used. */
-  lost(): void;
-  /** Asks for the list. @throws {@link AttemptError} when the server does not give it. */
-  ask(connection: McpConnection, context: McpRequestContext): Promise<readonly Tool[]>;
-}
+export type ToolList = ReturnType<typeof createToolList>;
 
 interface ToolListOptions {
   readonly clock: Clock;
@@ -43,7 +33,7 @@ interface ToolListOptions {
 /** Changes told within this, in ms, are one: a server may tell each tool, and may tell another when it is asked. */
 const gatherMs = 100;
 
-export function createToolList({ clock, limitMs, changed }: ToolListOptions): ToolList {
+export function createToolList({ clock, limitMs, changed }: ToolListOptions) {
   let tools: readonly Tool[] | undefined;
   let byName: ReadonlyMap<string, Tool> = new Map();
   let connection: McpConnection | undefined;
@@ -94,21 +84,25 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions): To
   };
 
   return {
-    get known() {
+    /** Absent until the server has listed its tools for the first time. */
+    get known(): KnownTools | undefined {
       return tools === undefined ? undefined : { tools, current };
     },
-    find: (name) => byName.get(name),
-    ready(ready) {
+    find: (name: string): Tool | undefined => byName.get(name),
+    /** The handshake of an incarnation is over. */
+    ready(ready: McpConnection): void {
       connection = ready;
       ready.onToolsChanged(() => stale(ready));
       refresh(ready);
     },
-    lost() {
+    /** The connection can no longer be used. */
+    lost(): void {
       connection = undefined;
       current = false;
       clock.clearTimeout(gathering);
       gathering = undefined;
     },
+    /** Asks for the list. @throws {@link AttemptError} when the server does not give it. */
     ask,
   };
 }

@@ -12,19 +12,8 @@ export const stopped: FailureFacts = {
   outcome: 'unknown',
 };
 
-/** Loss of one incarnation of a server: once, for the first reason there is. */
-interface ServerLoss {
-  /** Why it can no longer be used; undefined while it can. */
-  readonly facts: FailureFacts | undefined;
-  /** It can no longer be used. */
-  lose(facts: FailureFacts): void;
-  /** Ends what is left of the server, then the connection: in good order where the server had ended so. */
-  bury(facts: FailureFacts, clean: boolean): void;
-  /** The connection has ended in good order, once `gone` has. */
-  closed(gone: Promise<unknown>): void;
-}
-
 /**
+ * Loss of one incarnation of a server: once, for the first reason there is.
  * @param startedAt - when the incarnation began, in ms of `clock`.
  * @param send - tells the connection's machine.
  * @param onLost - told once, before the process is gone. The owner of the calls hears of it before they end one by one: one incident counts once.
@@ -35,7 +24,7 @@ export function serverLoss(
   startedAt: number,
   send: (event: ConnectionEvent) => void,
   onLost: (facts: FailureFacts) => void,
-): ServerLoss {
+) {
   let lost: FailureFacts | undefined;
 
   const lose = (facts: FailureFacts): boolean => {
@@ -49,16 +38,20 @@ export function serverLoss(
   const ended = (): ProcessEnd => ({ pid: server.pid, ...server.exit, elapsedMs: clock.now() - startedAt });
 
   return {
-    get facts() {
+    /** Why it can no longer be used; undefined while it can. */
+    get facts(): FailureFacts | undefined {
       return lost;
     },
-    lose: (facts) => void lose(facts),
-    bury(facts, clean) {
+    /** It can no longer be used. */
+    lose: (facts: FailureFacts) => void lose(facts),
+    /** Ends what is left of the server, then the connection: in good order where the server had ended so. */
+    bury(facts: FailureFacts, clean: boolean): void {
       if (!lose(facts)) return;
       void server.terminate(killGraceMs).then(() => {
         send(clean ? { type: 'link.closed', end: ended() } : { type: 'link.lost', facts, end: ended() });
       });
     },
-    closed: (gone) => void gone.then(() => send({ type: 'link.closed', end: ended() })),
+    /** The connection has ended in good order, once `gone` has. */
+    closed: (gone: Promise<unknown>) => void gone.then(() => send({ type: 'link.closed', end: ended() })),
   };
 }

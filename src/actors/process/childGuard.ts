@@ -10,28 +10,23 @@ import { readProcessNow } from './processTable.ts';
 import { tryStart } from './tryStart.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
-/** Ends the children of this process should it be killed. All that need one share one. */
-interface ChildGuard {
-  /** Has the guard stand by, before a child is started: from here on it is told of the end of this process, however that comes. */
-  raise(): void;
-  /** Puts a child in its care; what is returned takes it out again. */
-  watch(pid: number): () => void;
-  /** The caller needs the guard no more. Without a caller that needs it the guard is ended at once. */
-  release(): void;
-}
-
 /** A guard that ends sooner than this is not replaced at once: the next would too. In ms. */
 const soundMs = 1000;
 
-/** Says once in a logger why there is no guard. Nothing here throws. */
-export function createChildGuard(logger: Logger | undefined): ChildGuard {
+/**
+ * Ends the children of this process should it be killed. All that need one share one.
+ * Says once in a logger why there is no guard. Nothing here throws.
+ */
+export function createChildGuard(logger: Logger | undefined) {
   const user: User = { logger, hasSaid: false };
   return {
-    raise() {
+    /** Has the guard stand by, before a child is started: from here on it is told of the end of this process, however that comes. */
+    raise(): void {
       users.add(user);
       raise();
     },
-    watch(pid) {
+    /** Puts a child in its care; what is returned takes it out again. */
+    watch(pid: number): () => void {
       // Read now, while it is our child: no other can have its pid.
       const startTime = process.platform === 'linux' ? readProcessNow(pid)?.startTime : undefined;
       live.set(pid, startTime);
@@ -40,7 +35,8 @@ export function createChildGuard(logger: Logger | undefined): ChildGuard {
         if (live.delete(pid)) tell(goneLine(pid));
       };
     },
-    release() {
+    /** The caller needs the guard no more. Without a caller that needs it the guard is ended at once. */
+    release(): void {
       users.delete(user);
       if (users.size === 0) end();
     },

@@ -12,19 +12,10 @@ const bufferKeys = {
 interface OutputBufferOptions extends Given<typeof bufferKeys> {}
 
 /** The start and the end of a stream of any length, in bounded memory. */
-export interface OutputBuffer {
-  /** Takes the next bytes; keeps no reference to `chunk`. */
-  push(chunk: Uint8Array): void;
-  /** Bytes taken in all. */
-  readonly bytes: number;
-  /** Returns what was kept, as UTF-8; where bytes were left out, a line between start and end says how many. */
-  text(): string;
-  /** {@link OutputBuffer.text} with its figures. */
-  capture(): CapturedOutput;
-}
+export type OutputBuffer = ReturnType<typeof createOutputBuffer>;
 
 /** @throws TypeError or RangeError when a size is not an integer of at least 0. */
-export function createOutputBuffer(options: OutputBufferOptions = {}): OutputBuffer {
+export function createOutputBuffer(options: OutputBufferOptions = {}) {
   const { headBytes, tailBytes } = readOptions('options', options, bufferKeys);
   let head: Buffer = Buffer.alloc(0);
   let headLength = 0;
@@ -71,7 +62,8 @@ export function createOutputBuffer(options: OutputBufferOptions = {}): OutputBuf
   };
 
   return {
-    push(chunk) {
+    /** Takes the next bytes; keeps no reference to `chunk`. */
+    push(chunk: Uint8Array): void {
       const toHead = Math.min(chunk.length, headBytes - headLength);
       if (toHead > 0) {
         head = grown(head, headLength + toHead, headBytes);
@@ -85,10 +77,13 @@ export function createOutputBuffer(options: OutputBufferOptions = {}): OutputBuf
         bytes += rest.length;
       }
     },
-    get bytes() {
+    /** Bytes taken in all. */
+    get bytes(): number {
       return bytes;
     },
-    text: () => capture().text,
+    /** Returns what was kept, as UTF-8; where bytes were left out, a line between start and end says how many. */
+    text: (): string => capture().text,
+    /** {@link OutputBuffer.text} with its figures. */
     capture,
   };
 }

@@ -16,20 +16,7 @@ interface SubscriptionOptions {
 }
 
 /** The listeners to the notifications of one connection, each with a bounded queue of its own. */
-export interface Subscribers {
-  /** Tells all of them, in the order of their adding. @param size - of the notification, for the bound on memory. */
-  publish(notification: Notification, size?: number): void;
-  /** @throws TypeError or RangeError that names the option and its value. */
-  stream(options?: SubscriptionOptions): BoundedStream<Notification>;
-  /**
-   * Calls the listener for each, one after the other; what it returns is waited for.
-   * @returns how to take it off.
-   */
-  listen(method: string, listener: (notification: Notification) => unknown): () => void;
-  /** The last notification, to all whatever they wanted to hear; then every subscription ends. */
-  end(last: Notification): void;
-  readonly size: number;
-}
+export type Subscribers = ReturnType<typeof createSubscribers>;
 
 interface Subscription {
   readonly methods: ReadonlySet<string> | undefined;
@@ -41,9 +28,7 @@ interface Subscription {
 const deadAfter = 3;
 
 /** @param onFailed - told of a listener that threw or rejected, and whether it was removed for it. Must not throw. */
-export function createSubscribers(
-  onFailed: (notification: Notification, error: unknown, removed: boolean) => void,
-): Subscribers {
+export function createSubscribers(onFailed: (notification: Notification, error: unknown, removed: boolean) => void) {
   const streams = new Map<BoundedStream<Notification>, Subscription>();
 
   const stream = ({ methods, limit, signal }: SubscriptionOptions = {}): BoundedStream<Notification> => {
@@ -63,19 +48,26 @@ export function createSubscribers(
   };
 
   return {
-    publish(notification, size) {
+    /** Tells all of them, in the order of their adding. @param size - of the notification, for the bound on memory. */
+    publish(notification: Notification, size?: number): void {
       for (const [each, { methods }] of [...streams]) {
         if (methods === undefined || methods.has(notification.method)) each.push(notification, size);
       }
     },
+    /** @throws TypeError or RangeError that names the option and its value. */
     stream,
-    listen(method, listener) {
+    /**
+     * Calls the listener for each, one after the other; what it returns is waited for.
+     * @returns how to take it off.
+     */
+    listen(method: string, listener: (notification: Notification) => unknown): () => void {
       checkFunction('listener', listener);
       const heard = stream(method === '*' ? {} : { methods: [method] });
       void serve(heard, listener, onFailed);
       return () => void heard.return();
     },
-    end(last) {
+    /** The last notification, to all whatever they wanted to hear; then every subscription ends. */
+    end(last: Notification): void {
       for (const [each, { release }] of streams) {
         each.push(last);
         each.end();
@@ -83,7 +75,7 @@ export function createSubscribers(
       }
       streams.clear();
     },
-    get size() {
+    get size(): number {
       return streams.size;
     },
   };

@@ -125,23 +125,15 @@ function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** The signs of life of one turn. */
-interface ClaudeLife {
-  /** A message came. */
-  heard(message: SdkMessage): void;
-  /** A person is asked: until the returned release nobody expects Claude to say anything. */
-  waitForPerson(): () => void;
-  stop(): void;
-}
-
 /** Time in ms between notes that a person is being waited for; far below any idle limit that makes sense. */
 const personMs = 1000;
 
 /**
+ * The signs of life of one turn.
  * Every message that gets on is a sign of life; pings are none. Announced retries (`api_retry`) are for as long as `retryLifeMs` after the last other one: Claude
  * may be told to retry for hours, and is as good as silent then.
  */
-function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number): ClaudeLife {
+function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number) {
   const heard = createRetryLife(clock, touch, retryLifeMs);
   let waiting = 0;
   let timer: Timer | undefined;
@@ -156,8 +148,10 @@ function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number):
   };
 
   return {
-    heard: (message) => heard(claudeSign(message)),
-    waitForPerson() {
+    /** A message came. */
+    heard: (message: SdkMessage) => heard(claudeSign(message)),
+    /** A person is asked: until the returned release nobody expects Claude to say anything. */
+    waitForPerson(): () => void {
       if (++waiting === 1) again();
       let released = false;
       return () => {

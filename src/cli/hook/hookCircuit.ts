@@ -11,18 +11,6 @@ import { hookMarker } from './hookMarker.ts';
 import { admitRun, countAnswer, countFailure, type HookAdmission, hookSecrets, record } from './hookTally.ts';
 import type { HookFailure } from './hookOutcome.ts';
 
-/** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
-interface HookCircuit {
-  /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
-  admit(leaseMs: () => number): Promise<HookAdmission>;
-  /** The hook proved life. */
-  answered(admission: HookAdmission): Promise<void>;
-  /** The run says nothing about the hook. */
-  ignored(admission: HookAdmission): Promise<void>;
-  /** Counts and records the failure; gives why it could not, in one line. */
-  failed(failure: HookFailure, about: HookInput | undefined, admission: HookAdmission): Promise<string | undefined>;
-}
-
 interface HookCircuitOptions {
   readonly name: string;
   /** Absolute path of the database, or `:memory:`: then nothing is kept. */
@@ -33,8 +21,11 @@ interface HookCircuitOptions {
   readonly open?: typeof openHookStore;
 }
 
-/** The store is opened only when there is something to write, or the marker says that there is something to read. */
-export function createHookCircuit({ name, database, budgetMs, open = openHookStore }: HookCircuitOptions): HookCircuit {
+/**
+ * The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long.
+ * The store is opened only when there is something to write, or the marker says that there is something to read.
+ */
+export function createHookCircuit({ name, database, budgetMs, open = openHookStore }: HookCircuitOptions) {
   const run = {
     key: `hook:${name}`,
     // Costs a look at the process table, which the usual run has no need of.
@@ -76,20 +67,28 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
   }
 
   return {
-    async admit(leaseMs) {
+    /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
+    async admit(leaseMs: () => number): Promise<HookAdmission> {
       if (!isKept || !marker.isThere()) return { admitted: true };
       return (await use((store) => admitRun(store, run, leaseMs()))) ?? { admitted: true };
     },
-    async answered(admission) {
+    /** The hook proved life. */
+    async answered(admission: HookAdmission): Promise<void> {
       if (!isKept || !marker.isThere()) return;
       marker.remove();
       const isClean = await use((store) => countAnswer(store, run, probeOf(admission)));
       if (isClean !== true) marker.leave();
     },
-    async ignored(admission) {
+    /** The run says nothing about the hook. */
+    async ignored(admission: HookAdmission): Promise<void> {
       if (probeOf(admission) !== undefined) await use((store) => store.breakers.releaseProbe(run.key, run.owner));
     },
-    async failed(failure, about, admission) {
+    /** Counts and records the failure; gives why it could not, in one line. */
+    async failed(
+      failure: HookFailure,
+      about: HookInput | undefined,
+      admission: HookAdmission,
+    ): Promise<string | undefined> {
       if (!isKept) return undefined;
       const { event = '', action = '', session } = about ?? {};
       const isAlive = failure.exitCode !== undefined;

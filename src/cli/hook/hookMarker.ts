@@ -6,22 +6,14 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
  *
  * A failure writes its row first and then the marker. A success removes the marker first and then the row. So a row with failures always
  * has its marker, however the two meet.
- */
-interface HookMarker {
-  isThere(): boolean;
-  /** Never throws: without a marker failures are forgotten, no more. */
-  leave(): void;
-  remove(): void;
-}
-
-/**
  * @param database - its absolute path.
  * @param kind - of what the name is: hooks and runs of the same name do not share a circuit.
  */
-export function hookMarker(database: string, name: string, kind: 'hook' | 'run' = 'hook'): HookMarker {
+export function hookMarker(database: string, name: string, kind: 'hook' | 'run' = 'hook') {
   const path = `${database}-${kind}-${fileName(name)}`;
   return {
-    isThere: () => existsSync(path),
+    isThere: (): boolean => existsSync(path),
+    /** Never throws: without a marker failures are forgotten, no more. */
     // Exclusively: a link that somebody put there is not followed.
     leave: () => quietly(() => closeSync(openSync(path, 'wx', 0o600))),
     remove: () => quietly(() => rmSync(path, { force: true })),

@@ -5,18 +5,10 @@ import { type HookInput, readHookInput } from '../../protocol/hookEvents.ts';
 const maxKeptBytes = 8 * 1024 * 1024;
 
 /** Input of the host to the hook: passed on byte for byte as it comes, and read for what it is about. */
-export interface HostInput {
-  /** Content of it; undefined before its end, and when it is no JSON that names an event or longer than 8 MiB. */
-  readonly said: HookInput | undefined;
-  /** Settles when the host has written all. It may never. */
-  readonly ended: Promise<void>;
-  passTo(child: Writable): void;
-  /** Reads on without a child, so that the host is never kept waiting. */
-  drop(): void;
-}
+export type HostInput = ReturnType<typeof readHostInput>;
 
 /** Reads nothing before somebody takes it: what came while the circuit was asked would be lost. */
-export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInput {
+export function readHostInput(host: NodeJS.ReadStream = process.stdin) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let said: HookInput | undefined;
@@ -33,11 +25,13 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInpu
     });
   });
   return {
-    get said() {
+    /** Content of it; undefined before its end, and when it is no JSON that names an event or longer than 8 MiB. */
+    get said(): HookInput | undefined {
       return said;
     },
+    /** Settles when the host has written all. It may never. */
     ended,
-    passTo(child) {
+    passTo(child: Writable): void {
       // A hook may end or close its stdin without having read it.
       child.on('error', () => undefined);
       host.once('error', () => child.end());
@@ -45,6 +39,7 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInpu
       child.on('unpipe', () => host.resume());
       host.pipe(child);
     },
+    /** Reads on without a child, so that the host is never kept waiting. */
     drop: () => void host.resume(),
   };
 }

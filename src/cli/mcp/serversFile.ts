@@ -38,19 +38,14 @@ async function contentOf(text: string): Promise<unknown> {
   }
 }
 
-/** The servers of a file that can be used, and what is said of the others and of names that had to change, a sentence each. */
-interface FileServers {
-  readonly servers: readonly FileServer[];
-  readonly notes: readonly string[];
-}
-
 /**
+ * The servers of a file that can be used, and what is said of the others and of names that had to change, a sentence each.
  * The servers of a file: `{ "mcpServers": { NAME: { "command", "args", "env", "cwd" } | { "url", "headers" } } }`. What else is in it is of other programs; `${VARIABLE}` and
  * `${VARIABLE:-ELSE}` stand for variables of our own environment. What cannot be used is left out and named.
  * @param hasOthers - something else of the file is served, so that no server has to be left. @defaultValue false
  * @throws {@link CommandError} that tells all that is wrong, where nothing is left.
  */
-export function serversIn(file: string, content: unknown, env: Environment, hasOthers = false): FileServers {
+export function serversIn(file: string, content: unknown, env: Environment, hasOthers = false) {
   const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
   if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
   const { servers, problems, notes } = judgeServers(table, env);

@@ -12,14 +12,12 @@ import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
 import { type Tools, toolsKey } from '../../policy/toolOptions.ts';
-import type { CallPath } from '../../calls/callPath.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
 import {
   CallableMcpServer,
   type McpAnswer,
-  type McpIntegration,
   type McpRequest,
   type McpToolRequest,
   whichTools,
@@ -96,21 +94,13 @@ function isConnected(options: AnyMcpOptions): options is TransportMcpOptions {
   return typeof options === 'object' && options !== null && 'connect' in options;
 }
 
-/** An MCP server under a runtime, and what sessions need of it. */
-interface SupervisedMcp {
-  readonly integration: McpIntegration;
-  readonly path: CallPath<McpRequest, McpAnswer>;
-  readonly tools: Tools;
-  /** The server's process as of now, and what it printed last outside the protocol. */
-  readonly behind: () => TargetWhy['process'];
-}
-
 /**
+ * An MCP server under a runtime, and what sessions need of it.
  * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
  * supervisor, which restarts it as long as the gateway runs. One breaker for the server, and one for each tool that passes its limits while the server answers.
  * @param declared - its tools as the options have them.
  */
-export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOptions, declared: Tools): SupervisedMcp {
+export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOptions, declared: Tools) {
   const { target, ...calling } = readServer(runtime, name, options);
   const { policy: policyInput, effect, trustAnnotations, whenAlive } = calling;
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
@@ -218,8 +208,12 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     integration: new CallableMcpServer({ path, list, tools, effect, lateAnswers: late }),
     path,
     tools,
+    /** The server's process as of now, and what it printed last outside the protocol. */
     // The last words of an earlier process say why there is none, and nothing of the one that is there now.
-    behind: () => ({ pid: connection?.pid, lastLine: isOfEarlier && connection !== undefined ? undefined : lastLine }),
+    behind: (): TargetWhy['process'] => ({
+      pid: connection?.pid,
+      lastLine: isOfEarlier && connection !== undefined ? undefined : lastLine,
+    }),
   };
 
   /** It is told when nothing is left of it: what it had not done it will not do. */

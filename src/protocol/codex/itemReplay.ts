@@ -5,19 +5,6 @@ export type ItemEvent =
   | { readonly type: 'started' | 'completed'; readonly item: CodexItem }
   | { readonly type: 'delta'; readonly item: string; readonly text: string };
 
-/**
- * Takes out what a retried stream says again: Codex tells the items of each of its attempts, under ids of their own. What differs
- * from what was said before is told.
- */
-interface ItemReplay {
-  /** Codex asks the model again: what it says next may be what it said already. */
-  retrying(): void;
-  /** A request to the model went well: what it said is not said again. */
-  answered(): void;
-  /** The events to pass on for one that came. */
-  pass(event: ItemEvent): readonly ItemEvent[];
-}
-
 /** Something the model said, as it was passed on. */
 interface Told {
   readonly id: string;
@@ -38,8 +25,12 @@ interface Repetition {
 /** Most of what is kept to compare with, in characters; beyond it repetitions are told. */
 const longestKept = 4 * 1024 * 1024;
 
-/** The items of one turn. Memory is bounded by 4 MB of text. */
-export function createItemReplay(): ItemReplay {
+/**
+ * Takes out what a retried stream says again: Codex tells the items of each of its attempts, under ids of their own. What differs
+ * from what was said before is told.
+ * The items of one turn. Memory is bounded by 4 MB of text.
+ */
+export function createItemReplay() {
   /** Words that were said since the last request to the model that went well, as far as can be told. */
   let told: Told[] = [];
   /** The next of them that may be said again. */
@@ -149,13 +140,16 @@ export function createItemReplay(): ItemReplay {
   };
 
   return {
-    retrying() {
+    /** Codex asks the model again: what it says next may be what it said already. */
+    retrying(): void {
       cursor = 0;
       repeated.clear();
       live.clear();
     },
+    /** A request to the model went well: what it said is not said again. */
     answered: forget,
-    pass(event) {
+    /** The events to pass on for one that came. */
+    pass(event: ItemEvent): readonly ItemEvent[] {
       if (event.type === 'delta') return delta(event.item, event.text);
       if (isSpoken(event.item)) return event.type === 'started' ? begin(event.item) : complete(event.item);
       // A step that acts is in the history: what was said before it is not said again.

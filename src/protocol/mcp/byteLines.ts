@@ -8,13 +8,6 @@ interface ByteLinesOptions {
   readonly onTooLong: (head: Buffer) => void;
 }
 
-/** Cuts a byte stream into lines without touching their bytes, in time and memory linear in the longest line. */
-interface ByteLines {
-  push(chunk: Buffer): void;
-  /** The stream has ended: what is left is the last line. */
-  end(): void;
-}
-
 const newline = 0x0a;
 const lineEnd = Buffer.from('\n');
 /** Part that is kept of a line that is too long, in bytes: enough to find the id in it. */
@@ -23,7 +16,8 @@ const keptOfTooLong = 4096;
 const smallPiece = 256;
 const mostSmallPieces = 256;
 
-export function createByteLines({ maxBytes, onLine, onTooLong }: ByteLinesOptions): ByteLines {
+/** Cuts a byte stream into lines without touching their bytes, in time and memory linear in the longest line. */
+export function createByteLines({ maxBytes, onLine, onTooLong }: ByteLinesOptions) {
   // Pieces are joined once, when the line is complete: joining at every chunk costs the square of the line's length.
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -60,7 +54,7 @@ export function createByteLines({ maxBytes, onLine, onTooLong }: ByteLinesOption
   };
 
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       let from = 0;
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
         keep(chunk.subarray(from, at + 1), 1);
@@ -69,7 +63,8 @@ export function createByteLines({ maxBytes, onLine, onTooLong }: ByteLinesOption
       }
       keep(chunk.subarray(from), 0);
     },
-    end() {
+    /** The stream has ended: what is left is the last line. */
+    end(): void {
       if (bytes === 0) return;
       keep(lineEnd, 1);
       complete();

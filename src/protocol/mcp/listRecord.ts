@@ -20,27 +20,18 @@ const lists: ReadonlyMap<string, { readonly items: string; readonly changed: str
 const mostPages = 100;
 
 /** A page of a list as the client saw it. */
-interface SeenPage {
+export interface SeenPage {
   readonly digest: string;
   /** The cursor of the next page; undefined when it was the last. */
   readonly next: string | undefined;
 }
 
 /** Record of what the client has seen of the server's lists, so that a new server's can be compared with it. */
-export interface ListRecord {
-  /** The client was given a page. */
-  note(method: string, params: McpParams, result: McpParams): void;
-  /** The methods of the lists it has asked for. */
-  readonly methods: readonly string[];
-  /** The pages of one list, from its first on. */
-  pages(method: string): readonly SeenPage[];
-  clear(): void;
-}
-
-export function createListRecord(): ListRecord {
+export function createListRecord() {
   const seen = new Map<string, SeenPage[]>();
   return {
-    note(method, params, result) {
+    /** The client was given a page. */
+    note(method: string, params: McpParams, result: McpParams): void {
       if (!lists.has(method)) return;
       const page = pageOf(method, result);
       const { cursor } = params;
@@ -49,10 +40,12 @@ export function createListRecord(): ListRecord {
       // A page out of turn belongs to no list that could be asked for again.
       else if (known !== undefined && known.length < mostPages && known.at(-1)?.next === cursor) known.push(page);
     },
-    get methods() {
+    /** The methods of the lists it has asked for. */
+    get methods(): readonly string[] {
       return [...seen.keys()];
     },
-    pages: (method) => seen.get(method) ?? [],
+    /** The pages of one list, from its first on. */
+    pages: (method: string): readonly SeenPage[] => seen.get(method) ?? [],
     clear: () => seen.clear(),
   };
 }

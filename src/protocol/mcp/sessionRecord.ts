@@ -1,11 +1,11 @@
 import type { Effect } from '../../policy/effects.ts';
 import { annotatedEffect, type ToolAnnotations } from '../toolAnnotations.ts';
-import { createListRecord, type ListRecord } from './listRecord.ts';
+import { createListRecord } from './listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from './message.ts';
 import { isModern } from './methods.ts';
 
 /** A request that a new server has to be sent before it is as the old one was. */
-interface Replayed {
+export interface Replayed {
   readonly method: string;
   readonly params: McpParams;
 }
@@ -17,40 +17,12 @@ type Greeting =
   | { readonly era: 'unknown' };
 
 /** Record of what the client and its server have agreed on, so that another server can take the place of this one. */
-export interface SessionRecord {
-  readonly lists: ListRecord;
-  readonly tools: ToolEffects;
-  /** True once the client was given service: a handshake is over, or a request without one was answered. */
-  readonly established: boolean;
-  /** True once the client has said that it is ready (`notifications/initialized`). */
-  readonly initialized: boolean;
-  /** Uris the client is subscribed to, before 2026-07-28. */
-  readonly subscriptions: readonly string[];
-  readonly greeting: Greeting;
-  /** The answer to the client's handshake, while there is one. */
-  readonly handshake: McpParams | undefined;
-  /** Request for a sign of life of the server, in the words of its era: the stateless one has no ping. */
-  readonly lifeSign: Replayed;
-  /** Parameters that every request of ours has to carry: nothing before 2026-07-28. */
-  readonly requestParams: McpParams;
-  /** The client sent a request. */
-  asked(request: Pick<McpRequest, 'method' | 'params'>): void;
-  /** The client sent `notifications/initialized`. */
-  noteInitialized(): void;
-  /** A request of the client was answered with a result. */
-  answered(request: Pick<McpRequest, 'method' | 'params'>, result: McpParams): void;
-  /** Drops what was agreed on: the next server is greeted in the client's own words, as after a handshake that failed. */
-  forget(): void;
-  /** Lists what is sent after the handshake, in order. */
-  restoring(): readonly Replayed[];
-  /** Finds what a new server says of itself that the client was told otherwise: names of the fields. */
-  differences(result: McpParams): readonly string[];
-}
+export type SessionRecord = ReturnType<typeof createSessionRecord>;
 
 /** Subscriptions that are restored; one more is not. */
 const mostSubscriptions = 10_000;
 
-export function createSessionRecord(): SessionRecord {
+export function createSessionRecord() {
   const lists = createListRecord();
   const tools = createToolEffects();
   const subscriptions = new Set<string>();
@@ -75,24 +47,30 @@ export function createSessionRecord(): SessionRecord {
   return {
     lists,
     tools,
-    get established() {
+    /** True once the client was given service: a handshake is over, or a request without one was answered. */
+    get established(): boolean {
       return handshake !== undefined || isModernAnswered;
     },
-    get initialized() {
+    /** True once the client has said that it is ready (`notifications/initialized`). */
+    get initialized(): boolean {
       return initialized;
     },
-    get subscriptions() {
+    /** Uris the client is subscribed to, before 2026-07-28. */
+    get subscriptions(): readonly string[] {
       return [...subscriptions];
     },
-    get handshake() {
+    /** The answer to the client's handshake, while there is one. */
+    get handshake(): McpParams | undefined {
       return handshake;
     },
+    /** Request for a sign of life of the server, in the words of its era: the stateless one has no ping. */
     get lifeSign(): Replayed {
       // A client that shook no hands may have a call under way before anything was answered.
       const isModernEra = isModernAnswered || (initialize === undefined && meta !== undefined);
       return isModernEra ? { method: 'server/discover', params: { _meta: meta } } : { method: 'ping', params: {} };
     },
-    get requestParams() {
+    /** Parameters that every request of ours has to carry: nothing before 2026-07-28. */
+    get requestParams(): McpParams {
       return isModernAnswered ? { _meta: meta } : {};
     },
     get greeting(): Greeting {
@@ -105,7 +83,8 @@ export function createSessionRecord(): SessionRecord {
       const params = { ...initialize, protocolVersion: agreed };
       return { era: 'legacy', initialize: { method: 'initialize', params } };
     },
-    asked({ method, params }) {
+    /** The client sent a request. */
+    asked({ method, params }: Pick<McpRequest, 'method' | 'params'>): void {
       // Kept also when it fails: a client that goes on as if it had not is served by the next server that starts.
       if (method === 'initialize' && handshake === undefined) initialize = params;
       else if (isModern(params)) {
@@ -113,10 +92,12 @@ export function createSessionRecord(): SessionRecord {
         meta = kept;
       }
     },
-    noteInitialized() {
+    /** The client sent `notifications/initialized`. */
+    noteInitialized(): void {
       initialized = true;
     },
-    answered({ method, params }, result) {
+    /** A request of the client was answered with a result. */
+    answered({ method, params }: Pick<McpRequest, 'method' | 'params'>, result: McpParams): void {
       if (method === 'initialize') begin(params, result);
       else if (isModern(params)) isModernAnswered = true;
       if (method === 'logging/setLevel') logLevel = params;
@@ -127,16 +108,19 @@ export function createSessionRecord(): SessionRecord {
       if (method === 'resources/subscribe' && subscriptions.size < mostSubscriptions) subscriptions.add(uri);
       else if (method === 'resources/unsubscribe') subscriptions.delete(uri);
     },
-    forget() {
+    /** Drops what was agreed on: the next server is greeted in the client's own words, as after a handshake that failed. */
+    forget(): void {
       handshake = undefined;
       isModernAnswered = false;
       lists.clear();
     },
-    restoring: () => [
+    /** Lists what is sent after the handshake, in order. */
+    restoring: (): readonly Replayed[] => [
       ...(logLevel === undefined ? [] : [{ method: 'logging/setLevel', params: logLevel }]),
       ...[...subscriptions].map((uri) => ({ method: 'resources/subscribe', params: { uri } })),
     ],
-    differences(result) {
+    /** Finds what a new server says of itself that the client was told otherwise: names of the fields. */
+    differences(result: McpParams): readonly string[] {
       if (handshake === undefined) return [];
       const told = handshake;
       return ['protocolVersion', 'capabilities', 'serverInfo'].filter(
@@ -151,21 +135,15 @@ export function isDiscovered(result: McpParams | undefined): boolean {
   return Array.isArray(fieldsOf(result)['supportedVersions']);
 }
 
-/** Effects of the server's tools on the world, as far as their annotations say. */
-interface ToolEffects {
-  /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
-  learn(params: McpParams, result: McpParams): void;
-  /** Undefined when the tool is unknown or says nothing. */
-  of(tool: string): Effect | undefined;
-}
-
 /** Tools that are remembered; a server has dozens. */
 const mostTools = 10_000;
 
-function createToolEffects(): ToolEffects {
+/** Effects of the server's tools on the world, as far as their annotations say. */
+function createToolEffects() {
   const effects = new Map<string, Effect>();
   return {
-    learn({ cursor }, { tools }) {
+    /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
+    learn({ cursor }: McpParams, { tools }: McpParams): void {
       if (cursor === undefined) effects.clear();
       if (!Array.isArray(tools)) return;
       for (const tool of tools.map(fieldsOf)) {
@@ -174,6 +152,7 @@ function createToolEffects(): ToolEffects {
         if (typeof name === 'string' && effect !== undefined && effects.size < mostTools) effects.set(name, effect);
       }
     },
-    of: (tool) => effects.get(tool),
+    /** Undefined when the tool is unknown or says nothing. */
+    of: (tool: string): Effect | undefined => effects.get(tool),
   };
 }

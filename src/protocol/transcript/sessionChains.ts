@@ -1,21 +1,9 @@
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 
 /** Links between the lines of a log. */
-export interface Chains {
-  /** Lines whose parent was lost in a broken line, and that got another one. */
-  readonly reconnected: readonly LogNode[];
-  readonly parentOf: (node: LogNode) => LogNode | undefined;
-  /** Tells whether two lines, one the parent of the other, are blocks of one answer. */
-  readonly isSameTurn: (node: LogNode, parent: LogNode) => boolean;
-  /** The last line of the answer that a line is a block of. */
-  readonly endOfTurn: (node: LogNode) => number;
-  /** Tells whether a result stands below its call, with no other answer between them. */
-  readonly isInPlace: (result: LogNode, call: LogNode) => boolean;
-  /** The call that a result belongs to: the nearest one above it, else the last one of the id. */
-  readonly callOf: (result: LogResult) => LogCall | undefined;
-}
+export type Chains = ReturnType<typeof createChains>;
 
-export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Chains {
+export function createChains({ nodes, byUuid, calls, broken }: SessionScan) {
   const connected = new Map<LogNode, LogNode>();
   const parentOf = (node: LogNode): LogNode | undefined =>
     connected.get(node) ?? (node.parent === null ? undefined : byUuid.get(node.parent));
@@ -55,11 +43,15 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
   };
 
   return {
+    /** Lines whose parent was lost in a broken line, and that got another one. */
     reconnected: [...connected.keys()],
     parentOf,
+    /** Tells whether two lines, one the parent of the other, are blocks of one answer. */
     isSameTurn,
-    endOfTurn: (node) => ends.get(node)?.line ?? node.line,
-    isInPlace(result, call) {
+    /** The last line of the answer that a line is a block of. */
+    endOfTurn: (node: LogNode): number => ends.get(node)?.line ?? node.line,
+    /** Tells whether a result stands below its call, with no other answer between them. */
+    isInPlace(result: LogNode, call: LogNode): boolean {
       const first = parentOf(result);
       if (first !== undefined && isBlockBelow(call, first)) return true;
       for (const above of ancestors(result, parentOf)) {
@@ -68,7 +60,8 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
       }
       return false;
     },
-    callOf({ id, at, node }) {
+    /** The call that a result belongs to: the nearest one above it, else the last one of the id. */
+    callOf({ id, at, node }: LogResult): LogCall | undefined {
       const candidates = callsById.get(id);
       if (candidates === undefined || candidates.length === 1) return candidates?.[0];
       // The first of two calls of one line counts.

@@ -4,21 +4,11 @@ import { duplicate } from './calls.ts';
 import type { Chains } from './sessionChains.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
 
-/** Fate of the calls and results of a log. */
-interface LogPairs {
-  readonly answered: ReadonlyMap<LogCall, LogResult>;
-  /** Other results that were really given to the call of a result. */
-  readonly more: ReadonlyMap<LogResult, readonly LogResult[]>;
-  /** Results that no call keeps: they have none, or lost against another one of theirs. */
-  readonly dropped: readonly LogResult[];
-  /** Calls that are told twice. */
-  readonly gone: ReadonlySet<LogCall>;
-  /** The calls that stay, by those of one id in one answer. */
-  readonly groups: readonly (readonly LogCall[])[];
-}
-
-/** Gives each call the result that is kept: the first real one, else the first. */
-export function pairLog({ calls, results }: SessionScan, chains: Chains, findings: Findings): LogPairs {
+/**
+ * Fate of the calls and results of a log.
+ * Gives each call the result that is kept: the first real one, else the first.
+ */
+export function pairLog({ calls, results }: SessionScan, chains: Chains, findings: Findings) {
   const keyOf = ({ id, node }: LogCall): string => `${chains.endOfTurn(node)} ${id}`;
   const groups = new Map<string, { calls: LogCall[]; results: LogResult[] }>();
   for (const call of calls) {
@@ -63,9 +53,13 @@ export function pairLog({ calls, results }: SessionScan, chains: Chains, finding
   const keptPlaces = new Set([...answered.values()].map(placeOf));
   return {
     answered,
+    /** Other results that were really given to the call of a result. */
     more,
+    /** Results that no call keeps: they have none, or lost against another one of theirs. */
     dropped: results.filter((result) => !keptPlaces.has(placeOf(result))),
+    /** Calls that are told twice. */
     gone: new Set(calls.filter((call) => !standing.has(call))),
+    /** The calls that stay, by those of one id in one answer. */
     groups: staying,
   };
 }
