@@ -106,7 +106,7 @@ export const floors = [
       purpose: 'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary.',
       begin: 'store.ts',
       next: ['openStore.ts', 'sessionRows.ts'],
-      closed: ['store/sqlite', 'store/memory', 'store/postgres'],
+      closed: ['store/sqlite', 'store/memory', 'store/postgres', 'store/tables'],
     },
     {
       room: 'control',

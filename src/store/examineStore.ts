@@ -6,9 +6,10 @@ import type { Database } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
 import { selectLostLog } from './sqlite/logMark.ts';
 import { openQueryOnly } from './sqlite/queryOnly.ts';
-import { findEventTable, hasTable, isOurs, versionsOf } from './sqlite/schema.ts';
-import { selectChildren } from './sqlite/sqliteChildren.ts';
-import { readRuntimes } from './sqlite/sqliteRuntimes.ts';
+import { findEventTable, isOurs, versionsOf } from './sqlite/schema.ts';
+import { readRows } from './sqlite/fileTables.ts';
+import { childIn, children } from './tables/children.ts';
+import { runIn, runs } from './tables/runtimes.ts';
 import type { LostLogRecord } from './storeReader.ts';
 import { contentsOf } from './contentsOf.ts';
 import { codeOf } from './sqlite/trouble.ts';
@@ -62,14 +63,13 @@ export async function examineStore(
     if (damage !== undefined) return { state: 'damaged', reason: damage };
     const ours = isOurs(database);
     const events = findEventTable(database, ours);
-    const hasChildren = hasTable(database, 'unwedge_children');
     const versions = versionsOf(database, ours);
     return {
       state: 'readable',
       ...versions,
       foreign: !ours && versions.version === 0,
-      runtimes: readRuntimes(database),
-      children: hasChildren ? selectChildren(database) : [],
+      runtimes: readRows(database, runs).map(runIn),
+      children: readRows(database, children).map(childIn),
       ...(events.exists ? timesOf(database, events.name) : { newestEventAt: undefined, steppedBackMs: 0 }),
       lostLog: selectLostLog(database, path, events.exists ? events.name : undefined, now - lostLogForMs),
       checked,

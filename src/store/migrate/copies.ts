@@ -4,8 +4,10 @@ import type { SqlRow } from '../sqlite/database.ts';
 import type { Transaction } from '../postgres/pgConnections.ts';
 import type { PgRow } from '../postgres/pgDriver.ts';
 import { eventValues, insertEvent } from '../postgres/pgEvents.ts';
-import { total } from '../postgres/pgStatistics.ts';
-import { rowsOf, type Value } from '../postgres/rowStatement.ts';
+import { overRows } from '../postgres/pgTables.ts';
+import { keepStatistic, lockStatistic } from '../tables/statistics.ts';
+import type { Value } from '../dialect.ts';
+import { rowsOf } from '../postgres/rowStatement.ts';
 import { figuresIn } from '../statistics.ts';
 
 /** Copy of the rows of one table of a file into a database. */
@@ -80,8 +82,7 @@ export function copiesOf(eventTable: string): readonly Copy[] {
       skipKnown,
     ),
     children,
-    figures('figures of calls', 'unwedge_statistics', ['minute', 'integration', 'tool']),
-    figures('totals of calls', 'unwedge_totals', ['integration', 'tool']),
+    figures,
     plain(
       'last attempts',
       'unwedge_flights',
@@ -152,35 +153,24 @@ const policies: Copy = {
 };
 
 /** Figures are added to what other files have brought. */
-function figures(what: string, table: string, key: readonly string[]): Copy {
-  const places = rowsOf('minute bigint, integration text, tool text');
-  const known = `WITH ${places} SELECT w.ord, s.figures FROM w JOIN uw.statistic s USING (minute, integration, tool)`;
-  const keep = `WITH ${rowsOf('minute bigint, integration text, tool text, figures text')}
-    INSERT INTO uw.statistic (minute, integration, tool, figures) SELECT minute, integration, tool, figures FROM w
-    ON CONFLICT (minute, integration, tool) DO UPDATE SET figures = excluded.figures`;
-  return {
-    what,
-    table,
-    key,
-    async write(transaction, rows) {
-      const keys = rows.map((row) => [
-        valueOf(row['minute'] ?? total),
-        valueOf(row['integration']),
-        valueOf(row['tool']),
-      ]);
-      const there = new Map<number, PgRow>();
-      for (const row of await transaction.run({ name: '', text: known }, columnsOf(keys)))
-        there.set(Number(row['ord']), row);
-      const values = rows.map((row, index) => {
-        const more = figuresIn(row['figures']);
-        const had = there.get(index + 1)?.['figures'];
-        const sum = had === undefined || had === null ? more : addFigures(figuresIn(had), more);
-        return [...(keys[index] ?? []), JSON.stringify(sum)];
-      });
-      return transaction.run({ name: '', text: keep }, columnsOf(values));
-    },
-  };
-}
+const figures: Copy = {
+  what: 'figures of calls',
+  table: 'unwedge_statistics',
+  key: ['minute', 'integration', 'tool'],
+  async write(transaction, rows) {
+    const keys = rows.map((row) => figures.key.map((name) => valueOf(row[name])));
+    const there = new Map<number, PgRow>();
+    for (const row of await transaction.run(overRows(lockStatistic), columnsOf(keys)))
+      there.set(Number(row['ord']), row);
+    const values = rows.map((row, index) => {
+      const more = figuresIn(row['figures']);
+      const had = there.get(index + 1)?.['figures'];
+      const sum = had === undefined || had === null ? more : addFigures(figuresIn(had), more);
+      return [...(keys[index] ?? []), JSON.stringify(sum)];
+    });
+    return transaction.run(overRows(keepStatistic), columnsOf(values));
+  },
+};
 
 function columnsOf(rows: readonly (readonly Value[])[]): readonly (readonly Value[])[] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? null));

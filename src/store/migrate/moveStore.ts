@@ -13,7 +13,8 @@ import { judgeRuntimes } from '../runtimes.ts';
 import type { Database, Driver } from '../sqlite/database.ts';
 import { findDriver } from '../sqlite/driver.ts';
 import { findEventTable, hasTable, isOurs, markAsMoved, versionsOf } from '../sqlite/schema.ts';
-import { readRuntimes } from '../sqlite/sqliteRuntimes.ts';
+import { readRows } from '../sqlite/fileTables.ts';
+import { runIn, runs } from '../tables/runtimes.ts';
 import { type Copy, copiesOf } from './copies.ts';
 import { markMoved, nameOfMove } from './movedMark.ts';
 
@@ -128,7 +129,8 @@ function refuseUsed(driver: Driver, options: MoveOptions): void {
 }
 
 function refuseLive(file: Database, { from, world, clock }: MoveOptions): void {
-  const [run] = judgeRuntimes(readRuntimes(file), world, clock.wallNow()).filter(({ liveness }) => liveness !== 'dead');
+  const listed = readRows(file, runs).map(runIn);
+  const [run] = judgeRuntimes(listed, world, clock.wallNow()).filter(({ liveness }) => liveness !== 'dead');
   if (run !== undefined) throw new MoveError(`${run.name} (pid ${run.pid}) uses ${from}: stop it first`);
 }
 

@@ -3,7 +3,8 @@ import { lockLeases } from './leaseStatements.ts';
 import type { Lease } from './leases.ts';
 import type { Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
-import type { FencedStatement, RowStatement, Value } from './rowStatement.ts';
+import type { Value } from '../dialect.ts';
+import type { FencedStatement, RowStatement } from './rowStatement.ts';
 
 /** Steps of a write in a batch. */
 export interface BatchRows {

@@ -2,15 +2,8 @@ import type { Kept } from '../../sessions/sessionStore.ts';
 import { checked, counted } from './batchNumber.ts';
 import { type BatchRows, keptIn } from './batch.ts';
 import type { Lease } from './leases.ts';
-import {
-  type Column,
-  columnsOf,
-  type FencedStatement,
-  rowsOf,
-  type RowStatement,
-  unnested,
-  type Value,
-} from './rowStatement.ts';
+import { type Column, columnsOf, type Value } from '../dialect.ts';
+import { type FencedStatement, rowsOf, type RowStatement, unnested } from './rowStatement.ts';
 
 /** An insert of the rows of `h`, those whose lease holds. A row whose key is there already is left out. */
 export interface FencedInsert {

@@ -2,7 +2,8 @@ import type { Kept } from '../../sessions/sessionStore.ts';
 import type { BatchRows, LeasedRow } from './batch.ts';
 import type { Lease } from './leases.ts';
 import type { PgWrite } from './pgCommitter.ts';
-import type { FencedStatement, Value } from './rowStatement.ts';
+import type { Value } from '../dialect.ts';
+import type { FencedStatement } from './rowStatement.ts';
 
 /**
  * A write after which a handler begins, or of which a fact tells that is written next; or a message, whose sender is told nothing before it is known

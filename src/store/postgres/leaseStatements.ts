@@ -1,3 +1,4 @@
+import { statement } from '../dialect.ts';
 import { movesFrom, reservedFor } from './moveStatements.ts';
 import type { Sql } from './pgConnections.ts';
 import { presenceKeys } from './presence.ts';
@@ -30,19 +31,16 @@ export const renewNode: Sql = {
 };
 
 /** Takes a node off; its sessions are free with it. */
-export const removeNode: RowStatement = {
-  name: 'remove_node',
-  text: `WITH ${rowsOf('id text')} DELETE FROM uw.node AS n USING w WHERE n.id = w.id`,
-};
+export const removeNode = statement('remove_node', 'id text', 'DELETE FROM uw.node AS n USING w WHERE n.id = :id');
 
 /** Nodes that nobody has heard of for an hour. */
-export const removeOldNodes: RowStatement = {
-  name: 'remove_old_nodes',
-  text: `WITH ${rowsOf('minutes integer')}
-    DELETE FROM uw.node WHERE id IN (
-      SELECT n.id FROM uw.node n CROSS JOIN w
-      WHERE n.expires_at < clock_timestamp() - w.minutes * interval '1 minute' FOR UPDATE OF n SKIP LOCKED)`,
-};
+export const removeOldNodes = statement(
+  'remove_old_nodes',
+  'minutes integer',
+  `DELETE FROM uw.node WHERE id IN (
+     SELECT n.id FROM uw.node n CROSS JOIN w
+     WHERE n.expires_at < clock_timestamp() - :minutes * interval '1 minute' FOR UPDATE OF n SKIP LOCKED)`,
+);
 
 /**
  * Declares the nodes dead whose renewal is overdue and whose presence is gone: both, as a node whose own connection broke goes on renewing. Gives the

@@ -6,7 +6,8 @@ import { boundedJson } from '../../policy/boundedJson.ts';
 import type { BatchRows } from './batch.ts';
 import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';
-import { rowsOf, type RowStatement, type Value } from './rowStatement.ts';
+import type { Value } from '../dialect.ts';
+import { rowsOf, type RowStatement } from './rowStatement.ts';
 
 /** Between the sessions of an event on their way to the database: no id holds it. */
 const separator = '\u001F';

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Clock, Random } from '../../policy/clock.ts';
 import type { Fact, Facts, Told } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
@@ -8,23 +9,26 @@ import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
+import { Alerts } from '../tables/alerts.ts';
+import { Children } from '../tables/children.ts';
+import { Flights } from '../tables/flights.ts';
+import { KeptRuntimes } from '../tables/runtimes.ts';
+import { Statistics } from '../tables/statistics.ts';
+import { step } from '../work.ts';
+import { removeNode, removeOldNodes } from './leaseStatements.ts';
 import { Leases, type NodeDescription } from './leases.ts';
 import { NodeConnection } from './nodeConnection.ts';
-import { PgAlerts } from './pgAlerts.ts';
 import { PgBreakers } from './pgBreakers.ts';
-import { PgChildren } from './pgChildren.ts';
 import { PgConnections } from './pgConnections.ts';
 import { PgDatabase } from './pgDatabase.ts';
 import { importPg, type PgModule } from './pgDriver.ts';
 import { PgEvents } from './pgEvents.ts';
-import { PgFlights } from './pgFlights.ts';
 import { PgMail } from './pgMail.ts';
 import { PgRates } from './pgRates.ts';
 import { PgPruner } from './pgRetention.ts';
-import { PgRuntimes } from './pgRuntimes.ts';
 import { PgSessions } from './pgSessions.ts';
 import { UnfitDatabaseError } from './pgSettings.ts';
-import { PgStatistics } from './pgStatistics.ts';
+import { PgTables } from './pgTables.ts';
 import { type PgTarget, readTarget } from './pgTarget.ts';
 import { SharedCopies } from './sharedRows.ts';
 import { releasedHint } from './takeovers.ts';
@@ -37,6 +41,9 @@ const shortestAnswerMs = 250;
 
 /** Time that the end of a store waits for its server, in ms. */
 const closeMs = 5_000;
+
+/** Time that a node that has expired is shown, in minutes. */
+const forgottenMinutes = 60;
 
 /** Its sessions are nobody's until it can say whose they are. */
 const startBefore =
@@ -73,11 +80,11 @@ export class PostgresStore implements Store {
   readonly path: string;
   readonly breakers: PgBreakers;
   readonly rates: PgRates;
-  readonly statistics: PgStatistics;
-  readonly flights: PgFlights;
-  readonly runtimes: PgRuntimes;
-  readonly children: PgChildren;
-  readonly alerts: PgAlerts;
+  readonly statistics: Statistics;
+  readonly flights: Flights;
+  readonly runtimes: KeptRuntimes;
+  readonly children: Children;
+  readonly alerts: Alerts;
   /** Connection by which other nodes are told, and tell. */
   readonly node: NodeConnection;
   readonly #target: PgTarget;
@@ -100,13 +107,19 @@ export class PostgresStore implements Store {
     const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
     this.#events = new PgEvents(database, runtimePid);
+    const tables = new PgTables(database, this.#events);
     this.breakers = new PgBreakers(database, clock);
     this.rates = new PgRates(database);
-    this.statistics = new PgStatistics(database);
-    this.flights = new PgFlights(database);
-    this.runtimes = new PgRuntimes(database, this.#events, (id, isFree) => this.#left(id, isFree));
-    this.children = new PgChildren(database);
-    this.alerts = new PgAlerts(database, this.#events);
+    this.statistics = new Statistics(tables);
+    this.flights = new Flights(tables);
+    this.runtimes = new KeptRuntimes(tables, {
+      entered: () => [step(removeOldNodes, 'nodes', { minutes: forgottenMinutes })],
+      leaves: (id) => this.#left(id, false),
+      left: (id) => [step(removeNode, `node ${id}`, { id })],
+      gone: (id) => this.#left(id, true),
+    });
+    this.children = new Children(tables);
+    this.alerts = new Alerts(tables);
     const { retention, facts } = options;
     // A connection of its own, made when it is needed: no commit waits for what is deleted.
     this.#pruner =
@@ -181,7 +194,7 @@ export class PostgresStore implements Store {
     const { clock } = this.#options;
     const { node } = this;
     node.present(owner);
-    const describe = (): NodeDescription => this.runtimes.describe(owner);
+    const describe = (): NodeDescription => ({ host: hostname(), pid: process.pid, name: this.runtimes.nameOf(owner) });
     const leases = new Leases({
       connections: this.#renewals,
       node,

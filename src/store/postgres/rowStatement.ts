@@ -1,3 +1,4 @@
+import { type Column, columnsOf } from '../dialect.ts';
 import type { Sql } from './pgConnections.ts';
 
 /** A statement over many rows at once: each column of the rows is one array. */
@@ -28,29 +29,13 @@ export interface FencedStatement extends RowStatement {
   readonly many: Sql;
 }
 
-/** A value of a column. */
-export type Value = string | number | boolean | null;
-
-/** A column as a statement takes it. */
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-}
-
-/** @param columns - `name type` of each, parted by commas. */
-export function columnsOf(columns: string): readonly Column[] {
-  return columns.split(',').map((column) => {
-    const [name = '', type = ''] = column.trim().split(/\s+/);
-    return { name, type };
-  });
-}
-
 /**
  * The rows that a statement takes, as `w` with the place of each as `ord`.
  * @param columns - `name type` of each, parted by commas.
  */
-export function rowsOf(columns: string): string {
-  return `w AS MATERIALIZED (SELECT * FROM ${unnested(columnsOf(columns), 1, 'w')})`;
+export function rowsOf(columns: string | readonly Column[]): string {
+  const given = typeof columns === 'string' ? columnsOf(columns) : columns;
+  return `w AS MATERIALIZED (SELECT * FROM ${unnested(given, 1, 'w')})`;
 }
 
 /** Rows that come as arrays, with the place of each as `ord`. @param first - the number of the first array among the values of the statement. */

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { seeNow } from '../../actors/process/processIdentity.ts';
 import { judge, type ProcessIdentity } from '../../actors/process/processWorld.ts';
 import { contentsOf } from '../contentsOf.ts';
+import type { ChildMark } from '../tables/children.ts';
 
 /**
  * Files beside the database, one for each process with children on record: by them a short-lived command learns that a dead one may have
@@ -10,14 +11,7 @@ import { contentsOf } from '../contentsOf.ts';
  */
 const infix = '-children-';
 
-/** The mark of one store of this process. Nothing here throws. */
-export interface ChildMark {
-  /** The process, of this identity, has children on record. */
-  leave(owner: ProcessIdentity): void;
-  remove(): void;
-}
-
-/** @param database - absolute path. */
+/** The mark of one store of this process. @param database - absolute path. */
 export function createChildMark(database: string): ChildMark {
   const path = `${database}${infix}${process.pid}.${++lastNumber}`;
   return {
@@ -27,6 +21,11 @@ export function createChildMark(database: string): ChildMark {
       quietly(() => writeFileSync(path, start, { mode: 0o600 }));
     },
     remove: () => quietly(() => rmSync(path, { force: true })),
+    clear(owners) {
+      for (const mark of marksOf(database)) {
+        if (!owners.has(mark.pid) && !isAlive(mark)) quietly(() => rmSync(mark.path, { force: true }));
+      }
+    },
   };
 }
 
@@ -35,13 +34,6 @@ let lastNumber = 0;
 /** Tells whether a process that had children on record is no longer there, or it cannot be told at once. Never throws. */
 export function hasMarkOfDead(database: string): boolean {
   return marksOf(database).some((mark) => !isAlive(mark));
-}
-
-/** Takes off the marks of dead processes of which no child is on record any more. Never throws. */
-export function clearChildMarks(database: string, owners: ReadonlySet<number>): void {
-  for (const mark of marksOf(database)) {
-    if (!owners.has(mark.pid) && !isAlive(mark)) quietly(() => rmSync(mark.path, { force: true }));
-  }
 }
 
 function marksOf(database: string): readonly (ProcessIdentity & { readonly path: string })[] {

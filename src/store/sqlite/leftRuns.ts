@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { MessageEnd } from '../../sessions/sessionStore.ts';
 import { type Contents, contentsOf } from '../contentsOf.ts';
-import type { Database } from './database.ts';
+import { statement } from '../dialect.ts';
 import { fromJson, toJson } from '../json.ts';
+import { type RowStep, step } from '../work.ts';
 import type { Claimed } from './sessionFence.ts';
 
 /** End of a message, of which its sender may have heard. */
@@ -22,8 +23,8 @@ export interface LeftRuns {
   owes(end: OwedEnd): void;
   /** It is written after all. */
   wrote(end: OwedEnd): void;
-  /** Writes the ends that a run has left in its mark: their messages are not delivered again. @throws what SQLite reports. */
-  settle(database: Database, id: string): void;
+  /** Rows for the ends that a run has left in its mark: their messages are not delivered again. */
+  settle(id: string): readonly RowStep[];
   /** Never throws: where no mark can be made, the lease has to run out. */
   mark(id: string): void;
   has(id: string): boolean;
@@ -34,6 +35,15 @@ export interface LeftRuns {
 /** Contents that may hold a row of the run: a file that is no database has none, and gets no other beside it. */
 const holdsRows: ReadonlySet<Contents> = new Set(['sqlite', 'empty', 'unknown']);
 
+/** Only those of the claim that is still the last: after another one the message may have been delivered again. */
+const settle = statement(
+  'settle_left',
+  'end text, at bigint, session text, number bigint, owner text, fence bigint',
+  `UPDATE uw.message SET state = :end, ended_at = :at
+   WHERE session = :session AND number = :number AND state IN ('waiting', 'taken')
+     AND EXISTS (SELECT 1 FROM uw.lease WHERE id = :session AND owner = :owner AND fence = :fence)`,
+);
+
 /** @param path - of the database, absolute. */
 export function createLeftRuns(path: string): LeftRuns {
   const markOf = (id: string): string => `${path}-left-${id}`;
@@ -41,18 +51,7 @@ export function createLeftRuns(path: string): LeftRuns {
   return {
     owes: (end) => void owed.add(end),
     wrote: (end) => void owed.delete(end),
-    settle(database, id) {
-      for (const { session, fence, number, end, at } of readEnds(markOf(id))) {
-        // Only those of the claim that is still the last: after another one the message may have been delivered again.
-        database
-          .prepare(
-            `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER)
-             WHERE session = ? AND number = ? AND state IN ('waiting', 'taken')
-               AND EXISTS (SELECT 1 FROM unwedge_sessions WHERE id = ? AND owner = ? AND fence = ?)`,
-          )
-          .run(end, Math.round(at), session, number, session, id, fence);
-      }
-    },
+    settle: (owner) => readEnds(markOf(owner)).map((end) => step(settle, owner, { owner, ...end })),
     mark(id) {
       quietly(() => {
         // Without a database there is no row of the run that could hold a session, and nobody who would take the mark away.

@@ -40,7 +40,7 @@ export function pruneStatistics(database: Database, before: number, limit: numbe
   const rows = database
     .prepare(
       `DELETE FROM unwedge_statistics WHERE (minute, integration, tool) IN
-         (SELECT minute, integration, tool FROM unwedge_statistics WHERE minute < ? LIMIT ?)`,
+         (SELECT minute, integration, tool FROM unwedge_statistics WHERE minute >= 0 AND minute < ? LIMIT ?)`,
     )
     .run(before, limit);
   return { rows, more: rows === limit };

@@ -29,9 +29,11 @@ import { selectLostLog } from './logMark.ts';
 import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readWaitingSessions, readSessionRecords } from './sessionRecords.ts';
-import { selectFlights, selectPolicies } from './sqliteFlights.ts';
-import { readRuntimes } from './sqliteRuntimes.ts';
-import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
+import { readFlights, readPolicies } from '../tables/flights.ts';
+import { runIn, runs } from '../tables/runtimes.ts';
+import { readStatistics, readTotals } from '../tables/statistics.ts';
+import type { Read } from '../work.ts';
+import { readRows } from './fileTables.ts';
 import { readStatus } from './status.ts';
 import { readTurns } from './turnRecords.ts';
 import { messageOf } from '../../policy/thrown.ts';
@@ -75,24 +77,24 @@ class SqliteReader implements StoreReader {
     return readAlerts(this.#database, this.#eventTable, now);
   }
 
-  async statistics(since: number, of: 'tools' | 'whole' = 'tools'): Promise<readonly CallFiguresRow[]> {
-    return selectStatistics(this.#database, since, of);
+  statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]> {
+    return readStatistics(this.#read, since, of);
   }
 
-  async totals(): Promise<readonly CallTotals[]> {
-    return selectTotals(this.#database);
+  totals(): Promise<readonly CallTotals[]> {
+    return readTotals(this.#read);
   }
 
-  async flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
-    return selectFlights(this.#database, query);
+  flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
+    return readFlights(this.#read, query);
   }
 
-  async policies(): Promise<readonly PolicyRow[]> {
-    return selectPolicies(this.#database);
+  policies(): Promise<readonly PolicyRow[]> {
+    return readPolicies(this.#read);
   }
 
   async runtimes(): Promise<readonly RuntimeRow[]> {
-    return readRuntimes(this.#database);
+    return (await this.#read(runs)).map(runIn);
   }
 
   async sessionIds(): Promise<readonly string[]> {
@@ -139,6 +141,8 @@ class SqliteReader implements StoreReader {
   close(): void {
     this.#database.close();
   }
+
+  readonly #read: Read = async (statement, row) => readRows(this.#database, statement, row);
 }
 
 /**

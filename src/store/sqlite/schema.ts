@@ -210,6 +210,10 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   },
   // Calls that belong to no session, as JSON: they are read and written as one.
   (database) => database.exec('ALTER TABLE unwedge_runtimes ADD COLUMN calls TEXT'),
+  // All minutes together stand under a minute that never was.
+  (database) =>
+    database.exec(`INSERT INTO unwedge_statistics (minute, integration, tool, figures)
+      SELECT -1, integration, tool, figures FROM unwedge_totals; DROP TABLE unwedge_totals`),
 ];
 
 /** Above every version that there will be: earlier versions of this package refuse the file as well. */

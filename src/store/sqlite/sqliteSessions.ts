@@ -18,7 +18,8 @@ import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
 import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed, toCallRow } from './sessionTables.ts';
-import { selectRuntime } from './sqliteRuntimes.ts';
+import { runIn, runs } from '../tables/runtimes.ts';
+import { doRow, readRows } from './fileTables.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Surroundings that the sessions of every runtime on one file share. */
@@ -124,7 +125,7 @@ export class SqliteSessions implements SessionStore {
     const owner = row?.['owner'];
     if (typeof owner === 'string' && owner !== runtime) {
       if (this.#lives(database, owner)) return { held: true, by: owner };
-      if (left.has(owner)) left.settle(database, owner);
+      for (const row of left.settle(owner)) doRow(database, row);
     }
     const fence = Number(row?.['fence'] ?? 0) + 1;
     database
@@ -168,7 +169,9 @@ export class SqliteSessions implements SessionStore {
 
   /** A run that has left is as dead as one that died. */
   #lives(database: Database, owner: string): boolean {
-    const run = selectRuntime(database, owner);
+    const run = readRows(database, runs)
+      .map(runIn)
+      .find(({ id }) => id === owner);
     return run !== undefined && !this.#scope.left.has(owner) && this.#runtime.isAlive(run);
   }
 }

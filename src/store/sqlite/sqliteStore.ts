@@ -8,19 +8,21 @@ import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
+import { Alerts } from '../tables/alerts.ts';
+import { Children } from '../tables/children.ts';
+import { Flights } from '../tables/flights.ts';
+import { KeptRuntimes } from '../tables/runtimes.ts';
+import { Statistics } from '../tables/statistics.ts';
+import { createChildMark } from './childMarks.ts';
 import { type Connection, createConnection } from './connection.ts';
 import type { Driver } from './database.ts';
 import { EventLog } from './eventLog.ts';
+import { FileTables } from './fileTables.ts';
 import { createLeftRuns } from './leftRuns.ts';
 import { type Pruner, startPruner } from './retention.ts';
-import { SqliteAlerts } from './sqliteAlerts.ts';
 import { SqliteBreakers } from './sqliteBreakers.ts';
-import { SqliteChildren } from './sqliteChildren.ts';
-import { SqliteFlights } from './sqliteFlights.ts';
 import { SqliteRates } from './sqliteRates.ts';
-import { SqliteRuntimes } from './sqliteRuntimes.ts';
 import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
-import { SqliteStatistics } from './sqliteStatistics.ts';
 import { StoreFile } from './storeFile.ts';
 import { diagnose } from './trouble.ts';
 
@@ -73,11 +75,11 @@ class SqliteStore implements Store {
   readonly path: string;
   readonly breakers: SqliteBreakers;
   readonly rates: SqliteRates;
-  readonly statistics: SqliteStatistics;
-  readonly flights: SqliteFlights;
-  readonly runtimes: SqliteRuntimes;
-  readonly children: SqliteChildren;
-  readonly alerts: SqliteAlerts;
+  readonly statistics: Statistics;
+  readonly flights: Flights;
+  readonly runtimes: KeptRuntimes;
+  readonly children: Children;
+  readonly alerts: Alerts;
   readonly #file: StoreFile;
   readonly #log: EventLog;
   readonly #sessionScope: SessionScope;
@@ -97,13 +99,14 @@ class SqliteStore implements Store {
     this.#pruner = pruner;
     this.#log = log;
     this.#sessionScope = { file, log: this.#log, left };
+    const tables = new FileTables(file, log);
     this.breakers = new SqliteBreakers(file);
     this.rates = new SqliteRates(file);
-    this.statistics = new SqliteStatistics(file);
-    this.flights = new SqliteFlights(file);
-    this.runtimes = new SqliteRuntimes(file, this.#log, left);
-    this.children = new SqliteChildren(file);
-    this.alerts = new SqliteAlerts(file, this.#log);
+    this.statistics = new Statistics(tables);
+    this.flights = new Flights(tables);
+    this.runtimes = new KeptRuntimes(tables, left);
+    this.children = new Children(tables, createChildMark(path));
+    this.alerts = new Alerts(tables);
   }
 
   get degraded(): boolean {

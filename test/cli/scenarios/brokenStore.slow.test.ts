@@ -118,5 +118,7 @@ it.skipIf(!hasSqlite)('[O-10] the usual store is made by the first run, which is
   const state = join(temporaryDirectory(), 'not', 'there', 'yet');
   expect(await run(['run', '--', 'true'], { XDG_STATE_HOME: state })).toMatchObject({ code: 0 });
   const db = join(state, 'unwedge', 'unwedge.sqlite');
-  expect(openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics').get()).toEqual({ count: 1 });
+  expect(openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics WHERE minute >= 0').get()).toEqual({
+    count: 1,
+  });
 });

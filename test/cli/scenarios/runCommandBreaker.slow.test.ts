@@ -104,7 +104,7 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
   it('[O-10] counts every run, however short: one that crashes and four that go well are 80 %', async () => {
     const place = startPlace();
     await runAll(place, ['--name', 'api', '--', 'sh', '-c', 'kill -SEGV $$'], fine, fine, fine, fine);
-    const rows = openDatabase(place.db).prepare('SELECT figures FROM unwedge_statistics').all();
+    const rows = openDatabase(place.db).prepare('SELECT figures FROM unwedge_statistics WHERE minute >= 0').all();
     const figures = rows.map((row) => JSON.parse(String(row['figures'])) as { succeeded: number; failed: object });
     expect(figures.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(4);
     expect(Object.assign({}, ...figures.map(({ failed }) => failed))).toEqual({ crash: 1 });
@@ -114,7 +114,9 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
     const place = startPlace();
     const db = join(place.directory, 'state', 'unwedge', 'runs.sqlite');
     await place.run(['--db', db, '--', 'true']);
-    expect(openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics').get()).toEqual({ count: 1 });
+    expect(
+      openDatabase(db).prepare('SELECT count(*) AS count FROM unwedge_statistics WHERE minute >= 0').get(),
+    ).toEqual({ count: 1 });
   });
 
   it('[I-4] records the failure of a run, and nothing of one that went well', async () => {

@@ -19,11 +19,10 @@ const bound: Readonly<Record<string, string>> = {
   'unwedge_breakers.cause': '{"reason":"x"}',
   'unwedge_rates.levels': '{"second":1}',
   'unwedge_statistics.figures': JSON.stringify({ ...noFigures, succeeded: 1 }),
-  'unwedge_totals.figures': JSON.stringify({ ...noFigures, succeeded: 2 }),
   'unwedge_flights.record': '{"record":1}',
 };
 
-/** Each table of a file with its place in the database. A total is the minute of all minutes there. */
+/** Each table of a file with its place in the database. */
 const places = [
   ['unwedge_sessions', 'SELECT key AS id, owner, token AS fence FROM uw.lease'],
   ['unwedge_messages', 'SELECT * FROM uw.message'],
@@ -32,8 +31,7 @@ const places = [
   ['unwedge_rates', 'SELECT * FROM uw.rate'],
   ['unwedge_alerts', 'SELECT * FROM uw.alert'],
   ['unwedge_children', 'SELECT * FROM uw.child'],
-  ['unwedge_statistics', 'SELECT * FROM uw.statistic WHERE minute > 0'],
-  ['unwedge_totals', 'SELECT * FROM uw.statistic WHERE minute <= 0'],
+  ['unwedge_statistics', 'SELECT * FROM uw.statistic'],
   // Their order is their name.
   [
     'unwedge_flights',

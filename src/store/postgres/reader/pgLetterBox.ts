@@ -31,7 +31,8 @@ import type { PgModule, PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import type { PgTarget } from '../pgTarget.ts';
 import { diagnosePg } from '../pgTrouble.ts';
-import type { RowStatement, Value } from '../rowStatement.ts';
+import type { Value } from '../../dialect.ts';
+import type { RowStatement } from '../rowStatement.ts';
 import { nameOf } from '../sessionReads.ts';
 import { dropUntaken, findUntaken, type LetterRows } from './pgUntakenMail.ts';
 

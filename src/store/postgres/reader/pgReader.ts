@@ -3,7 +3,7 @@ import type { OrderResult } from '../../../policy/operatorOrder.ts';
 import type { FlightRecord, PolicyRow } from '../../../policy/flight.ts';
 import type { HistoryEntry } from '../../../sessions/history.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../events.ts';
-import { type FlightQuery, flightsIn, policiesIn } from '../../flights.ts';
+import type { FlightQuery } from '../../flights.ts';
 import type { LetterOrder } from '../../letterOrder.ts';
 import type { RuntimeRow } from '../../runtimes.ts';
 import type {
@@ -16,9 +16,11 @@ import type {
   StoreStatus,
   TurnRecord,
 } from '../../storeReader.ts';
+import { readFlights, readPolicies } from '../../tables/flights.ts';
+import { readStatistics, readTotals } from '../../tables/statistics.ts';
+import type { Read } from '../../work.ts';
+import { queryOf, queryValues } from '../pgTables.ts';
 import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
-import { selectFlights, selectPolicies } from '../pgFlights.ts';
-import { selectStatistics, selectTotals, statisticIn, totalsIn } from '../pgStatistics.ts';
 import { readPgAlerts } from './pgAlertView.ts';
 import { readPgCluster } from './pgCluster.ts';
 import { readPgDeadLetters } from './pgDeadLetters.ts';
@@ -89,20 +91,20 @@ export class PgReader implements StoreReader {
     return readPgAlerts(this.#ask, now);
   }
 
-  async statistics(since: number, of: 'tools' | 'whole' = 'tools'): Promise<readonly CallFiguresRow[]> {
-    return (await this.#ask(selectStatistics, [Math.round(since), of === 'tools'])).map(statisticIn);
+  statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]> {
+    return readStatistics(this.#read, since, of);
   }
 
-  async totals(): Promise<readonly CallTotals[]> {
-    return (await this.#ask(selectTotals)).map(totalsIn);
+  totals(): Promise<readonly CallTotals[]> {
+    return readTotals(this.#read);
   }
 
-  async flights({ integration, since = 0 }: FlightQuery): Promise<readonly FlightRecord[]> {
-    return (await this.#ask(selectFlights, [Math.round(since), integration ?? null])).flatMap(flightsIn);
+  flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
+    return readFlights(this.#read, query);
   }
 
-  async policies(): Promise<readonly PolicyRow[]> {
-    return (await this.#ask(selectPolicies)).flatMap(policiesIn);
+  policies(): Promise<readonly PolicyRow[]> {
+    return readPolicies(this.#read);
   }
 
   runtimes(): Promise<readonly RuntimeRow[]> {
@@ -140,6 +142,8 @@ export class PgReader implements StoreReader {
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
     return readPgDeadLetters(this.#ask, session, mostLetters);
   }
+
+  readonly #read: Read = (statement, row = {}) => this.#ask(queryOf(statement).text, queryValues(statement, row));
 
   async #id(text: string): Promise<number> {
     const [row] = await this.#ask(`SELECT ${text} AS id`);

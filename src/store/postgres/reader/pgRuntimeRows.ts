@@ -1,5 +1,5 @@
 import type { RuntimeRow } from '../../runtimes.ts';
-import { toRuntime } from '../pgRuntimes.ts';
+import { runIn } from '../../tables/runtimes.ts';
 import type { Ask } from './pgReads.ts';
 
 /** For how long a run was not heard of says the clock of the database. */
@@ -11,7 +11,7 @@ const runtimes = `
 /** Runs of all machines that are entered, oldest first. @throws what the server says. */
 export async function readPgRuntimes(ask: Ask): Promise<readonly RuntimeRow[]> {
   return (await ask(runtimes)).map((row) => ({
-    ...toRuntime(row),
+    ...runIn(row),
     host: String(row['host']),
     silentMs: Math.round(Number(row['silent_ms'])),
     hasExpired: row['has_expired'] === true,

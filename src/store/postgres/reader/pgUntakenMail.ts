@@ -3,7 +3,7 @@ import { sessionFailure } from '../../../sessions/sessionFailure.ts';
 import type { LetterOrder } from '../../letterOrder.ts';
 import { outcomeToJson } from '../mailOutcome.ts';
 import type { PgRow } from '../pgDriver.ts';
-import type { Value } from '../rowStatement.ts';
+import type { Value } from '../../dialect.ts';
 
 /** For how long mail has to wait for a gateway that has its session before it is listed as untaken: a take-over is over by then. */
 const patience = `interval '30 s'`;

@@ -72,9 +72,9 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
   });
 
   it('[L-5] lose those that died without leaving, and no others', async () => {
-    const { store, path } = await startWith(run('one'), run('two', dead), run('three', elsewhere));
+    const { store, clock, path } = await startWith(run('one'), run('two', dead), run('three', elsewhere));
     const died = store.runtimes.removeDead(world, start);
-    await store.flush();
+    await clock.settle();
     expect((await died).map(({ id }) => id)).toEqual(['two']);
     expect((await list(path)).map(({ id }) => id)).toEqual(['one', 'three']);
   });
@@ -90,25 +90,25 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
        VALUES ('c', 's', 1, 'kb', 'query', 'two', 0, 1, 1)`,
     ],
   ])('[L-5] keep one that died as long as %s of its session, until another claims that', async (_what, sql) => {
-    const { store, path } = await startWith(run('one'), run('two', dead));
+    const { store, clock, path } = await startWith(run('one'), run('two', dead));
     const database = openDatabase(path);
     database.exec(`INSERT INTO unwedge_sessions VALUES ('s', 'two', 1)`);
     database.exec(sql);
     const looked = store.runtimes.removeDead(world, start);
-    await store.flush();
+    await clock.settle();
     expect(await looked).toEqual([]);
     expect((await list(path)).map(({ id }) => id)).toEqual(['one', 'two']);
     database.exec(`UPDATE unwedge_sessions SET owner = 'one'`);
     const died = store.runtimes.removeDead(world, start);
-    await store.flush();
+    await clock.settle();
     expect((await died).map(({ id }) => id)).toEqual(['two']);
   });
 
   it('[I-4] lose one that ended in order and could not say so, without a record of a death', async () => {
-    const { store, path } = await startWith(run('one'), run('two', dead));
+    const { store, clock, path } = await startWith(run('one'), run('two', dead));
     writeFileSync(`${path}-left-two`, '[]');
     const died = store.runtimes.removeDead(world, start, () => [{ type: 'listener.failed', event: 'x', error: 'x' }]);
-    await store.flush();
+    await clock.settle();
     expect(await died).toEqual([]);
     expect((await list(path)).map(({ id }) => id)).toEqual(['one']);
     expect(await store.read({ limit: 10 })).toEqual([]);

@@ -1,0 +1,125 @@
+import { type Row, type Statement, type Value, written } from '../dialect.ts';
+import { type RowStep, type Step, step, type Tables, type TransactOptions, type Work } from '../work.ts';
+import type { Database, SqlValue } from './database.ts';
+import type { EventLog } from './eventLog.ts';
+import { hasTable, type Schema } from './schema.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** The tables of a file: work is done at once. */
+export class FileTables implements Tables {
+  readonly #file: StoreFile;
+  readonly #log: Pick<EventLog, 'insert'>;
+
+  constructor(file: StoreFile, log: Pick<EventLog, 'insert'>) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  refuses(): boolean {
+    return this.#file.refuses();
+  }
+
+  write(work: () => Work<void>, committed?: () => void): void {
+    this.#file.write({
+      run: (database, schema) => this.#do(work(), database, schema),
+      ...(committed !== undefined && { committed }),
+    });
+  }
+
+  transact<T>(work: (isLate: boolean) => Work<T>, options?: TransactOptions): Promise<T | undefined> {
+    return this.#file.transact((database, schema, isLate) => this.#do(work(isLate), database, schema), options);
+  }
+
+  readonly read = async (statement: Statement, row: object = {}): Promise<readonly Row[]> =>
+    this.#file.ask((database) => doRow(database, step(statement, '', row)), []);
+
+  flush(): Promise<boolean> {
+    return this.#file.flush();
+  }
+
+  carries(rows: () => readonly RowStep[]): void {
+    this.#file.carries({
+      carry: (database) => {
+        for (const row of rows()) doRow(database, row);
+        return { carried: 0, lost: 0 };
+      },
+    });
+  }
+
+  #do<T>(work: Work<T>, database: Database, schema: Schema): T {
+    const made = (next: Step): readonly unknown[] => {
+      if ('statement' in next) return doRow(database, next);
+      if ('all' in next) return next.all.map((each) => this.#do(each, database, schema));
+      this.#log.insert(database, schema, next.fact);
+      return [];
+    };
+    let next = work.next();
+    while (next.done !== true) next = work.next(made(next.value) as readonly Row[]);
+    return next.value;
+  }
+}
+
+/** Reads in a database that no store of this version may have opened: one without the table has no rows. @throws what SQLite reports. */
+export function readRows(database: Database, statement: Statement, row: object = {}): readonly Row[] {
+  const { tables } = inFile(statement);
+  if (!tables.every((table) => hasTable(database, table))) return [];
+  return doRow(database, step(statement, '', row));
+}
+
+/** Does a step. @throws what SQLite reports. */
+export function doRow(database: Database, { statement, values }: RowStep): readonly Row[] {
+  const { text, places } = inFile(statement);
+  // A step for a server alone.
+  if (text === '') return [];
+  const prepared = database.prepare(text);
+  const given = places.map((place) => asSql(values[place] ?? null));
+  if (statement.answers) return prepared.all(...given);
+  prepared.run(...given);
+  return [];
+}
+
+const asSql = (value: Value): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
+
+/** Tables of a file, by their names on a server. */
+const tableNames: Readonly<Record<string, string>> = {
+  alert: 'unwedge_alerts',
+  call: 'unwedge_calls',
+  child: 'unwedge_children',
+  flight: 'unwedge_flights',
+  lease: 'unwedge_sessions',
+  message: 'unwedge_messages',
+  policy: 'unwedge_policies',
+  runtime: 'unwedge_runtimes',
+  statistic: 'unwedge_statistics',
+};
+
+/** A statement as a file takes it: its values in the order in which they stand. */
+interface FileStatement {
+  readonly text: string;
+  readonly places: readonly number[];
+  readonly tables: readonly string[];
+}
+
+const known = new WeakMap<Statement, FileStatement>();
+
+function inFile(statement: Statement): FileStatement {
+  const made = known.get(statement) ?? fileStatement(statement);
+  known.set(statement, made);
+  return made;
+}
+
+// better-sqlite3 binds numbers beyond 32 bits as REAL.
+function fileStatement({ columns, text }: Statement): FileStatement {
+  const places: number[] = [];
+  const tables = new Set<string>();
+  const named = written(text, 'file', (name) => {
+    const place = columns.findIndex((column) => column.name === name);
+    places.push(place);
+    return columns[place]?.type === 'bigint' ? 'CAST(? AS INTEGER)' : '?';
+  }).replaceAll(/\buw\.(\w+)/g, (_, name: string) => {
+    const table = tableNames[name] ?? name;
+    tables.add(table);
+    return table;
+  });
+  return { text: named.trim(), places, tables: [...tables] };
+}

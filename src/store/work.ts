@@ -1,0 +1,56 @@
+import type { Fact, Told } from '../policy/facts.ts';
+import { type Row, type Statement, type Value, valuesOf } from './dialect.ts';
+
+/** A row for a statement. On a server those of one key stay in order, and rows of one statement go together. */
+export interface RowStep {
+  readonly statement: Statement;
+  readonly key: string;
+  readonly values: readonly Value[];
+}
+
+/** A step of work: a row for a statement, a fact to be recorded with it, or other work, each part of which waits for no other. */
+export type Step = RowStep | { readonly fact: Told<Fact> } | { readonly all: readonly Work<unknown>[] };
+
+/**
+ * Work on the tables of a store, in one transaction: it gives its steps one by one, and is given the rows that came of each. A file takes a step at once;
+ * a server takes it with the next batch, and only a step that answers is waited for.
+ */
+export type Work<T> = Generator<Step, T, readonly Row[]>;
+
+/** @param row - its fields are named as the columns are. */
+export function step(statement: Statement, key: string, row: object): RowStep {
+  return { statement, key, values: valuesOf(statement.columns, row) };
+}
+
+/** Does all of it; on a server side by side. */
+export function* all<T>(works: readonly Work<T>[]): Work<readonly T[]> {
+  return (yield { all: works }) as readonly unknown[] as readonly T[];
+}
+
+/** Options of a transaction that has to wait. */
+export interface TransactOptions {
+  /** Treatment of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
+  readonly late?: 'skip' | 'run' | undefined;
+}
+
+/** Reads the rows of a statement. @param row - its fields are named as the columns of the statement are. */
+export type Read = (statement: Statement, row?: object) => Promise<readonly Row[]>;
+
+/** The tables of an engine, for work that is the same on all. Nothing here throws or rejects. */
+export interface Tables {
+  /** Tells whether one more write is refused now; counts it as dropped. Ask before building it. */
+  refuses(): boolean;
+  /** Does work with the commit of this turn, and again if that fails. @param committed - called once, after the commit. */
+  write(work: () => Work<void>, committed?: () => void): void;
+  /**
+   * Does work in one transaction behind the writes made before it.
+   * @param work - runs again where the commit fails; is told whether its caller was told already that it has to wait.
+   * @returns undefined when it has to wait for the store, or is refused.
+   */
+  transact<T>(work: (isLate: boolean) => Work<T>, options?: TransactOptions): Promise<T | undefined>;
+  /** None while the store is out of order, or closed. */
+  readonly read: Read;
+  flush(): Promise<boolean>;
+  /** Has a new file be given these rows, before any other write. A server has none. */
+  carries?(rows: () => readonly RowStep[]): void;
+}
