@@ -27,7 +27,6 @@ const pageTests = [
 const steps = [
   ['types', () => tool('typescript', 'tsc', '--noEmit')],
   // What runs in a browser knows another world.
-  ['page', () => tool('typescript', 'tsc', '-p', 'src/inspector/browser')],
   ['dash', () => tool('typescript', 'tsc', '-p', 'src/dashboard/browser')],
   ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
   ['format', () => tool('@biomejs/biome', 'biome', 'format')],

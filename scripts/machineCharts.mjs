@@ -135,6 +135,7 @@ async function layOut(elk, chart) {
     height: Math.ceil(placed.height),
     states: placed.children.flatMap((node) => statesOf(node, chart)),
     arrows: placed.edges.map((edge, index) => arrowOf(edge, arrows[index])),
+    transitions: chart.transitions,
   };
 }
 
@@ -172,9 +173,19 @@ function statesOf({ id, x, y, width, height, children = [] }, chart) {
       title: name === anyState ? 'any state' : name.slice(name.lastIndexOf('.') + 1),
       type: state?.type ?? 'any',
       ...(initial === name && { initial: true }),
+      deeds: state === undefined ? [] : deedsOf(state),
       ...rounded({ x, y, width, height }),
     },
     ...children.flatMap((child) => statesOf(child, chart)),
+  ];
+}
+
+/** Does at its borders and while it lasts. */
+function deedsOf({ entry, exit, invokes }) {
+  return [
+    ...entry.map((action) => `entry / ${action}`),
+    ...invokes.map((slot) => `invokes ${slot}`),
+    ...exit.map((action) => `exit / ${action}`),
   ];
 }
 

@@ -141,7 +141,7 @@ export const floors = [
     },
     {
       room: 'inspector',
-      purpose: 'Frames for Stately Inspector, the page that shows them, the server of the page.',
+      purpose: 'Machines as they run, as frames for Stately Inspector and for the dashboard; charts read out of them.',
       begin: 'inspection.ts',
     },
     {
@@ -149,12 +149,6 @@ export const floors = [
       purpose: 'Spans and metrics by OpenTelemetry, for a host that asks for them. The entry `unwedge/otel`.',
       begin: 'withTelemetry.ts',
       next: ['conventions.ts', 'spanTracer.ts', 'callSpan.ts'],
-    },
-    {
-      room: 'dashboard',
-      purpose: 'The dashboard: what is shown of live gateways and of their database, its server, its page.',
-      begin: 'server.ts',
-      next: ['source.ts', 'snapshot.ts'],
     },
     {
       room: 'config',
@@ -182,6 +176,13 @@ export const floors = [
     },
   ],
   [
+    {
+      room: 'dashboard',
+      purpose:
+        'The dashboard: what is shown of live gateways, their machines and their database, its server, its page. The entry `unwedge/inspect`.',
+      begin: 'server.ts',
+      next: ['source.ts', 'snapshot.ts'],
+    },
     { room: 'integrations/hooks', purpose: 'Hooks, as functions or commands, supervised.', begin: 'superviseHook.ts' },
     {
       room: 'alerts',

@@ -1,3 +1,5 @@
+import type { ChartTransition } from './chart.ts';
+
 interface OfficialFrame {
   readonly sessionId: string;
   readonly rootId: string;
@@ -36,10 +38,8 @@ export interface SnapshotFrame extends OfficialFrame {
 export type OwnFrame =
   /** Begins a stream; what was known before is void. */
   | { readonly type: 'unwedge.hello'; readonly name: string; readonly pid: number }
-  /** Tells which chart an actor has; the drawing comes with the first actor that has it. */
-  | { readonly type: 'unwedge.chart'; readonly sessionId: string; readonly chart: number; readonly svg?: string }
-  /** Transitions that an actor takes, by their places in its chart. */
-  | { readonly type: 'unwedge.transition'; readonly sessionId: string; readonly edges: readonly number[] }
+  /** Transitions that an actor takes, as its chart has them. */
+  | { readonly type: 'unwedge.transition'; readonly sessionId: string; readonly taken: readonly ChartTransition[] }
   /** The viewer was too slow, and so many frames were left out; what is there now follows. */
   | { readonly type: 'unwedge.gap'; readonly missed: number }
   /** So many actors are there and not shown: they are too many. */

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
+import type { ChartTransition } from '../../src/inspector/chart.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 import { createFeed, type FeedOptions } from '../../src/inspector/feed.ts';
 import { startRoot } from '../supervisor/startRoot.ts';
@@ -16,9 +17,7 @@ export interface AnyFrame {
   readonly createdAt?: string;
   readonly event?: { readonly type: string };
   readonly snapshot?: { readonly status: string; readonly value?: unknown; readonly context?: unknown };
-  readonly chart?: number;
-  readonly svg?: string;
-  readonly edges?: readonly number[];
+  readonly taken?: readonly ChartTransition[];
   readonly missed?: number;
   readonly actors?: number;
 }

@@ -13,7 +13,7 @@ const purposes = {
   workflow: ['workflow'],
   transcript: ['protocol/transcript'],
   config: ['config'],
-  inspect: ['inspector/page', 'inspector/drawing'],
+  inspect: ['dashboard/page', 'dashboard/browser'],
   otel: ['otel'],
 } as const;
 type Purpose = keyof typeof purposes;

@@ -4,7 +4,7 @@ import { createAgent } from '../../src/agents/index.ts';
 import { createClaude } from '../../src/claude/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createGateway, createSupervisor, type Gateway, treeText } from '../../src/index.ts';
-import { inspectWithStately } from '../../src/inspector/index.ts';
+import { inspectWithStately } from '../../src/dashboard/index.ts';
 import { superviseMcpServer, withErrorBoundary } from '../../src/mcpBoundary/index.ts';
 import { withTelemetry } from '../../src/otel/index.ts';
 import { repairTranscript } from '../../src/protocol/transcript/index.ts';

@@ -3,7 +3,7 @@ import { readStatusAnswer } from '../../control/answers.ts';
 import { askRuntime } from '../../control/client.ts';
 import { streamFromRuntime } from '../../control/streamClient.ts';
 import { endFrame } from '../../inspector/frames.ts';
-import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../inspector/server.ts';
+import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../dashboard/inspectServer.ts';
 import { askRuntimes } from '../../runtime/askRuntimes.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { JudgedRuntime } from '../../store/runtimes.ts';

@@ -18,6 +18,12 @@ export function Bars() {
   }
   return (
     <>
+      {link.value === 'refused' && (
+        <p class="bar bad" role="alert">
+          <Glyph name="warn" tone="bad" />
+          <span>Refused: too many viewers, or the gateway is gone.</span>
+        </p>
+      )}
       {link.value === 'lost' && (
         <p class="bar bad" role="alert">
           <Glyph name="warn" tone="bad" />

@@ -1,4 +1,6 @@
+import { signal } from '@preact/signals';
 import { charts } from './laidOut?charts';
+import { Table } from './table.tsx';
 import { count } from './words.ts';
 
 type Chart = (typeof charts)[number];
@@ -9,11 +11,26 @@ interface ChartProps {
   readonly chart: Chart;
   /** Number of those in a state now, by its id. */
   readonly lit: ReadonlyMap<string, number>;
+  /** Transitions that were taken last. @defaultValue none */
+  readonly taken?: readonly Move[];
 }
 
+/** A transition; from '' for any state, without `to` where the state is not left. */
+type Move = Pick<Chart['transitions'][number], 'from' | 'on'> & {
+  readonly to?: string | undefined;
+  readonly guard?: string | undefined;
+};
+
+/** The arrow that a transition is drawn as. */
+const arrowOf = ({ from, to }: Move): string => `${from === '' ? '*' : from} ${to}`;
+
+/** Arrow of the transition that the pointer is on. */
+const near = signal('');
+
 /** A statechart. Its places were found when the page was built; what lives changes classes and counts alone. */
-export function StateChart({ chart, lit }: ChartProps) {
+export function StateChart({ chart, lit, taken = [] }: ChartProps) {
   const { name, width, height, states, arrows } = chart;
+  const took = new Set(taken.map(arrowOf));
   const now = states.filter(({ id }) => lit.has(id)).map(({ id }) => `${count(lit.get(id) ?? 0)} in ${id}`);
   return (
     <div class="chart" role="region" aria-label={`Statechart of ${name}`} tabIndex={0}>
@@ -21,6 +38,7 @@ export function StateChart({ chart, lit }: ChartProps) {
         viewBox={`0 0 ${width} ${height}`}
         width={width}
         height={height}
+        style={{ '--w': `${width}px`, '--h': `${height}px` }}
         role="img"
         aria-label={`${name}: ${now.length === 0 ? 'nobody is in a state of it' : now.join(', ')}`}
       >
@@ -32,9 +50,11 @@ export function StateChart({ chart, lit }: ChartProps) {
         {states.map((state) => (
           <StateBox key={state.id} state={state} number={lit.get(state.id) ?? 0} />
         ))}
-        {arrows.map(({ from, to, path }) => (
-          <path key={`${from} ${to}`} class="arrow" d={path} marker-end="url(#head)" />
-        ))}
+        {arrows.map(({ from, to, path }) => {
+          const arrow = `${from} ${to}`;
+          const mark = took.has(arrow) ? 'took' : near.value === arrow ? 'near' : '';
+          return <path key={arrow} class={`arrow ${mark}`} data-arrow={arrow} d={path} marker-end="url(#head)" />;
+        })}
         {arrows.map(({ from, to, lines, title, x, y }) => (
           <text key={`${from} ${to}`} class="on" y={y}>
             <title>{`${from === '*' ? 'any state' : from} to ${to}: ${title}`}</title>
@@ -57,10 +77,11 @@ const tones: Readonly<Record<string, string>> = {
 };
 
 function StateBox({ state, number }: { readonly state: Chart['states'][number]; readonly number: number }) {
-  const { id, title, type, initial = false, x, y, width, height } = state;
+  const { id, title, type, initial = false, deeds, x, y, width, height } = state;
   const isOuter = type === 'compound' || type === 'parallel';
   return (
     <g class={`box-of ${isOuter ? 'outer' : type} ${number > 0 ? `lit ${tones[title] ?? 'acc'}` : ''}`} data-state={id}>
+      {deeds.length > 0 && <title>{deeds.join('\n')}</title>}
       <rect x={x} y={y} width={width} height={height} rx="8" />
       {type === 'final' && <rect class="in-of" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx="6" />}
       {initial && <circle cx={x + 10} cy={y + 10} r="3.5" />}
@@ -69,5 +90,36 @@ function StateBox({ state, number }: { readonly state: Chart['states'][number]; 
         {number > 1 && ` · ${count(number)}`}
       </text>
     </g>
+  );
+}
+
+const keyOf = ({ from, to = '', on, guard = '' }: Move): string => [from, to, on, guard].join('\n');
+
+/** Every transition of a chart in words; those that were taken last stand out, and the pointer shows the arrow of one. */
+export function Moves({ chart, taken = [] }: Omit<ChartProps, 'lit'>) {
+  const took = new Set(taken.map(keyOf));
+  return (
+    <Table columns={[{ title: 'In' }, { title: 'On' }, { title: 'Leads to' }, { title: 'Does' }]}>
+      {chart.transitions.map((move, index) => (
+        <tr
+          key={index}
+          class={took.has(keyOf(move)) ? 'sel' : ''}
+          onMouseEnter={() => {
+            near.value = arrowOf(move);
+          }}
+          onMouseLeave={() => {
+            near.value = '';
+          }}
+        >
+          <td>{move.from === '' ? 'any state' : move.from}</td>
+          <td class="mono">
+            {move.on === '' ? 'always' : move.on}
+            {move.guard !== undefined && <span class="dim"> [{move.guard}]</span>}
+          </td>
+          <td>{move.to ?? <span class="faint">stays</span>}</td>
+          <td class="mono dim wrap">{move.actions.join(', ')}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

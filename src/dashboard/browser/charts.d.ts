@@ -11,6 +11,8 @@ declare module '*?charts' {
       readonly title: string;
       readonly type: string;
       readonly initial?: true;
+      /** Deeds at its borders and while it lasts. */
+      readonly deeds: readonly string[];
       readonly x: number;
       readonly y: number;
       readonly width: number;
@@ -25,6 +27,14 @@ declare module '*?charts' {
       /** Middle of the first line of its label. */
       readonly x: number;
       readonly y: number;
+    }[];
+    /** In the order in which they are tried; from '' for any state, without `to` where the state is not left. */
+    readonly transitions: readonly {
+      readonly from: string;
+      readonly to?: string;
+      readonly on: string;
+      readonly guard?: string;
+      readonly actions: readonly string[];
     }[];
   }[];
 }

@@ -2,20 +2,33 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { logIn } from './api.ts';
 import { isHelpShown } from './help.tsx';
+import { inspect } from './inspected.ts';
+import { InspectPage } from './inspectPage.tsx';
 import { listen, pause, paused } from './live.ts';
 import { href, span, views } from './route.ts';
 import { Shell } from './shell.tsx';
+import { Stately } from './stately.tsx';
 import { restoreTheme } from './theme.ts';
 import { absolute } from './times.tsx';
 
 restoreTheme();
 listenToKeys();
-// A request before the cookie is there would be refused.
-void logIn().then(() => {
+const app = document.getElementById('app');
+if (app !== null) void open(app);
+
+/** Shows the view that the page is for: the official inspector, the machines of one gateway, or all of the dashboard. */
+async function open(root: HTMLElement): Promise<void> {
+  const { stately, inspect: isInspected } = root.dataset;
+  if (stately !== undefined) return render(<Stately url={stately} />, root);
+  if (isInspected !== undefined) {
+    inspect();
+    return render(<InspectPage />, root);
+  }
+  // A request before the cookie is there would be refused.
+  await logIn();
   effect(() => listen(span.value));
-  const app = document.getElementById('app');
-  if (app !== null) render(<Shell />, app);
-});
+  render(<Shell />, root);
+}
 
 /** Keys of the page; none of them acts while somebody types, or with a key of the browser held. */
 function listenToKeys(): void {

@@ -10,8 +10,8 @@ type Head = NonNullable<Change['head']>;
 export const head = signal<Head | undefined>(undefined);
 export const right = signal<'all' | 'read'>('read');
 
-/** `denied`: the browser has no cookie. `lost`: the server does not answer. */
-export const link = signal<'connecting' | 'live' | 'lost' | 'denied'>('connecting');
+/** `denied`: the browser has no cookie. `lost`: the server does not answer. `refused`: it lets nobody else watch. `ended`: the gateway has stopped. */
+export const link = signal<'connecting' | 'live' | 'lost' | 'denied' | 'refused' | 'ended'>('connecting');
 /** Since when the link is lost: wall time of the server in ms. */
 export const lostAt = signal(0);
 /** Why the server cannot say how things are; empty while it can. */
@@ -24,7 +24,7 @@ export const isStale = computed(() => link.value !== 'live' || problem.value !==
 /** The server's time, by the second. */
 export const now = signal(Date.now());
 let offset = 0;
-const queue: Frame[] = [];
+const queue: (() => void)[] = [];
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 const retryMs = 2000;
@@ -64,17 +64,20 @@ export function pause(on: boolean): void {
   paused.value = on;
   if (on) return;
   held.value = 0;
-  for (const frame of queue.splice(0)) apply(frame);
+  for (const work of queue.splice(0)) work();
+}
+
+/** Does what a frame asks for, or keeps it until the page goes on. */
+export function hold(work: () => void): void {
+  if (!paused.value) return work();
+  queue.push(work);
+  held.value = queue.length;
 }
 
 function take(frame: Frame): void {
-  if (paused.value && frame.type !== 'all') {
-    queue.push(frame);
-    held.value = queue.length;
-  } else {
-    if (frame.type === 'all') queue.length = 0;
-    apply(frame);
-  }
+  if (frame.type !== 'all') return hold(() => apply(frame));
+  queue.length = 0;
+  apply(frame);
 }
 
 function apply(frame: Frame): void {

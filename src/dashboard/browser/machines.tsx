@@ -1,11 +1,12 @@
 import type { TreeNode } from '../../supervisor/tree.ts';
 import type { RuntimeTree } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
-import { StateChart } from './chart.tsx';
+import { Moves, StateChart } from './chart.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { charts } from './laidOut?charts';
 import { href, type ViewName } from './route.ts';
+import { leavesOf, statesOf } from './stateNames.ts';
 import { Table } from './table.tsx';
 import { count, counted } from './words.ts';
 import { tables } from './tables.ts';
@@ -105,7 +106,7 @@ function Shown({ name, actors, isTold = true }: ShownProps) {
   for (const actor of actors) {
     const ids = statesIn(actor.state);
     for (const id of ids) lit.set(id, (lit.get(id) ?? 0) + 1);
-    const leaf = ids.filter((id) => !ids.some((other) => other.startsWith(`${id}.`))).join(', ');
+    const leaf = leavesOf(ids).join(', ');
     byState.set(leaf, [...(byState.get(leaf) ?? []), actor]);
   }
   return (
@@ -147,6 +148,12 @@ function Shown({ name, actors, isTold = true }: ShownProps) {
           </Table>
         )}
       </section>
+      <section class="box" aria-label="What can happen">
+        <div class="sh">
+          <h2>What can happen</h2>
+        </div>
+        <Moves chart={chart} />
+      </section>
     </>
   );
 }
@@ -170,16 +177,10 @@ function Name({ actor: { name, view }, isFirst }: { readonly actor: Actor; reado
 function statesIn(text: string): readonly string[] {
   if (!text.startsWith('{')) return [text];
   try {
-    return within(JSON.parse(text) as unknown, '');
+    return statesOf(JSON.parse(text));
   } catch {
     return [text];
   }
-}
-
-function within(value: unknown, above: string): readonly string[] {
-  if (typeof value === 'string') return [`${above}${value}`];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [`${above}${key}`, ...within(inner, `${above}${key}.`)]);
 }
 
 /** The machine of one integration, in the state it is in. */

@@ -57,10 +57,16 @@ export function Top() {
       >
         ?
       </button>
-      <button type="button" class="btn ghost th" aria-label="Dark or light" onClick={nextTheme}>
-        <Glyph name="theme" />
-      </button>
+      <Theme />
     </header>
+  );
+}
+
+export function Theme() {
+  return (
+    <button type="button" class="btn ghost th" aria-label="Dark or light" onClick={nextTheme}>
+      <Glyph name="theme" />
+    </button>
   );
 }
 
@@ -95,12 +101,20 @@ function go(event: Event): void {
   (document.activeElement as HTMLElement | null)?.blur();
 }
 
-function Live() {
+/** Tells whether the page is live; pauses it. */
+export function Live() {
   const text = paused.value
     ? held.value === 0
       ? 'Paused'
       : `Paused, ${held.value} new`
-    : { connecting: 'Connecting', live: 'Connected', lost: 'Lost', denied: 'No access' }[link.value];
+    : {
+        connecting: 'Connecting',
+        live: 'Connected',
+        lost: 'Lost',
+        denied: 'No access',
+        refused: 'Refused',
+        ended: 'Ended',
+      }[link.value];
   return (
     <button
       type="button"

@@ -6,6 +6,7 @@ import { text as chart } from '../browser/styles/chart.css?text';
 import { text as controls } from '../browser/styles/controls.css?text';
 import { text as dialog } from '../browser/styles/dialog.css?text';
 import { text as events } from '../browser/styles/events.css?text';
+import { text as inspect } from '../browser/styles/inspect.css?text';
 import { text as overview } from '../browser/styles/overview.css?text';
 import { text as plots } from '../browser/styles/plots.css?text';
 import { text as shell } from '../browser/styles/shell.css?text';
@@ -28,6 +29,19 @@ export function dashboardPage(): Page {
   return page;
 }
 
+/**
+ * The same file with one view alone: the machines of one gateway, as frames tell of them.
+ * @param stately - address of the official inspector, to be shown in their place.
+ */
+export function inspectPage(stately?: string): Page {
+  const title = 'unwedge inspect';
+  if (stately === undefined) return buildPage({ title, style, body: '<div id="app" data-inspect></div>', script });
+  const { origin, href } = new URL(stately);
+  const shown = href.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const body = `<div id="app" data-stately="${shown}"></div>`;
+  return buildPage({ title, style, body, script, rules: [`frame-src ${origin}`] });
+}
+
 /** Style in one file a concept; the later wins where two say something of the same. */
 const style = [
   tokens,
@@ -42,5 +56,6 @@ const style = [
   timeline,
   chart,
   events,
+  inspect,
   dialog,
 ].join(' ');

@@ -257,7 +257,9 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await page.locator('.chart [data-state=open].lit', { hasText: 'open · 2' }).waitFor();
     expect(await page.locator('.chart .lit').count()).toBe(1);
     expect(await places()).toEqual(before);
-    expect(await texts(page, 'tbody tr')).toEqual([expect.stringMatching(/open2mail, search|open2search, mail/)]);
+    expect(await texts(page, '[aria-label="Who is where"] tbody tr')).toEqual([
+      expect.stringMatching(/open2mail, search|open2search, mail/),
+    ]);
     for (const name of Object.keys(machineCatalogue)) {
       await page.getByRole('button', { name, exact: true }).click();
       await page.locator(`.chart[aria-label="Statechart of ${name}"]`).waitFor();

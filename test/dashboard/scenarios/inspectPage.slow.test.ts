@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/index.ts';
-import { inspectWithStately } from '../../../src/inspector/index.ts';
+import { inspectWithStately } from '../../../src/dashboard/index.ts';
 import { inspectionOf } from '../../../src/inspector/inspection.ts';
-import { startInspectorServer } from '../../../src/inspector/server.ts';
+import { startInspectorServer } from '../../../src/dashboard/inspectServer.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { chromiumPath, useBrowser } from '../../support/browser.ts';
 
-if (chromiumPath === undefined) process.stderr.write('missing: chromium; the inspector was looked at by nobody\n');
+if (chromiumPath === undefined)
+  process.stderr.write('missing: chromium; the page of `unwedge inspect` was looked at by nobody\n');
 
 async function settled<T>(clock: SimulatedClock, promise: Promise<T>): Promise<T> {
   let done = false;
@@ -44,30 +45,33 @@ async function urlOf(gateway: Gateway): Promise<string> {
   return inspector.url;
 }
 
-const isIn = (page: Page, state: string) => page.locator(`#chart [data-state="${state}"].live`).waitFor();
+const isIn = (page: Page, state: string) => page.locator(`.chart [data-state="${state}"].lit`).waitFor();
+const state = (page: Page) => texts(page, '.now');
 const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
-const isLive = (page: Page) => page.locator('#link[data-link=live]').waitFor();
+const isLive = (page: Page) => page.locator('.live[data-link=live]').waitFor();
 
-describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a browser', () => {
+describe.skipIf(chromiumPath === undefined)('the page of one gateway, in a browser', () => {
   const open = useBrowser();
 
   it('[U-2] draws the six states of an integration and shows it going to open, half-open and idle', async () => {
     const { gateway, clock, call } = await startGateway();
     const { page, troubles } = await open(await urlOf(gateway));
     await isIn(page, 'idle');
-    expect((await texts(page, '#chart .title')).sort()).toEqual(
-      ['backoff', 'calling', 'crashed', 'half-open', 'idle', 'in any state', 'open'].sort(),
+    expect((await texts(page, '.chart .box-of text')).sort()).toEqual(
+      ['any state', 'backoff', 'calling', 'crashed', 'half-open', 'idle', 'open'].sort(),
     );
     await call(false);
     await isIn(page, 'open');
-    await expect.poll(() => texts(page, '#state')).toEqual(['open']);
-    await expect.poll(() => texts(page, '#chart .row.taken text')).toEqual(['attempt.failed [opensCircuit]']);
-    expect(await page.locator('#chart path.taken').getAttribute('data-to')).toBe('open');
+    await expect.poll(() => state(page)).toEqual(['open']);
+    await expect.poll(() => texts(page, 'tr.sel td >> nth=1')).toEqual(['attempt.failed [opensCircuit]']);
+    expect(await page.locator('.chart path.took').getAttribute('data-arrow')).toBe('calling open');
+    await page.locator('tr.sel').hover();
+    expect(await page.locator('tr.sel').textContent()).toContain('calling');
     await clock.advance(1000);
     await call(false);
-    await page.locator('#events li', { hasText: 'open → half-open' }).waitFor();
+    await page.locator('.events li', { hasText: 'open → half-open' }).waitFor();
     await isIn(page, 'open');
-    await expect.poll(() => texts(page, '#last')).toEqual(['attempt.failedhalf-open → open']);
+    await expect.poll(() => texts(page, '.last')).toEqual(['attempt.failed half-open → open']);
     await clock.advance(1000);
     await call(true);
     await isIn(page, 'idle');
@@ -79,28 +83,31 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     const { page } = await open(await urlOf(gateway));
     await isLive(page);
     await call(false);
-    await page.locator('#events li', { hasText: 'attempt.failed' }).waitFor();
-    expect(await texts(page, '#events li >> nth=0 >> css=summary > :not(time)')).toEqual([
+    await page.locator('.events li', { hasText: 'attempt.failed' }).waitFor();
+    expect(await texts(page, '.events li >> nth=0 >> css=summary > :not(time)')).toEqual([
       'attempt.failed',
       'search',
       'calling → open',
     ]);
-    await page.locator('#events li >> nth=0 >> css=summary').click();
-    await expect.poll(async () => (await texts(page, '#events pre'))[0] ?? '').not.toBe('');
-    expect(JSON.parse((await texts(page, '#events pre'))[0] ?? '')).toMatchObject({ type: 'attempt.failed' });
+    await page.locator('.events li >> nth=0 >> css=summary').click();
+    await expect.poll(async () => (await texts(page, '.events pre'))[0] ?? '').not.toBe('');
+    expect(JSON.parse((await texts(page, '.events pre'))[0] ?? '')).toMatchObject({ type: 'attempt.failed' });
   });
 
   it('[O-6] shows the actors as a tree with their states, to be chosen with the keyboard', async () => {
     const { gateway } = await startGateway();
     const { page } = await open(await urlOf(gateway));
     await isIn(page, 'idle');
-    expect(await texts(page, '#tree > li > button')).toEqual(['root']);
-    expect(await texts(page, '#tree ul > li > button')).toEqual(['integrationsearchidle', 'sessionagent:mainidle']);
-    await page.locator('#tree button').first().focus();
+    expect(await texts(page, '.actors > ul > li > button')).toEqual(['root']);
+    expect(await texts(page, '.actors ul ul > li > button')).toEqual([
+      'integrationsearchidle',
+      'sessionagent:mainidle',
+    ]);
+    await page.locator('.actors button').first().focus();
     for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
-    await page.locator('#actor', { hasText: 'session:agent:main' }).waitFor();
-    expect(await texts(page, '#chart .title')).toContain('releasing');
-    expect(await texts(page, '#tree [aria-current=true]')).toEqual(['sessionagent:mainidle']);
+    await page.locator('h2', { hasText: 'session:agent:main' }).waitFor();
+    expect(await texts(page, '.chart .box-of text')).toContain('releasing');
+    expect(await texts(page, '.actors [aria-current=true]')).toEqual(['sessionagent:mainidle']);
   });
 
   it('[O-6] shows every region of a nested state, and an actor that has ended', async () => {
@@ -113,16 +120,15 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     await isLive(page);
     const given = new AbortController();
     const ran = node.call({}, { signal: given.signal });
-    const run = page.locator('#tree button', { hasText: 'running' });
+    const run = page.locator('.actors button', { hasText: 'running' });
     await run.click();
     await isIn(page, 'running');
     for (const state of ['running.volume', 'running.silence', 'running.silence.unlimited', 'running.overall'])
       await isIn(page, state);
-    expect(await texts(page, '#chart .live .live .live > .title')).toHaveLength(2);
     given.abort();
     await ran;
-    await page.locator('#tree li.over > button[aria-current=true]', { hasText: 'exited' }).waitFor();
-    expect(await texts(page, '#chart .live > .title')).toEqual(['exited']);
+    await page.locator('.actors li.over > button[aria-current=true]', { hasText: 'exited' }).waitFor();
+    expect(await texts(page, '.chart .lit text')).toEqual(['exited']);
   });
 
   it('[O-6] keeps what is shown while it is paused, and catches up', async () => {
@@ -130,11 +136,11 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     const { page } = await open(await urlOf(gateway));
     await isIn(page, 'idle');
     await page.keyboard.press('p');
-    await page.locator('#link[data-link=paused]').waitFor();
+    await page.locator('.live[aria-pressed=true]').waitFor();
     await call(false);
-    await page.locator('#link', { hasText: /paused, \d+ behind/ }).waitFor();
-    expect(await texts(page, '#state')).toEqual(['idle']);
-    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('.live', { hasText: /Paused, \d+ new/ }).waitFor();
+    expect(await state(page)).toEqual(['idle']);
+    await page.locator('.live').click();
     await isIn(page, 'open');
   });
 
@@ -144,12 +150,12 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     await isLive(page);
     await call(false);
     await gateway.session('agent:main').send({ kind: 'user', data: 1 });
-    await page.locator('#events li', { hasText: 'message.arrived' }).waitFor();
-    await page.locator('#filter').fill('calling → open');
-    expect(await texts(page, '#events li:not([hidden]) .what')).toEqual(['attempt.failed']);
-    await page.locator('#filter').fill('');
-    await page.locator('#only').check();
-    expect(new Set(await texts(page, '#events li:not([hidden]) .who'))).toEqual(new Set(['search']));
+    await page.locator('.events li', { hasText: 'message.arrived' }).waitFor();
+    await page.locator('#find').fill('calling → open');
+    expect(await texts(page, '.events summary .mono.cut')).toEqual(['attempt.failed']);
+    await page.locator('#find').fill('');
+    await page.getByLabel('this actor').check();
+    expect(new Set(await texts(page, '.events .who'))).toEqual(new Set(['search']));
   });
 
   it('[O-6] shows who comes late what is there now', async () => {
@@ -158,7 +164,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     await call(false);
     const { page } = await open(url);
     await isIn(page, 'open');
-    expect(await texts(page, '#events li')).toEqual([]);
+    expect(await texts(page, '.events li')).toEqual([]);
   });
 
   it('[O-6] says that the gateway has stopped', async () => {
@@ -166,8 +172,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     const { page, troubles } = await open(await urlOf(gateway));
     await isLive(page);
     await stop();
-    await page.locator('#link[data-link=ended]').waitFor();
-    expect(await texts(page, '#events .gap')).toEqual(['The gateway has stopped.']);
+    await page.locator('.live[data-link=ended]').waitFor();
+    expect(await texts(page, '.events li.warn')).toEqual(['The gateway has stopped.']);
     expect(troubles).toEqual([]);
   });
 
@@ -177,7 +183,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     const { page, troubles } = await open(await urlOf(gateway));
     await isIn(page, 'idle');
     await call(false);
-    await page.locator('#events .who', { hasText: name }).first().waitFor();
+    await page.locator('.events .who', { hasText: name }).first().waitFor();
     expect(await page.locator('img').count()).toBe(0);
     expect([await page.title(), troubles]).toEqual(['unwedge inspect', []]);
   });
@@ -186,12 +192,12 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     const { gateway } = await startGateway();
     const { page } = await open(await urlOf(gateway), { viewport: { width: 1000, height: 700 }, colorScheme });
     await isIn(page, 'idle');
-    for (const part of ['html', '#tree', '#events']) {
+    for (const part of ['html', '.actors', '.events']) {
       const overflow = await page.locator(part).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
       expect([part, overflow]).toEqual([part, 0]);
     }
     // Smaller than it can be read it is not drawn: then it is scrolled to, within its own place.
-    expect(await page.evaluate("getComputedStyle(document.querySelector('#chart')).overflowX")).toBe('auto');
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.chart')).overflowX")).toBe('auto');
   });
 
   it('[O-6] hands frames to the official page only once the person has agreed', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { isOfficial } from './frames.ts';
+import { isOfficial } from '../inspector/frames.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
 const webSocketModule = lateModule(() => import('ws'));

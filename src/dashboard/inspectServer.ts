@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
 import { endUpgrade, noTrace, startHttpServer } from '../server/httpServer.ts';
-import { inspectorPage } from './page/inspectorPage.ts';
+import { inspectPage } from './page/dashboardPage.ts';
 import type { Page } from '../server/page.ts';
-import { statelyPage } from './page/statelyPage.ts';
 import { sendEvents } from '../server/sendEvents.ts';
 import { acceptWebSocket } from './webSocket.ts';
 
@@ -39,7 +38,7 @@ export interface InspectorServer {
 }
 
 /**
- * Shows frames to viewers on this machine: a page of our own, and the official wire format over a WebSocket. Listens on the loopback
+ * Shows frames to viewers on this machine: the dashboard's page, with one view, and the official wire format over a WebSocket. Listens on the loopback
  * address only; a request without the token, or from another site, gets 403.
  *
  * @throws Error when the port cannot be had.
@@ -72,7 +71,7 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
     if (request.method !== 'GET') return refuse(response, 405, 'Method Not Allowed');
     switch (pathOf(request)) {
       case '/':
-        return sendPage(response, stately === undefined ? inspectorPage() : statelyPage(stately));
+        return sendPage(response, inspectPage(stately));
       case '/events': {
         const stream = await openFor().catch(() => null);
         if (stream === undefined) return refuse(response, 503, 'Too many viewers');

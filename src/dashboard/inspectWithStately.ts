@@ -1,4 +1,4 @@
-import { inspectionOf } from './inspection.ts';
+import { inspectionOf } from '../inspector/inspection.ts';
 import { boolean, integer, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
@@ -6,7 +6,7 @@ import type { TreeNode } from '../supervisor/tree.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
-const serverModule = lateModule(() => import('./server.ts'));
+const serverModule = lateModule(() => import('./inspectServer.ts'));
 
 /** A gateway, as `createGateway` makes it. */
 export interface Inspected {

@@ -4,7 +4,11 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { type InspectorServerOptions, startInspectorServer, statelyInspectorUrl } from '../../src/inspector/server.ts';
+import {
+  type InspectorServerOptions,
+  startInspectorServer,
+  statelyInspectorUrl,
+} from '../../src/dashboard/inspectServer.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const official = '{"type":"@xstate.actor","sessionId":"x:0"}';

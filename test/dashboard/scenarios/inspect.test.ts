@@ -2,7 +2,7 @@ import { createWebSocketReceiver, type StatelyInspectionEvent } from '@statelyai
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/index.ts';
-import { inspectWithStately, type InspectOptions } from '../../../src/inspector/index.ts';
+import { inspectWithStately, type InspectOptions } from '../../../src/dashboard/index.ts';
 import { inspectionOf } from '../../../src/inspector/inspection.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 
@@ -182,9 +182,9 @@ describe('what is planted in a gateway', () => {
       'integration:search',
       'integration:tool',
       'session:agent:main',
-      'of subprocess',
+      String.raw`\"id\":\"subprocess\"`,
       'xstate.done.actor.process:tool of [redacted]',
-      'of approval',
+      String.raw`\"id\":\"approval\"`,
     ];
     expect(shown.filter((name) => !seen.includes(name))).toEqual([]);
     for (const secret of planted)
