@@ -3,26 +3,24 @@ import { firstOf } from './firstOf.ts';
 import type { Mutate } from './simulatedProcess.ts';
 import { simulateSessions } from './simulateSessions.ts';
 
-describe('sessions of gateways on a simulated database', { timeout: 3_600_000 }, () => {
-  const firstSessionViolation = (seeds: number, mutate?: Mutate): Promise<string | undefined> =>
-    firstOf(seeds, (seed) => simulateSessions({ seed, mutate }));
+describe('sessions of gateways on a simulated database', { timeout: 1_800_000 }, () => {
+  const firstSessionViolation = (mutate?: Mutate): Promise<string | undefined> =>
+    firstOf((seed) => simulateSessions({ seed, mutate }));
 
-  it('[N-2] [N-3] [N-4] [G-11] take each message once, in order, wherever it is sent, over 500 seeds', async () => {
-    expect(await firstSessionViolation(500)).toBeUndefined();
+  it('[N-2] [N-3] [N-4] [G-11] take each message once, in order, wherever it is sent, over 200 seeds', async () => {
+    expect(await firstSessionViolation()).toBeUndefined();
   });
 
   describe('find a planted bug:', () => {
     it('[N-3] an end of which the sender never hears', async () => {
       const bug: Mutate = (text) =>
         text.replace("x.number = h.number AND x.state = 'taken' RETURNING", 'false RETURNING');
-      expect(await firstSessionViolation(200, bug)).toMatch(
-        /something waits, and nobody takes it|never heard of its end/,
-      );
+      expect(await firstSessionViolation(bug)).toMatch(/something waits, and nobody takes it|never heard of its end/);
     });
 
     it('[N-4] a write without its fence', async () => {
       const fence = /WHERE l\.token = [fw]\.token AND l\.lease_id = [fw]\.lease_id(?=.* FOR SHARE OF l)/;
-      expect(await firstSessionViolation(200, (text) => text.replace(fence, ''))).toBeDefined();
+      expect(await firstSessionViolation((text) => text.replace(fence, ''))).toBeDefined();
     });
   });
 });
