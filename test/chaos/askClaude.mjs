@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createClaude } from '../../dist/claude/index.js';
 import { seededRandom } from '../../dist/testing/index.js';
 
-const program = fileURLToPath(new URL('../fixtures/faultyClaude.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../fixtures/faultyClaude.sh', import.meta.url));
 const longestPrompt = 1_048_576;
 /** A command line of more than this, in bytes, has a prompt on it. */
 const longestCommandLine = 20_000;
@@ -33,9 +33,14 @@ export async function askClaude({
   // What is written for a prompt is looked for afterwards.
   process.env.TMPDIR = temporary;
   const claude = createClaude({
-    command: process.execPath,
+    command: 'sh',
     args: [program],
-    env: { FAULTY_CLAUDE: directory, FAULT_RATE: String(faultRate), FAULT_SEED: String(seed), LOSES: String(loses) },
+    env: {
+      FAULTY_CLAUDE: directory,
+      FAULTS: String(Math.round(faultRate * 1000)),
+      FAULT_SEED: String(seed),
+      LOSES: String(loses),
+    },
     retry: { baseDelay: 0.01, maxDelay: 0.05 },
     log: false,
   });
@@ -110,7 +115,7 @@ function judge(directory, temporary, times, { succeeded, attempts, failures, vio
 /** The pid may have been given to somebody else since; where there is no /proc, none is found. */
 function isOurs(pid) {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('faultyClaude.mjs');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('faultyClaude.sh');
   } catch {
     return false;
   }
