@@ -9,6 +9,7 @@ export default defineConfig({
     // Those have a command of their own: `npm run test:slow`.
     exclude: [...configDefaults.exclude, 'test/**/*.slow.test.ts'],
     globalSetup: ['test/globalSetup.ts'],
+    setupFiles: ['test/keptGuard.ts'],
     // A process that is started for every file spends most of its time on loading the same modules.
     isolate: false,
     // Two on each core: half of their time these tests wait for processes.
