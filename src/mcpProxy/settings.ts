@@ -1,10 +1,13 @@
-import { programForm } from '../policy/commandText.ts';
-import { processTarget } from '../actors/mcp/mcpProcess.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../actors/mcp/http/remoteOptions.ts';
-import { commandHandshakeMs, remoteHandshakeMs } from '../actors/mcp/patientStart.ts';
+import { processTarget } from '../actors/mcp/mcpProcess.ts';
 import { checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
-import type { ServerTarget } from '../actors/mcp/serverLink.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../actors/mcp/patientStart.ts';
 import { allowedEnvironment } from '../actors/mcp/serverEnvironment.ts';
+import type { ServerTarget } from '../actors/mcp/serverLink.ts';
+import type { ProbePort, RequestForms } from '../calls/boundRule.ts';
+import { reconciledTools } from '../calls/reconciledTools.ts';
+import { mcpForms } from '../calls/requestForms.ts';
+import { programForm } from '../policy/commandText.ts';
 import type { Duration } from '../policy/duration.ts';
 import {
   boolean,
@@ -18,19 +21,18 @@ import {
   text,
   type Values,
 } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { RetryInput } from '../policy/policyInput.ts';
-import { type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presetChain.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import type { ReconcileOptions } from '../policy/reconcileRule.ts';
-import { type Tools, toolLimits } from '../policy/toolOptions.ts';
-import type { ProbePort } from '../calls/boundRule.ts';
-import { reconciledTools } from '../calls/reconciledTools.ts';
+import { toolLimits, type Tools } from '../policy/toolOptions.ts';
+import { fieldsOf, type McpAnswer } from '../protocol/mcp/message.ts';
 import { remoteServer } from '../runtime/remoteServer.ts';
-import { proxyForms } from './proxyForms.ts';
-import { ToolNames } from './toolNames.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { ClientCall } from './clientCall.ts';
+import { ToolNames } from './toolNames.ts';
 
 /** Cases in which a request whose answer was lost is sent again. */
 type RetryMode = 'safe' | 'always' | 'never';
@@ -200,3 +202,23 @@ function targetOf(
 }
 
 const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms });
+
+/** Forms of the calls and answers of a proxy, for reconcile rules. A call takes its key into the line that is written. */
+const proxyForms: RequestForms = {
+  about(call) {
+    const { tool, request } = call as ClientCall;
+    return { tool, input: request.params['arguments'] ?? {} };
+  },
+  answer: (result): McpAnswer => ({
+    kind: 'answer',
+    key: undefined,
+    result: fieldsOf(mcpForms.answer(result)),
+    error: undefined,
+    flaw: undefined,
+  }),
+  keysIn: mcpForms.keysIn,
+  keyed(call, place, key) {
+    (call as ClientCall).takeKey(place, key);
+    return call;
+  },
+};

@@ -1,16 +1,20 @@
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
+import { agents } from '../../install/agents/agents.ts';
 import { agentNames } from '../../install/configFile.ts';
+import type { EntryReport } from '../../install/entry.ts';
 import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
-import type { InstallReport } from '../../install/report.ts';
+import type { FileReport, InstallReport } from '../../install/report.ts';
 import type { InstallRequest } from '../../install/request.ts';
+import { wrapWords } from '../../policy/wrapWords.ts';
 import { describeDriver } from '../../store/describeDriver.ts';
 import { installDirectory } from '../../store/paths.ts';
 import { agentEnvironment } from '../doctor/agentEnvironment.ts';
 import { CommandError, unknown, UsageError } from '../errors.ts';
 import { type Io, pause } from '../io.ts';
-import { toJson } from '../sanitize.ts';
-import { installText } from './installText.ts';
+import { plainText, sanitize, toJson } from '../sanitize.ts';
+import { createStyle, type Style } from '../style.ts';
 import type { InstallArgs } from './options.ts';
 import { ownLauncher } from './ownLauncher.ts';
 
@@ -76,4 +80,125 @@ async function orInterrupted(work: Promise<InstallReport>, { signal }: Io): Prom
       cause: error,
     });
   }
+}
+
+/** Wider than this, a sentence is hard to read. */
+const widest = 100;
+const indent = '  ';
+
+/** Writes the report of `unwedge install` to a person. */
+function installText(report: InstallReport, request: InstallRequest, home: string, io: Io): string {
+  const style = createStyle(io);
+  const width = Math.min(io.columns, widest);
+  const paragraphs = [
+    ...report.files.map((file) => fileText(file, report, home, width, style)),
+    ...(report.dryRun ? report.files.flatMap(({ diff }) => (diff === undefined ? [] : [diffText(diff, style)])) : []),
+    [summary(report, request), ...nextSteps(report, request)].flatMap((text) => wrapped(text, width)).join('\n'),
+  ];
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+function fileText(file: FileReport, report: InstallReport, home: string, width: number, style: Style): string {
+  const { path, scope, status, why, entries, notes, isExact } = file;
+  const short = path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  const lines = [style.bold(sanitize(short)) + (scope === 'user' ? '' : ` (${scope})`)];
+  if (why !== undefined) lines.push(...row(status === 'failed' ? 'not done' : status, why, width, style));
+  for (const entry of entries) {
+    const about = entry.why === undefined ? entry.name : `${entry.name}: ${entry.why}`;
+    const kind = entry.kind === 'setting' ? '' : `${entry.kind} `;
+    lines.push(...row(wordOf(entry, report), kind + about, width, style));
+  }
+  if (report.undo && status === 'changed' && isExact !== undefined) {
+    lines.push(...wrapped(exactness(isExact, report), width, indent));
+  }
+  for (const note of notes) lines.push(...wrapped(note, width, indent));
+  return lines.join('\n');
+}
+
+function exactness(isExact: boolean, { dryRun }: InstallReport): string {
+  if (!isExact) return 'What was edited since stays as it is.';
+  return `It ${dryRun ? 'would be' : 'is'} to the byte what it was before.`;
+}
+
+const planned = {
+  set: 'set',
+  wrapped: 'wrap',
+  repaired: 'repair',
+  restored: 'restore',
+  already: 'already',
+  left: 'left',
+} as const;
+
+function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
+  return dryRun ? planned[action] : action;
+}
+
+function row(word: string, text: string, width: number, style: Style): string[] {
+  const paint = word === 'left' || word === 'already' ? style.dim : word === 'not done' ? style.red : style.green;
+  const [first = '', ...rest] = wrapped(text, width - 12);
+  return [`${indent}${paint(word.padEnd(8))}  ${first}`, ...rest.map((line) => ' '.repeat(12) + line)];
+}
+
+function diffText(diff: string, style: Style): string {
+  const paint = (line: string): string => {
+    if (line.startsWith('+')) return style.green(line);
+    return line.startsWith('-') ? style.red(line) : line;
+  };
+  return plainText(diff).trimEnd().split('\n').map(paint).join('\n');
+}
+
+function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest): string {
+  const changed = files.filter(({ status }) => status === 'changed');
+  const entries = changed
+    .flatMap((file) => file.entries)
+    .filter(({ action }) => action !== 'left' && action !== 'already');
+  if (changed.length === 0) {
+    if (files.some(({ status }) => status === 'failed')) return 'Nothing was changed.';
+    if (files.length > 0) return undo ? 'Nothing to undo.' : 'Nothing to do.';
+    const who = request.agents.length === 1 ? request.agents.map((name) => agents[name].title).join('') : 'any agent';
+    return undo
+      ? 'Nothing to undo: unwedge stands in front of nothing.'
+      : `Nothing to do: no MCP server or hook of ${who} is configured here.`;
+  }
+  const count = (kind: string) => {
+    const { length } = entries.filter((entry) => entry.kind === kind);
+    return length === 0 ? [] : [counted(length, kind)];
+  };
+  // A setting comes along with the servers that need it.
+  const what = ['server', 'hook'].flatMap(count).join(' and ') || count('setting').join('');
+  const done = undo ? 'Restored' : 'Changed';
+  const planning = undo ? 'Would restore' : 'Would change';
+  const end = dryRun ? '. Nothing was written.' : '.';
+  return `${dryRun ? planning : done} ${what || 'nothing else'} in ${counted(changed.length, 'file')}${end}`;
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request: InstallRequest): readonly string[] {
+  if (!files.some(({ status }) => status === 'changed')) return notes;
+  const words = commandLine(request);
+  if (dryRun) return [...notes, `To do it: ${words}${undo ? ' --undo' : ''}`];
+  if (undo) return [...next, ...backups(files, ', with any keys in them; delete it once all works')];
+  return [
+    ...next,
+    ...notes,
+    'A call of a tool may take 6 minutes, unless its server says otherwise: put --call-timeout before the -- for more.',
+    ...backups(files),
+    'What happens from now on: unwedge status',
+    `Back again: ${words} --undo (before you remove unwedge: without it, wrapped servers do not start)`,
+  ];
+}
+
+function commandLine({ agents: names, withProject, withCodexHooks, undo }: InstallRequest): string {
+  const options = [withProject ? ' --project' : '', withCodexHooks && !undo ? ' --codex-hooks' : ''];
+  return `unwedge install ${names.length === 1 ? names.join('') : '--all'}${options.join('')}`;
+}
+
+function backups(files: readonly FileReport[], more = ''): readonly string[] {
+  const folder = files.flatMap(({ backup }) => (backup === undefined ? [] : [dirname(backup)]))[0];
+  return folder === undefined ? [] : [`The files of before: ${folder}${more}`];
+}
+
+function wrapped(text: string, width: number, before = ''): readonly string[] {
+  return wrapWords(sanitize(text), width - before.length).map((line) => before + line);
 }

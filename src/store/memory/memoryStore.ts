@@ -1,10 +1,14 @@
-import { boundedJson } from '../../policy/boundedJson.ts';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import { boundedJson } from '../../policy/boundedJson.ts';
 import type { ChildRecords } from '../../policy/childRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
+import { type RateGrant, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
+import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '../flights.ts';
 import type { OutageParts, Trouble } from '../outage.ts';
+import { forgetRatesMs, type RateStates } from '../rates.ts';
 import { storedEvent } from '../record.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import type { Store } from '../store.ts';
@@ -13,10 +17,8 @@ import { MemoryAlerts } from './memoryAlerts.ts';
 import { MemoryBreakers } from './memoryBreakers.ts';
 import { MemoryDatabase } from './memoryDatabase.ts';
 import type { MemoryWrite } from './memoryLedger.ts';
-import { MemoryFlights } from './memoryFlights.ts';
-import { MemoryRates } from './memoryRates.ts';
-import { MemoryStatistics } from './memoryStatistics.ts';
 import { MemorySessions } from './memorySessions.ts';
+import { MemoryStatistics } from './memoryStatistics.ts';
 
 interface MemoryStoreOptions extends OutageParts {
   /** Place where it was asked to be. */
@@ -125,4 +127,66 @@ function memoryChildren({ children }: MemoryDatabase): ChildRecords {
     remove: (child) => void children.delete(keyOf(child)),
     reaped: () => Promise.resolve(),
   };
+}
+
+/** Buckets of rate limits in memory, by the rules of the file. */
+class MemoryRates implements RateStates {
+  readonly #rates: MemoryDatabase['rates'];
+
+  constructor({ rates }: MemoryDatabase) {
+    this.#rates = rates;
+  }
+
+  draw(key: string, order: RateOrder, wallNow: number): RateGrant {
+    const known = this.#rates.get(key);
+    const grant = takeFrom(known?.levels ?? {}, order, wallNow);
+    if (Object.keys(grant.levels).length > 0) {
+      if (known === undefined) this.#forget(wallNow);
+      this.#rates.set(key, { levels: grant.levels, at: wallNow });
+    }
+    return grant;
+  }
+
+  note(key: string, order: RateOrder, wallNow: number): void {
+    this.draw(key, order, wallNow);
+  }
+
+  #forget(wallNow: number): void {
+    for (const [key, { at }] of this.#rates) if (at < wallNow - forgetRatesMs) this.#rates.delete(key);
+  }
+}
+
+/** The last attempts of integrations in memory. */
+class MemoryFlights implements FlightRecords {
+  readonly #flights: MemoryDatabase['flights'];
+  readonly #policies: MemoryDatabase['policies'];
+
+  constructor({ flights, policies }: MemoryDatabase) {
+    this.#flights = flights;
+    this.#policies = policies;
+  }
+
+  add(record: FlightRecord, policies: readonly PolicyRow[]): void {
+    const records = this.#flights.get(record.integration) ?? [];
+    this.#flights.set(record.integration, [...records, record].slice(-mostFlights));
+    this.keep(policies);
+  }
+
+  keep(policies: readonly PolicyRow[]): void {
+    for (const row of policies) {
+      const key = JSON.stringify([row.name, policyKey(row.kept)]);
+      const { since } = this.#policies.get(key) ?? row;
+      this.#policies.set(key, { ...row, since });
+    }
+  }
+
+  async read({ integration, since = 0 }: FlightQuery): Promise<readonly FlightRecord[]> {
+    const records =
+      integration === undefined ? [...this.#flights.values()].flat() : (this.#flights.get(integration) ?? []);
+    return records.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at);
+  }
+
+  async policies(): Promise<readonly PolicyRow[]> {
+    return [...this.#policies.values()];
+  }
 }
