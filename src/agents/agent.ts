@@ -1,5 +1,5 @@
 import type { Failure } from '../policy/failure.ts';
-import { type KeysOf, name as anyName, signal, type Tell, type Values } from '../policy/optionKeys.ts';
+import { name as anyName, type Tell, type Values } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
@@ -13,6 +13,7 @@ import {
   type AgentOptions,
   type AgentStartOptions,
   type Conversation,
+  startKeys,
 } from './agentTypes.ts';
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
@@ -23,8 +24,6 @@ const conversationModule = lateModule(() => import('./agentConversation.ts'));
 
 /** {@link AgentOptions}, checked but for what is its backend's own. */
 type CheckedAgent = Values<typeof agentKeys>;
-
-const startKeys = { signal } satisfies KeysOf<AgentStartOptions>;
 
 /**
  * Puts an agent under a runtime, which stops it.

@@ -10,16 +10,18 @@ import type { BackendConversation, TurnOptions } from './agentBackend.ts';
 import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
 import { createAgentStream, type Sink } from './agentStream.ts';
-import { type CheckedTurn, streamKeys, turnKeys } from './agentTurnOptions.ts';
 import { type BegunTurn, readOn, ToldEvents, turnOf, TurnStream } from './agentTurnStream.ts';
-import type {
-  Agent,
-  AgentResult,
-  AgentStreamOptions,
-  AgentTurn,
-  AgentTurnOptions,
-  AgentTurnStream,
-  Conversation,
+import {
+  type Agent,
+  type AgentResult,
+  type AgentStreamOptions,
+  type AgentTurn,
+  type AgentTurnOptions,
+  type AgentTurnStream,
+  type CheckedTurn,
+  type Conversation,
+  streamKeys,
+  turnKeys,
 } from './agentTypes.ts';
 import { inTime } from '../policy/inTime.ts';
 

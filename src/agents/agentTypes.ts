@@ -7,12 +7,13 @@ import {
   having,
   type Key,
   type Given,
+  signal,
   text,
+  type Values,
   variables,
 } from '../policy/optionKeys.ts';
-import type { Duration } from '../policy/duration.ts';
 import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
-import type { Effect } from '../policy/effects.ts';
+import { effects } from '../policy/effects.ts';
 import type { FailureKind, Outcome } from '../policy/failure.ts';
 import { policyKey } from '../policy/policyInput.ts';
 import type { ChunkStream } from '../streams/callStream.ts';
@@ -92,28 +93,47 @@ export interface AgentTurn extends AsyncIterable<AgentEvent, undefined, void> {
   readonly missed: number;
 }
 
-/** Options of one turn that differ from its agent. */
-export interface AgentTurnOptions {
+/** The options of a turn. */
+export const turnKeys = {
   /** Ends the turn when aborted. */
-  readonly signal?: AbortSignal | undefined;
+  signal,
   /** Effect that the turn may have on the world; says whether it may be repeated after its answer was lost. @defaultValue unspecified */
-  readonly effect?: Effect | undefined;
+  effect: choice(effects),
   /** Names the turn in events and records. */
-  readonly label?: string | undefined;
+  label: text(),
   /** Without a sign of life, in ms above 0. @defaultValue the policy's */
-  readonly idleMs?: Duration | undefined;
+  idleMs: duration(),
   /** For the whole turn, that of a fallback included, in ms above 0. @defaultValue the policy's, of each agent its own */
-  readonly overallMs?: Duration | undefined;
-}
+  overallMs: duration(),
+};
 
-/** Options of a turn that is read as it comes. */
-export interface AgentStreamOptions extends AgentTurnOptions {
+/** Options of one turn that differ from its agent. */
+export interface AgentTurnOptions extends Given<typeof turnKeys> {}
+
+/** {@link AgentTurnOptions}, checked; limits in ms. */
+export type CheckedTurn = Values<typeof turnKeys>;
+
+const resumeKeys = {
   /**
    * Gives the prompt of what goes on after a failure in the middle: a further attempt, or the fallback. It is asked with the last event that told something, the prompt, and
    * the number of such events so far. @defaultValue none: once it has told something, a turn is neither tried again nor handed to the fallback
    */
-  readonly resume?: Resume<string, AgentEvent> | undefined;
-}
+  resume: callback<Resume<string, AgentEvent>>(),
+};
+
+/** Options of a turn that is read as it comes. */
+export interface AgentStreamOptions extends AgentTurnOptions, Given<typeof resumeKeys> {}
+
+export const streamKeys = { ...turnKeys, ...resumeKeys };
+
+/** The options of a start or a resumption. */
+export const startKeys = {
+  /** Gives up the start when aborted. */
+  signal,
+};
+
+/** Options of the start or resumption of a conversation. */
+export interface AgentStartOptions extends Given<typeof startKeys> {}
 
 /** A turn that is read as it comes: its events are the chunks. It begins at once, and ends as any call does. */
 export interface AgentTurnStream extends ChunkStream<AgentEvent> {
@@ -150,12 +170,6 @@ export interface Conversation {
   interrupt(reason?: unknown): Promise<void>;
   /** Ends the turn under way, and what runs for the conversation. It can be resumed by its id. Always resolves. */
   stop(): Promise<void>;
-}
-
-/** Options of the start or resumption of a conversation. */
-export interface AgentStartOptions {
-  /** Gives up the start when aborted. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Something that answers prompts, with tools of its own: Claude or Codex, supervised, through one interface. */

@@ -1,13 +1,5 @@
 import type { Logger } from '../policy/logger.ts';
-import {
-  anyObject,
-  anything,
-  duration,
-  integer,
-  type Key,
-  type KeysOf,
-  name as anyName,
-} from '../policy/optionKeys.ts';
+import { anyObject, anything, integer, name as anyName } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { CodexCalls } from './codexCalls.ts';
@@ -15,7 +7,7 @@ import { CodexClient } from './codexClient.ts';
 import { createLateCodex } from './codexLate.ts';
 import type { CodexOptions } from './codexOptions.ts';
 import { codexScope } from './codexScope.ts';
-import type { Codex, CodexRequestOptions } from './codexTypes.ts';
+import { type Codex, requestKeys } from './codexTypes.ts';
 
 /** Part of the host in its Codex. */
 interface CodexHost {
@@ -38,10 +30,6 @@ export const threadKeys = {
 
 const ownThreadKeys = { ...threadKeys, cwd: anything, model: anything, signal: anything };
 const listKeys = { limit: integer(), cursor: anything };
-const requestKeys = {
-  limitMs: duration(),
-  signal: anything as Key<AbortSignal | undefined>,
-} satisfies KeysOf<CodexRequestOptions>;
 const streamKeys = { methods: anything, limit: anything, signal: anything };
 
 /**

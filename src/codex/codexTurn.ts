@@ -3,7 +3,7 @@ import { fallbackOf } from '../calls/fallback.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import { joinedSignal } from '../calls/workSignal.ts';
 import { AttemptError, type Outcome } from '../policy/failure.ts';
-import { anyObject, anything, duration, type Key, type KeysOf, signal, type Values } from '../policy/optionKeys.ts';
+import { anyObject, anything, type Key, type KeysOf, signal, type Values } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
 import { inputParts, requestLimitMs } from '../protocol/codex/requests.ts';
@@ -11,13 +11,14 @@ import type { CallCodexOptions } from './codexCalls.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import type { ThreadScope } from './codexThreadScope.ts';
 import { runTurn } from './codexTurnRun.ts';
-import type {
-  CodexInput,
-  CodexInputPart,
-  CodexTurn,
-  CodexTurnEvent,
-  CodexTurnOptions,
-  CodexTurnResult,
+import {
+  type CodexInput,
+  type CodexInputPart,
+  type CodexTurn,
+  type CodexTurnEvent,
+  type CodexTurnOptions,
+  type CodexTurnResult,
+  ownTurnKeys,
 } from './codexTypes.ts';
 
 const turnKeys = {
@@ -25,12 +26,7 @@ const turnKeys = {
   effect: anything as Key<CodexTurnOptions['effect']>,
   label: anything as Key<string | undefined>,
   fallback: anything as Key<CodexTurnOptions['fallback']>,
-  idleMs: duration(),
-  overallMs: duration(),
-  model: anything as Key<string | undefined>,
-  effort: anything as Key<string | undefined>,
-  outputSchema: anything,
-  params: { ...anyObject, required: undefined } as Key<CodexTurnOptions['params']>,
+  ...ownTurnKeys,
 } satisfies KeysOf<CodexTurnOptions>;
 
 type CheckedTurn = Values<typeof turnKeys>;

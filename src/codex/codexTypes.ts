@@ -1,8 +1,8 @@
-import type { Duration } from '../policy/duration.ts';
 import type { CallOptions } from '../calls/callOptions.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { CallStats } from '../calls/callPathOptions.ts';
 import type { Outcome } from '../policy/failure.ts';
+import { anyObject, anything, duration, type Given, type Key } from '../policy/optionKeys.ts';
 import type { CodexItem } from '../protocol/codex/items.ts';
 import type { CodexQuestionKind } from '../protocol/codex/questions.ts';
 
@@ -55,22 +55,26 @@ export interface CodexThreadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The options of a turn beside those that every call has. */
+export const ownTurnKeys = {
+  /** Without progress, in ms above 0; retries that Codex announces are none. @defaultValue the policy's idle limit, 300000 */
+  idleMs: duration(),
+  /** For the whole turn, in ms above 0. @defaultValue the policy's overall limit, 1800000 */
+  overallMs: duration(),
+  /** The model from this turn on, as Codex names it. */
+  model: anything as Key<string | undefined>,
+  /** Effort that the model reasons with, as Codex names it. */
+  effort: anything as Key<string | undefined>,
+  /** JSON Schema that the final message has to fit. */
+  outputSchema: anything,
+  /** Further parameters of `turn/start`, as Codex names them. */
+  params: { ...anyObject, required: undefined } as Key<Readonly<Record<string, unknown>> | undefined>,
+};
+
 /** Options of one turn that differ from its thread and from the policy. */
 export interface CodexTurnOptions
-  extends Pick<CallOptions<CodexInput, CodexTurnResult>, 'signal' | 'effect' | 'label' | 'fallback'> {
-  /** Without progress, in ms above 0; retries that Codex announces are none. @defaultValue the policy's idle limit, 300000 */
-  readonly idleMs?: Duration | undefined;
-  /** For the whole turn, in ms above 0. @defaultValue the policy's overall limit, 1800000 */
-  readonly overallMs?: Duration | undefined;
-  /** The model from this turn on, as Codex names it. */
-  readonly model?: string | undefined;
-  /** Effort that the model reasons with, as Codex names it. */
-  readonly effort?: string | undefined;
-  /** JSON Schema that the final message has to fit. */
-  readonly outputSchema?: unknown;
-  /** Further parameters of `turn/start`, as Codex names them. */
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
-}
+  extends Pick<CallOptions<CodexInput, CodexTurnResult>, 'signal' | 'effect' | 'label' | 'fallback'>,
+    Given<typeof ownTurnKeys> {}
 
 /** Tokens as Codex counts them. */
 export interface CodexTokens {
@@ -222,13 +226,15 @@ export interface CodexNotifications extends AsyncIterableIterator<CodexNotificat
   [Symbol.asyncIterator](): CodexNotifications;
 }
 
-/** Options of one request. */
-export interface CodexRequestOptions {
+export const requestKeys = {
   /** Time in ms above 0 that the request may take. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
-  readonly limitMs?: Duration | undefined;
+  limitMs: duration(),
   /** Gives up the request when aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: anything as Key<AbortSignal | undefined>,
+};
+
+/** Options of one request. */
+export interface CodexRequestOptions extends Given<typeof requestKeys> {}
 
 /** Codex's app-server under supervision: one breaker, one process at a time, started when it is needed. */
 export interface Codex {

@@ -27,23 +27,6 @@ export interface UnwedgeConfig extends ConfigOptions {
   readonly $schema?: string | undefined;
 }
 
-/** Options for the sources that are read. */
-export interface LoadConfigOptions {
-  /** Directory in which a configuration file is looked for. @defaultValue the working directory */
-  readonly cwd?: string | undefined;
-  /** The configuration file; `false`: none is read. @defaultValue `UNWEDGE_CONFIG`, else `unwedge.config.{mjs,js,json}` in `cwd` */
-  readonly file?: string | false | undefined;
-  /** The variables of the environment. @defaultValue that of the process */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /**
-   * Reads `gateway.toolCallRetry` of an `openclaw.json`, or names its file; one that is not there says nothing. `true`: `~/.openclaw/openclaw.json`.
-   * @defaultValue false
-   */
-  readonly openclaw?: boolean | string | undefined;
-  /** Wins over every source: what a command line says, for instance. */
-  readonly overrides?: UnwedgeConfig | undefined;
-}
-
 /** Sum of all that the sources say. */
 export interface LoadedConfig {
   /** To be spread into the options of `createGateway`; durations in ms. */

@@ -1,4 +1,5 @@
-import type { LoadConfigOptions, LoadedConfig, UnwedgeConfig } from './configTypes.ts';
+import type { LoadedConfig, UnwedgeConfig } from './configTypes.ts';
+import type { LoadConfigOptions } from './readConfig.ts';
 
 /**
  * Loads the configuration. Sources, the later ones winning, key by key: built-in defaults, `openclaw.json`, the configuration file, the

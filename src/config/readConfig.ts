@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { boolean, either, type KeysOf, off, test, text } from '../policy/optionKeys.ts';
+import { boolean, either, type Given, off, test, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { isPostgresUrl } from '../policy/postgresUrl.ts';
 import { createTextRedactor } from '../redaction/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
-import type { LoadConfigOptions, LoadedConfig } from './configTypes.ts';
+import type { LoadedConfig, UnwedgeConfig } from './configTypes.ts';
 import { environmentLayers, fileVariable } from './environment.ts';
 import { fileProblem, repeatedKey, type Teller } from './issues.ts';
 import { createLocator, repeatedKeys } from './jsonPositions.ts';
@@ -93,16 +93,27 @@ export async function readConfig(
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 const loadKeys = {
+  /** Directory in which a configuration file is looked for. @defaultValue the working directory */
   cwd: text(),
+  /** The configuration file; `false`: none is read. @defaultValue `UNWEDGE_CONFIG`, else `unwedge.config.{mjs,js,json}` in `cwd` */
   file: either<string | false>([off, text()], (value) => (value === false ? 0 : 1), 'a path, or false'),
-  env: test<NonNullable<LoadConfigOptions['env']>>('an object of strings', isObject, { secret: true }),
+  /** The variables of the environment. @defaultValue that of the process */
+  env: test<Readonly<Record<string, string | undefined>>>('an object of strings', isObject, { secret: true }),
+  /**
+   * Reads `gateway.toolCallRetry` of an `openclaw.json`, or names its file; one that is not there says nothing. `true`: `~/.openclaw/openclaw.json`.
+   * @defaultValue false
+   */
   openclaw: either<string | boolean>(
     [boolean(), text()],
     (value) => (typeof value === 'boolean' ? 0 : 1),
     'a path, or true or false',
   ),
-  overrides: test<object>('an object', isPlainObject, { secret: true }),
-} satisfies KeysOf<LoadConfigOptions>;
+  /** Wins over every source: what a command line says, for instance. */
+  overrides: test<UnwedgeConfig>('an object', isPlainObject, { secret: true }),
+};
+
+/** Options for the sources that are read. */
+export interface LoadConfigOptions extends Given<typeof loadKeys> {}
 
 function checkOptions(options: LoadConfigOptions) {
   const { cwd = process.cwd(), file, openclaw = false } = readOptions('options', options, loadKeys);

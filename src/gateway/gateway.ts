@@ -3,7 +3,6 @@ import { withInspection } from '../inspector/inspection.ts';
 import { superviseApproval } from '../integrations/approvals/approvals.ts';
 import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
-import { duration, type KeysOf } from '../policy/optionKeys.ts';
 import { show } from '../policy/options.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { readStoredName } from '../policy/storedName.ts';
@@ -18,7 +17,7 @@ import type { SessionOptions } from '../sessions/sessionOptions.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import { gatewayIntegrations } from './gatewayIntegrations.ts';
 import { gatewayScope, type GatewayScope } from './gatewayScope.ts';
-import type { CreateGatewayOptions, Gateway, StopOptions } from './gatewayTypes.ts';
+import { type CreateGatewayOptions, type Gateway, stopKeys, type StopOptions } from './gatewayTypes.ts';
 import { untakenMessages } from './untaken.ts';
 
 const reportModule = lateModule(() => import('../runtime/reportOfRuntime.ts'));
@@ -157,8 +156,6 @@ function gatewayLife({ registry, kept, reminder, alerts, show }: GatewayScope): 
     },
   };
 }
-
-const stopKeys = { drainMs: duration({ zero: true, default: 0 }) } satisfies KeysOf<StopOptions>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 function checkStop(options: StopOptions | string): { readonly drainMs: number } {

@@ -14,17 +14,15 @@ import { refusedStream } from '../integrations/http/refusedStream.ts';
 import { mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { subprocessKeys } from '../integrations/subprocess/subprocessOptions.ts';
-import { type Effect, effects } from '../policy/effects.ts';
+import { type Effect } from '../policy/effects.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
-import { callback, choice, type KeysOf, section } from '../policy/optionKeys.ts';
-import { policyKey } from '../policy/policyInput.ts';
+import { callback, section } from '../policy/optionKeys.ts';
 import { readGiven, readValue } from '../policy/readOptions.ts';
-import { reconcileKey } from '../policy/reconcileRule.ts';
-import { toolLimits, type Tools, toolsKey } from '../policy/toolOptions.ts';
+import { toolLimits, type Tools } from '../policy/toolOptions.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { GatewayScope } from './gatewayScope.ts';
-import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
+import { functionKeys, type FunctionOptions, type Gateway } from './gatewayTypes.ts';
 import type { ToolTarget } from './sessionTools.ts';
 
 type Declaring = Pick<Gateway, 'integration' | 'http' | 'mcpServer' | 'subprocess'>;
@@ -70,7 +68,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       if (typeof functionOptions === 'function') {
         throw new TypeError(`Expected options of \`${name}\` before its operation ({} for none), got a function`);
       }
-      const options = readGiven(name, functionOptions, functionKeys);
+      const options = readGiven(name, functionOptions, { ...functionKeys, rate: section(rateOptionKeys<never>()) });
       const about = aboutTools(name, options, functionForms);
       policies.refuseAbout(name, 'a function', ['whenAlive']);
       readValue(`${name}.operation`, operation, callback({ required: true }));
@@ -134,14 +132,6 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
   };
 }
-
-const functionKeys = {
-  policy: policyKey,
-  effect: choice(effects),
-  tools: toolsKey,
-  reconcile: reconcileKey,
-  rate: section(rateOptionKeys<never>()),
-} satisfies KeysOf<FunctionOptions>;
 
 interface AboutTools {
   readonly effect: Effect | undefined;

@@ -1,4 +1,3 @@
-import type { Duration } from '../policy/duration.ts';
 import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
 import type { HookEvent, HookHandler, HookVerdict } from '../integrations/hooks/userHooks.ts';
 import type { RunResult } from '../integrations/subprocess/agentRuns.ts';
@@ -10,14 +9,15 @@ import type { HttpIntegration } from '../integrations/http/httpIntegration.ts';
 import type { HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { AnyMcpOptions } from '../integrations/mcp/mcpServer.ts';
-import type { Effect } from '../policy/effects.ts';
+import { effects } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import type { RateOptions } from '../calls/rateOptions.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
 import type { MetricsBody } from '../policy/metricsText.ts';
-import type { PolicyInput } from '../policy/policyInput.ts';
-import type { ReconcileOptions } from '../policy/reconcileRule.ts';
-import type { ToolOptions } from '../policy/toolOptions.ts';
+import { choice, duration, type Given } from '../policy/optionKeys.ts';
+import { policyKey } from '../policy/policyInput.ts';
+import { reconcileKey } from '../policy/reconcileRule.ts';
+import { toolsKey } from '../policy/toolOptions.ts';
 import type { MetricsOptions } from '../runtime/ownMetrics.ts';
 import type { IntegrationKind } from '../runtime/integrationKind.ts';
 import type { ReportOptions } from '../runtime/reportOfRuntime.ts';
@@ -42,16 +42,20 @@ export interface CreateGatewayOptions<Kinds extends readonly IntegrationKind[] =
   readonly kinds?: Kinds | undefined;
 }
 
-/** Options for supervising calls of a function. */
-export interface FunctionOptions<I = never> {
+/** The options of a function that do not depend on its input. */
+export const functionKeys = {
   /** Its limits, retries and circuit breaker. @defaultValue preset `sdk` */
-  readonly policy?: PolicyInput | undefined;
+  policy: policyKey,
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue unspecified */
-  readonly effect?: Effect | undefined;
+  effect: choice(effects),
   /** Per tool, when sessions call it as one: effect, limits and reconcile rule. */
-  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  tools: toolsKey,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
-  readonly reconcile?: ReconcileOptions | undefined;
+  reconcile: reconcileKey,
+};
+
+/** Options for supervising calls of a function. */
+export interface FunctionOptions<I = never> extends Given<typeof functionKeys> {
   /**
    * Its rate limits: requests, tokens or other costs in a window. `{}` has those that the operation hears of in the headers of its answers
    * (`context.rateLimit`). @defaultValue none
@@ -59,8 +63,7 @@ export interface FunctionOptions<I = never> {
   readonly rate?: RateOptions<I> | undefined;
 }
 
-/** Options for stopping a gateway. */
-export interface StopOptions {
+export const stopKeys = {
   /**
    * Time that running work may take to end by itself, in ms, at least 0; then the rest is cut. The gateway refuses new calls, messages and runs from the
    * beginning (`cancelled`, `stopped`). It still takes the calls of a running turn or workflow, and a call with the signal of a turn or an attempt. A session
@@ -68,8 +71,11 @@ export interface StopOptions {
    * would come after the end.
    * @defaultValue 0
    */
-  readonly drainMs?: Duration | undefined;
-}
+  drainMs: duration({ zero: true, default: 0 }),
+};
+
+/** Options for stopping a gateway. */
+export interface StopOptions extends Given<typeof stopKeys> {}
 
 /** A gateway's supervision: declare what it uses, start it, and everything that is called through it ends. */
 export interface Gateway {

@@ -4,15 +4,13 @@ import { formatDuration } from '../policy/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import { callback, duration, type KeysOf, name } from '../policy/optionKeys.ts';
+import { callback, name } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { TurnScope } from './sessionScope.ts';
-import type { QuestionOptions } from './turn.ts';
+import { questionKeys, type QuestionOptions } from './turn.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch } from './watch.ts';
 import type { QuestionWhy } from './why.ts';
-
-const questionKeys = { overallMs: duration({ default: 3_600_000 }) } satisfies KeysOf<QuestionOptions>;
 
 interface OpenQuestion {
   readonly id: string;

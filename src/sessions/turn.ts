@@ -1,12 +1,14 @@
-import type { Duration } from '../policy/duration.ts';
+import { duration, type Given } from '../policy/optionKeys.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { CallTool, StreamTool } from './toolRequest.ts';
 
-/** Options of a question to a person. */
-export interface QuestionOptions {
+export const questionKeys = {
   /** Time for which an answer is waited for, in ms. @defaultValue 3600000, an hour */
-  readonly overallMs?: Duration | undefined;
-}
+  overallMs: duration({ default: 3_600_000 }),
+};
+
+/** Options of a question to a person. */
+export interface QuestionOptions extends Given<typeof questionKeys> {}
 
 /** Message being processed, as its handler is given it. Each of its functions may be taken out of it. */
 export interface Turn {
