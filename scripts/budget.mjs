@@ -1,4 +1,4 @@
-// The budget of lines: scripts/budget.json holds the lines that each room of src/ may have, and why its row was raised last. A room that has become smaller
+// The budget of lines: scripts/budget.json holds the lines that each room may have, and why its row was raised last. A room that has become smaller
 // has its row lowered by `node scripts/budget.mjs`; a larger one is a decision: its row is raised by hand, in the same commit, with the reason.
 // test/package/budget.test.ts holds both to it.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function linesOfRooms() {
   const lines = {};
   for (const file of sourceFiles()) {
     const room = roomOf(file)?.room ?? file;
-    const text = readFileSync(join(root, 'src', file), 'utf8');
+    const text = readFileSync(join(root, file), 'utf8');
     lines[room] = (lines[room] ?? 0) + text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
   }
   return lines;
@@ -34,12 +34,12 @@ export function misfits(rows = budget(), lines = linesOfRooms()) {
   return rooms.flatMap((room) => {
     const row = rows[room];
     const now = lines[room] ?? 0;
-    if (row === undefined) return [`src/${room} has ${now} lines and no row in scripts/budget.json`];
-    if (typeof row.why !== 'string' || row.why.trim() === '') return [`the row of src/${room} says no \`why\``];
+    if (row === undefined) return [`${room} has ${now} lines and no row in scripts/budget.json`];
+    if (typeof row.why !== 'string' || row.why.trim() === '') return [`the row of ${room} says no \`why\``];
     if (now > row.lines)
-      return [`src/${room} has ${now} lines, its row ${row.lines}: take some away, or raise the row and say why`];
+      return [`${room} has ${now} lines, its row ${row.lines}: take some away, or raise the row and say why`];
     if (now < row.lines - slack)
-      return [`src/${room} has ${now} lines, its row ${row.lines}: run \`node scripts/budget.mjs\``];
+      return [`${room} has ${now} lines, its row ${row.lines}: run \`node scripts/budget.mjs\``];
     return [];
   });
 }

@@ -1,4 +1,4 @@
-// Builds dist/ from src/: types with tsc, what runs in bundles; does nothing when dist is newer than every source.
+// Builds dist/ from the source: types with tsc, what runs in bundles; does nothing when dist is newer than every source.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -17,13 +17,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackage } from './bundle.mjs';
 import { leanTypes } from './leanTypes.mjs';
+import { tops } from './rooms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const entry = join('cli', 'main.js');
 const started = new Date();
 
-const inputs = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
+const inputs = [...tops, 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
   newest(join(root, name)),
 );
 if (process.argv.includes('--force') || builtAt() < Math.max(...inputs)) await build();
@@ -44,9 +45,9 @@ async function build() {
   const fresh = mkdtempSync(join(root, '.build-'));
   try {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-    const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
+    const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(fresh, 'types')];
     execFileSync(process.execPath, words, { stdio: 'inherit' });
-    removeUnreachable(fresh);
+    removeUnreachable(join(fresh, 'types'));
     await bundlePackage(fresh);
     writeConfigSchema(fresh);
     chmodSync(fresh, 0o755);
@@ -66,7 +67,7 @@ function removeUnreachable(tree) {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   leanTypes(
     tree,
-    Object.values(exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []),
+    Object.values(exports).flatMap(({ types }) => types?.replace('./dist/types/', '') ?? []),
   );
   for (const { name, parentPath } of readdirSync(tree, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -13,7 +13,7 @@ import { requiredPackage } from './requiredPackage.mjs';
 import { statementLines } from './statementLines.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const source = (path) => join(root, 'src', `${path}.ts`);
+const source = (path) => join(root, `${path}.ts`);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Stay imports: who uses one of them beside us has it once, or it is large or native, and few need it. All other packages are built in. */
@@ -28,41 +28,46 @@ const minified = { module: true, compress: true, mangle: { keepNames: true }, co
 
 /** What is started by its path, beside the parts that start it. */
 const programs = {
-  childGuardProgram: 'runtime/childGuardProgram',
-  demoMcpServer: 'demo/mcpServer',
-  silentChild: 'demo/silentChild',
-  stubbornChild: 'demo/stubbornChild',
+  childGuardProgram: 'src/runtime/childGuardProgram',
+  demoMcpServer: 'testing/demo/mcpServer',
+  silentChild: 'testing/demo/silentChild',
+  stubbornChild: 'testing/demo/stubbornChild',
 };
 
 /** What is loaded at a start, and how much it matters that it is fast: an agent runs a hook at every tool call. */
 const starts = [
   ['hook', 4, 'cli/main', 'cli/hook/hookMain'],
   ['mcp', 4, 'cli/main', 'cli/mcp/startServerAhead'],
-  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'actors/process/process'],
+  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'src/actors/process/process'],
   // The library, once a gateway is started; and with its first child.
   [
     'started',
     1,
-    'index',
-    'control/server',
-    'control/staleSockets',
-    'store/openStore',
-    'actors/prompt/promptSweep',
-    'actors/process/orphans',
+    'src/index',
+    'src/control/server',
+    'src/control/staleSockets',
+    'src/store/openStore',
+    'src/actors/prompt/promptSweep',
+    'src/actors/process/orphans',
   ],
-  ['processes', 1, 'index', 'actors/process/process', 'integrations/subprocess/agentRuns'],
+  ['processes', 1, 'src/index', 'src/actors/process/process', 'src/integrations/subprocess/agentRuns'],
   ['guard', 0.5, programs.childGuardProgram],
 ];
 /** What is needed before anything else is loaded, and shares no file with that. */
 const firsts = ['cli/commandIndex', 'cli/unloaded', 'cli/hook/lastTimer'];
-/** The entries of the library, as places in `dist/`. Those that are not named here are loaded beside `index`. */
-const entries = Object.values(manifest.exports).flatMap(
-  ({ default: file }) => file?.replace(/^\.\/dist\/|\.js$/g, '') ?? [],
+/** The entries of the library, by their places in `dist/`: each stands in the source where its types are. */
+const entries = Object.fromEntries(
+  Object.values(manifest.exports).flatMap(({ default: file, types }) =>
+    file === undefined
+      ? []
+      : [[file.replace(/^\.\/dist\/|\.js$/g, ''), types.replace(/^\.\/dist\/types\/|\.d\.ts$/g, '')]],
+  ),
 );
-const aloneWeights = { index: 4, 'mcpBoundary/index': 3, 'testing/index': 0.25, 'protocol/transcript/index': 0.25 };
+/** Of those that are loaded by themselves; the others are loaded beside the first. */
+const aloneWeights = { 'src/index': 4, 'proxy/boundary/index': 3, 'testing/index': 0.25, 'transcript/index': 0.25 };
 
 const input = {
-  ...Object.fromEntries(entries.map((path) => [path, source(path)])),
+  ...Object.fromEntries(Object.entries(entries).map(([place, path]) => [place, source(path)])),
   'cli/main': source('cli/main'),
   'testing/faultyMcpProgram': source('testing/faultyMcpProgram'),
   ...Object.fromEntries(Object.entries(programs).map(([name, path]) => [`parts/${name}`, source(path)])),
@@ -71,7 +76,7 @@ const input = {
 /**
  * The library and the command line. The entries share every module, so that an error of one is an `instanceof` of the other; optional parts
  * are loaded when they are used.
- * @param {string} tree - where it is written to, paths as in `src/`.
+ * @param {string} tree - where it is written to, paths as in `dist/`.
  * @returns which modules stand in which file.
  */
 export async function bundlePackage(tree) {
@@ -98,7 +103,7 @@ export async function bundlePackage(tree) {
 
 /** Which file each module is to be in that is loaded at a start. */
 async function plan() {
-  const output = await generate({ preserveModules: true, preserveModulesRoot: join(root, 'src') });
+  const output = await generate({ preserveModules: true, preserveModulesRoot: root });
   const chunks = new Map(
     output.map(({ fileName, code = '', imports = [] }) => [fileName, { bytes: code.length, imports }]),
   );
@@ -113,11 +118,11 @@ async function plan() {
     return loaded;
   };
   const planned = planChunks(chunks, [
-    ...entries.map((path) => ({
-      name: path === 'index' ? 'library' : dirname(path).split('/').at(-1),
-      ...(path === 'index' ? { main: true } : { room: dirname(path) }),
+    ...Object.values(entries).map((path) => ({
+      name: path === 'src/index' ? 'library' : dirname(path).split('/').at(-1),
+      ...(path === 'src/index' ? { main: true } : { room: dirname(path) }),
       weight: aloneWeights[path] ?? 0.7,
-      ids: loadedBy(path in aloneWeights ? [path] : ['index', path]),
+      ids: loadedBy(path in aloneWeights ? [path] : ['src/index', path]),
     })),
     ...starts.map(([name, weight, ...paths]) => ({ name, weight, ids: loadedBy(paths) })),
   ]);
@@ -129,7 +134,7 @@ async function plan() {
 }
 
 function missing(path) {
-  throw new Error(`There is no module src/${path}.ts, which scripts/bundle.mjs names`);
+  throw new Error(`There is no module ${path}.ts, which scripts/bundle.mjs names`);
 }
 
 async function generate(options) {

@@ -18,16 +18,16 @@ const pageTests = [
   'test/package',
   'test/cli/help.test.ts',
   'test/config/scenarios',
-  'test/serve/scenarios/page.test.ts',
+  'test/web/serve/scenarios/page.test.ts',
   'test/cli/machines.test.ts',
-  'test/apiProxy/clients.test.ts',
+  'test/proxy/api/clients.test.ts',
 ];
 
 /** Name and what runs; each gives its exit code and output. */
 const steps = [
   ['types', () => tool('typescript', 'tsc', '--noEmit')],
   // What runs in a browser knows another world.
-  ['dash', () => tool('typescript', 'tsc', '-p', 'src/dashboard/browser')],
+  ['dash', () => tool('typescript', 'tsc', '-p', 'web/dashboard/browser')],
   ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
   ['format', () => tool('@biomejs/biome', 'biome', 'format')],
   ['docs', () => tool('vitest', 'vitest', 'run', ...pageTests)],

@@ -18,7 +18,7 @@ export function readCatalogue() {
     .join('\n');
   const records = readFileSync(new URL('src/store/record.ts', root), 'utf8');
   const shared = new Map(
-    [...types.matchAll(/^export interface (\w+Fact)(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm)].map(
+    [...types.matchAll(/^(?:export )?interface (\w+Fact)(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm)].map(
       ([, name, base, body]) => [name, { base, fields: fieldsIn(body) }],
     ),
   );

@@ -1,4 +1,4 @@
-// The pages of src/ that run in a browser are source files of their own. `x.css?text` is such a file as a string, `x.ts?script` what it and
+// The pages of the source that run in a browser are source files of their own. `x.css?text` is such a file as a string, `x.ts?script` what it and
 // all it imports are as one plain script; in such a script `x?charts` are the statecharts of src/machines.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -6,9 +6,9 @@ const root = new URL('..', import.meta.url);
 export function publicNames() {
   const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
   return Object.fromEntries(
-    Object.entries(exports).flatMap(([path, { default: built }]) => {
+    Object.entries(exports).flatMap(([path, { types: built }]) => {
       if (built === undefined) return [];
-      const source = built.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+      const source = built.replace('./dist/types/', '').replace(/\.d\.ts$/, '.ts');
       return [[path.replace('.', 'unwedge'), namesIn(readFileSync(new URL(source, root), 'utf8'))]];
     }),
   );

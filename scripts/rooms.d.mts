@@ -1,4 +1,4 @@
-/** One room of src/; `floor` counts from 0, the ground. */
+/** One room; `floor` counts from 0, the ground. */
 export interface Room {
   readonly room: string;
   readonly purpose: string;
@@ -11,7 +11,10 @@ export interface Room {
 
 export const floors: readonly (readonly Omit<Room, 'floor'>[])[];
 export function roomOf(path: string): Room | undefined;
+export const tops: readonly string[];
 export function sourceFiles(): string[];
+export function sourceOfTest(path: string): string;
 export function forbiddenImports(): string[];
+export function coreFilesSeen(): string[];
 export function made(): [path: string, text: string][];
 export function outdated(): [path: string, text: string][];

@@ -1,4 +1,4 @@
-// The rooms of src/ in order, what may import what, and what is made of the table: each room's README, the picture in docs/design.md.
+// The rooms of the source in order, what may import what, and what is made of the table: each room's README, the picture in docs/design.md.
 // `node scripts/rooms.mjs` writes them anew; test/package/rooms.test.ts fails when they are not what the table says.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Floors from the ground up. A file imports from its own room and from rooms on lower floors; rooms of one floor do not know each other.
+ * Floors from the ground up. A file imports from its own room and from rooms on lower floors; rooms of one floor do not know each other. What is
+ * below the entry `src/index.ts` is the core, all else stands outside of it.
  * A room is a folder with all that is in it, but for the folders that are rooms of their own. `closed`: folders of it that only the room itself
  * imports from.
  * @type {readonly (readonly { room: string, purpose: string, begin: string, next?: readonly string[], pure?: true, closed?: readonly string[] }[])[]}
@@ -15,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const floors = [
   [
     {
-      room: 'policy',
+      room: 'src/policy',
       purpose:
         'Decisions as plain functions over plain data: failures and their classification, backoff, breaker rules, presets, facts.',
       begin: 'policy.ts',
@@ -25,7 +26,7 @@ export const floors = [
   ],
   [
     {
-      room: 'redaction',
+      room: 'src/redaction',
       purpose:
         'Masks secrets in what is told: values known as secret, values under names of secrets, shapes of tokens.',
       begin: 'redactFact.ts',
@@ -35,34 +36,29 @@ export const floors = [
   ],
   [
     {
-      room: 'protocol',
+      room: 'src/protocol',
       purpose: 'Wire formats: lines, JSON-RPC, MCP, the app-server of Codex, the stream of Claude, hooks, transcripts.',
       begin: 'jsonRpc.ts',
       pure: true,
     },
     {
-      room: 'machines',
+      room: 'src/machines',
       purpose: 'Lifecycles as XState machines; all I/O is a named slot that others fill.',
       begin: 'integration.ts',
     },
     {
-      room: 'streams',
+      room: 'src/streams',
       purpose: 'Chunks between the source of a stream and its reader; knows nothing of calls.',
       begin: 'chunkRelay.ts',
     },
     {
-      room: 'telemetry',
+      room: 'src/telemetry',
       purpose: 'The typed event bus, event streams, waits for an event.',
       begin: 'bus.ts',
       next: ['eventStream.ts'],
     },
     {
-      room: 'server',
-      purpose: 'One listener on the loopback address: who may ask (token, Host, Origin), and its end.',
-      begin: 'httpServer.ts',
-    },
-    {
-      room: 'supervisor',
+      room: 'src/supervisor',
       purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',
       begin: 'supervisor.ts',
       next: ['supervisorLogic.ts', 'restart.ts'],
@@ -70,56 +66,109 @@ export const floors = [
   ],
   [
     {
-      room: 'calls',
+      room: 'src/calls',
       purpose: 'The call path over the integration machine: admission, attempts, retries, deadlines, settlement.',
       begin: 'callPath.ts',
       next: ['conductor.ts', 'admission.ts', 'settlement.ts'],
     },
-    {
-      room: 'actors/process',
-      purpose: 'Processes and their trees: start, output, exit, what they leave behind.',
-      begin: 'process.ts',
-    },
   ],
   [
     {
-      room: 'sessions',
+      room: 'src/actors',
+      purpose: 'Processes and their trees, prompts handed to a command, the client side of an MCP server.',
+      begin: 'process/process.ts',
+      next: ['mcp/mcpConnection.ts'],
+    },
+    {
+      room: 'src/sessions',
       purpose: 'A session: mailbox, turns, tool calls, questions, history, watchdog.',
       begin: 'session.ts',
       next: ['intake.ts', 'turns.ts', 'persistence.ts'],
     },
-    { room: 'actors/rpc', purpose: 'A JSON-RPC peer over the streams of a process.', begin: 'rpcPeer.ts' },
-    {
-      room: 'actors/prompt',
-      purpose: 'Prompts handed to a command: as an argument, by stdin, in a file.',
-      begin: 'promptDelivery.ts',
-    },
   ],
   [
     {
-      room: 'actors/mcp',
-      purpose: 'The client side of an MCP server: its process, connection, calls, tools, loss.',
-      begin: 'mcpConnection.ts',
-    },
-    {
-      room: 'store',
+      room: 'src/store',
       purpose: 'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary.',
       begin: 'store.ts',
       next: ['openStore.ts', 'sessionRows.ts'],
-      closed: ['store/sqlite', 'store/memory', 'store/postgres', 'store/tables'],
+      closed: ['src/store/sqlite', 'src/store/memory', 'src/store/tables'],
     },
     {
-      room: 'control',
+      room: 'src/control',
       purpose: 'The socket of a live runtime and its client, for `unwedge status --tree` and its kin.',
       begin: 'server.ts',
     },
   ],
   [
     {
-      room: 'runtime',
+      room: 'src/runtime',
       purpose: 'What every host shares: clock, store, root supervisor, bus, supervised integrations.',
       begin: 'runtime.ts',
       next: ['registry.ts', 'superviseIntegration.ts', 'keptSessions.ts'],
+    },
+  ],
+  [
+    {
+      room: 'src/integrations',
+      purpose: 'Integrations by kind: a command, an HTTP API, an MCP server, approvals, hooks.',
+      begin: 'subprocess/subprocess.ts',
+      next: ['http/http.ts', 'mcp/mcpServer.ts', 'hooks/superviseHook.ts'],
+    },
+    {
+      room: 'src/config',
+      purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
+      begin: 'readConfig.ts',
+      next: ['layers.ts', 'judge.ts'],
+    },
+    {
+      room: 'src/inspector',
+      purpose: 'Machines as they run, as frames for Stately Inspector and for the dashboard; charts read out of them.',
+      begin: 'inspection.ts',
+    },
+  ],
+  [
+    {
+      room: 'src/alerts',
+      purpose: 'Alerts: when one is raised and cleared, and who is told.',
+      begin: 'superviseAlerts.ts',
+      next: ['alertWatch.ts', 'allClear.ts'],
+    },
+  ],
+  [
+    {
+      room: 'src/gateway',
+      purpose: 'Composes all of it; does nothing else.',
+      begin: 'gateway.ts',
+      next: ['gatewayScope.ts'],
+    },
+  ],
+  [{ room: 'src/index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' }],
+  [
+    {
+      room: 'transcript',
+      purpose: 'Histories of agents mended: every tool call gets exactly one result. The entry `unwedge/transcript`.',
+      begin: 'repairTranscript.ts',
+      next: ['detect.ts', 'pairing.ts'],
+      pure: true,
+    },
+    {
+      room: 'web/server',
+      purpose: 'One listener on the loopback address: who may ask (token, Host, Origin), and its end.',
+      begin: 'httpServer.ts',
+    },
+    {
+      room: 'proxy/wire',
+      purpose: 'MCP messages as they pass between a client and a server, and what is recorded of a handshake.',
+      begin: 'serverLines.ts',
+      next: ['mcpClientPipe.ts', 'sessionRecord.ts'],
+    },
+    {
+      room: 'postgres',
+      purpose:
+        'The store on PostgreSQL: the engine, its reader, the move of a SQLite file to it. Loaded for such a store alone.',
+      begin: 'postgresStore.ts',
+      next: ['pgTarget.ts', 'pgLedger.ts'],
     },
     {
       room: 'incident',
@@ -127,12 +176,6 @@ export const floors = [
       begin: 'incident.ts',
       next: ['gather.ts', 'incidentFiles.ts', 'readIncident.ts'],
     },
-  ],
-  [
-    { room: 'integrations/subprocess', purpose: 'A command as an integration.', begin: 'subprocess.ts' },
-    { room: 'integrations/http', purpose: 'An HTTP API as an integration; failures of `fetch`.', begin: 'http.ts' },
-    { room: 'integrations/approvals', purpose: 'Approvals, supervised.', begin: 'approvals.ts' },
-    { room: 'integrations/mcp', purpose: 'An MCP server as an integration.', begin: 'mcpServer.ts' },
     {
       room: 'workflow',
       purpose: 'Plans worked off item by item, by one agent after another.',
@@ -140,58 +183,40 @@ export const floors = [
       next: ['runLogic.ts', 'itemWork.ts'],
     },
     {
-      room: 'inspector',
-      purpose: 'Machines as they run, as frames for Stately Inspector and for the dashboard; charts read out of them.',
-      begin: 'inspection.ts',
-    },
-    {
       room: 'otel',
       purpose: 'Spans and metrics by OpenTelemetry, for a host that asks for them. The entry `unwedge/otel`.',
       begin: 'withTelemetry.ts',
       next: ['conventions.ts', 'spanTracer.ts', 'callSpan.ts'],
     },
+  ],
+  [
     {
-      room: 'config',
-      purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
-      begin: 'readConfig.ts',
-      next: ['layers.ts', 'judge.ts'],
+      room: 'operator',
+      purpose:
+        'For commands and the dashboard: live gateways asked and ordered by their sockets, and what needs a person.',
+      begin: 'askRuntimes.ts',
+      next: ['needs.ts', 'giveOrder.ts'],
     },
     {
-      room: 'mcpHub',
+      room: 'proxy/hub',
       purpose: 'Several MCP servers as one: names, lists, and which server a message is for.',
       begin: 'mcpHub.ts',
       next: ['hubMember.ts', 'hubLists.ts'],
     },
     {
-      room: 'mcpHttp',
+      room: 'proxy/http',
       purpose:
         'A server on stdio offered by Streamable HTTP: sessions, their streams, what is kept of them, one server for many.',
       begin: 'mcpHttp.ts',
       next: ['httpSession.ts', 'sharedServer.ts'],
     },
     {
-      room: 'mcpBoundary',
+      room: 'proxy/boundary',
       purpose: 'The own side of an MCP server: error boundary, process, records. The entry `unwedge/mcp-server`.',
       begin: 'superviseMcpServer.ts',
     },
-  ],
-  [
     {
-      room: 'dashboard',
-      purpose:
-        'The dashboard: what is shown of live gateways, their machines and their database, its server, its page. The entry `unwedge/inspect`.',
-      begin: 'server.ts',
-      next: ['source.ts', 'snapshot.ts'],
-    },
-    { room: 'integrations/hooks', purpose: 'Hooks, as functions or commands, supervised.', begin: 'superviseHook.ts' },
-    {
-      room: 'alerts',
-      purpose: 'Alerts: when one is raised and cleared, and who is told.',
-      begin: 'superviseAlerts.ts',
-      next: ['alertWatch.ts', 'allClear.ts'],
-    },
-    {
-      room: 'codex',
+      room: 'agents/codex',
       purpose: 'The client of the app-server of Codex: threads, turns, approvals.',
       begin: 'codex.ts',
       next: ['codexServer.ts', 'codexThread.ts'],
@@ -199,54 +224,50 @@ export const floors = [
   ],
   [
     {
-      room: 'agents',
+      room: 'web/dashboard',
+      purpose:
+        'The dashboard: what is shown of live gateways, their machines and their database, its server, its page. The entry `unwedge/inspect`.',
+      begin: 'server.ts',
+      next: ['source.ts', 'snapshot.ts'],
+    },
+    {
+      room: 'agents/conversation',
       purpose: 'Conversations with Claude and Codex through one interface, with fallback.',
       begin: 'agent.ts',
       next: ['agentConversation.ts', 'agentBackend.ts'],
     },
     {
-      room: 'mcpProxy',
+      room: 'proxy/mcp',
       purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
       begin: 'mcpProxy.ts',
       next: ['clientCalls.ts', 'serverReplacement.ts'],
     },
     {
-      room: 'apiProxy',
+      room: 'proxy/api',
       purpose: 'The proxy of a model API: requests that are sent again, streams that end as their client can use it.',
       begin: 'apiProxy.ts',
       next: ['exchange.ts', 'forwarding.ts'],
     },
-  ],
-  [
     {
-      room: 'gateway',
-      purpose: 'Composes all of it; does nothing else.',
-      begin: 'gateway.ts',
-      next: ['gatewayScope.ts'],
-    },
-  ],
-  [
-    {
-      room: 'replay',
+      room: 'incident/replay',
       purpose: 'An incident played on a simulated clock, by the real call path, and compared with what is on record.',
       begin: 'replay.ts',
       next: ['plan.ts', 'replayedIntegration.ts', 'compare.ts'],
     },
+  ],
+  [
     {
-      room: 'claude',
+      room: 'agents/claude',
       purpose: '`createClaude`: a gateway with one command, for those who run `claude`.',
       begin: 'claude.ts',
     },
     {
-      room: 'serve',
+      room: 'web/serve',
       purpose:
         'A gateway as a process: sessions by HTTP over configured servers, agents and hooks. For `unwedge serve` alone.',
       begin: 'serve.ts',
       next: ['routeTable.ts', 'handlers.ts', 'sessionHost.ts'],
     },
-  ],
-  [
-    { room: 'index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' },
     {
       room: 'testing',
       purpose:
@@ -255,7 +276,7 @@ export const floors = [
     },
   ],
   [
-    { room: 'demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' },
+    { room: 'testing/demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' },
     {
       room: 'install',
       purpose:
@@ -276,16 +297,16 @@ export const floors = [
 
 const table = floors.flatMap((rooms, floor) => rooms.map((each) => ({ ...each, floor })));
 
-/** The room of a file or folder of src/, paths as in src/; undefined when there is none. */
+/** The room of a file or folder, paths from the root; undefined when there is none. */
 export function roomOf(path) {
   return table
     .filter(({ room }) => path === room || path.startsWith(`${room}/`))
     .sort((a, b) => b.room.length - a.room.length)[0];
 }
 
-/** @param {string} file - as in src/. @returns what it imports: paths as in src/ and names of packages, types and imports on use included. */
+/** @param {string} file - from the root. @returns what it imports: paths from the root and names of packages, types and imports on use included. */
 function importsOf(file) {
-  const text = readFileSync(join(root, 'src', file), 'utf8');
+  const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'([^']+)'/g)].map(([, path]) =>
     path.startsWith('.') ? posix.join(posix.dirname(file), path) : `package ${path}`,
   );
@@ -294,31 +315,57 @@ function importsOf(file) {
 /** Packages that a room of plain functions over plain data does without. */
 const impure = /^package (xstate|node:|execa)/;
 
-/** All source files, paths as in src/. */
+/** The folders that the source is in: the core, and what is outside of it. */
+export const tops = [...new Set(table.map(({ room }) => room.split('/')[0]))].sort();
+
+/** All source files, paths from the root. */
 export function sourceFiles() {
-  return readdirSync(join(root, 'src'), { recursive: true })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => /\.tsx?$/.test(path));
+  return tops.flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true })
+      .map((path) => `${top}/${path.replaceAll('\\', '/')}`)
+      .filter((path) => /\.tsx?$/.test(path)),
+  );
 }
+
+/** The source that a test file is named after. */
+export function sourceOfTest(path) {
+  const file = path.replace(/^test\//, '').replace(/(\.slow)?\.test\.ts$/, '.ts');
+  return tops.includes(file.split('/')[0]) ? file : `src/${file}`;
+}
+
+/** Parts outside that the core loads when they are asked for, by the file that does. */
+const loadedFromOutside = { 'src/store/openStore.ts': 'postgres/', 'src/store/openReader.ts': 'postgres/' };
+
+/** Engines of the store that the move of one to another reads. */
+const maySeeEngines = /^postgres\//;
 
 /** Each import that the table forbids, and each file that is in no room; empty when all is well. */
 export function forbiddenImports() {
   return sourceFiles().flatMap((file) => {
     const from = roomOf(file);
-    if (from === undefined) return [`src/${file} is in no room`];
+    if (from === undefined) return [`${file} is in no room`];
     return importsOf(file)
       .filter((path) => {
         if (path.startsWith('package ')) return from.pure === true && impure.test(path);
         const to = roomOf(path);
         if (to === undefined || to.room === from.room) return to === undefined;
-        return to.floor >= from.floor || to.closed?.some((folder) => path.startsWith(`${folder}/`)) === true;
+        if (path.startsWith(loadedFromOutside[file])) return false;
+        const isClosed =
+          to.closed?.some((folder) => path.startsWith(`${folder}/`)) === true && !maySeeEngines.test(file);
+        return to.floor >= from.floor || isClosed;
       })
-      .map((path) => `src/${file} imports ${path}`);
+      .map((path) => `${file} imports ${path}`);
   });
 }
 
+/** Files of the core that are imported from outside of it. */
+export function coreFilesSeen() {
+  const outside = sourceFiles().filter((file) => !file.startsWith('src/'));
+  return [...new Set(outside.flatMap(importsOf))].filter((path) => path.startsWith('src/')).sort();
+}
+
 function readmeText({ room, purpose, begin, next = [], floor }) {
-  const top = `${'../'.repeat(room.split('/').length + 1)}docs/design.md#rooms`;
+  const top = `${'../'.repeat(room.split('/').length)}docs/design.md#rooms`;
   return [
     `# ${room}`,
     '',
@@ -339,9 +386,7 @@ function readmeText({ room, purpose, begin, next = [], floor }) {
 function picture() {
   const lines = floors.map((rooms) => `  ${rooms.map(({ room }) => room).join('   ')}`).reverse();
   const rows = table.map(({ room, purpose, begin }) =>
-    room === 'index.ts'
-      ? `| [${room}](../src/${room}) | ${purpose} |`
-      : `| [${room}](../src/${room}/${begin}) | ${purpose} |`,
+    room.endsWith('.ts') ? `| [${room}](../${room}) | ${purpose} |` : `| [${room}](../${room}/${begin}) | ${purpose} |`,
   );
   return ['```text', ...lines, '```', '', '| room, and where to begin | what it is for |', '|---|---|', ...rows].join(
     '\n',
@@ -361,7 +406,7 @@ function designText() {
 export function made() {
   return [
     ['docs/design.md', designText()],
-    ...table.filter(({ room }) => room !== 'index.ts').map((each) => [`src/${each.room}/README.md`, readmeText(each)]),
+    ...table.filter(({ room }) => !room.endsWith('.ts')).map((each) => [`${each.room}/README.md`, readmeText(each)]),
   ];
 }
 

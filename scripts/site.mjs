@@ -104,7 +104,7 @@ function checkReference() {
   process.exit(1);
 }
 
-if (!existsSync(join(root, 'dist/index.d.ts'))) run('the build', 'npm', ['run', '--silent', 'build']);
+if (!existsSync(join(root, 'dist/types/src/index.d.ts'))) run('the build', 'npm', ['run', '--silent', 'build']);
 if (!existsSync(inSite('vitepress', 'package.json')))
   run('the installation', 'npm', ['ci', '--prefix', site, '--ignore-scripts', '--no-audit', '--no-fund']);
 await stage();

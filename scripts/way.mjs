@@ -1,4 +1,4 @@
-// Measures the way of a call and of a turn through src/: the functions that are entered, and their files. `node scripts/way.mjs [--list]`.
+// Measures the way of a call and of a turn through the source: the functions that are entered, and their files. `node scripts/way.mjs [--list]`.
 // The source is compiled file by file, and V8 counts the entries of one call that comes after 200 others, the shortest of ten. test/package/way.slow.test.ts holds the figures.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, '.build/way');
 
-/** Compiles src/ as single files. */
+/** Compiles the source as single files. */
 export function compile() {
   mkdirSync(compiled, { recursive: true });
   const words = ['-p', join(root, 'tsconfig.build.json'), '--outDir', compiled, '--emitDeclarationOnly', 'false'];
@@ -33,7 +33,7 @@ export function compile() {
  * @returns the functions that were entered, `entries` how often, sorted by file.
  */
 export async function measure(what) {
-  const { createGateway } = await import(pathToFileURL(join(compiled, 'index.js')).href);
+  const { createGateway } = await import(pathToFileURL(join(compiled, 'src/index.js')).href);
   const scratch = mkdtempSync(join(tmpdir(), 'unwedge-way-'));
   const gateway = createGateway(what === 'turn' ? { store: join(scratch, 'store.db'), control: false } : {});
   try {

@@ -8,7 +8,7 @@ const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.me
 export function load(app) {
   const names = new Map();
   for (const [entry, { types }] of Object.entries(exports))
-    if (types !== undefined) names.set(posix.normalize(types).replace(/^dist\/|\/?index\.d\.ts$|\.d\.ts$/g, ''), posix.join('unwedge', entry));
+    if (types !== undefined) names.set(posix.normalize(types).replace(/^dist\/types\/|\/?index\.d\.ts$|\.d\.ts$/g, ''), posix.join('unwedge', entry));
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module))
       module.name = names.get(module.name === 'index' ? '' : module.name) ?? module.name;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClaude } from '../../src/claude/claude.ts';
+import { createClaude } from '../../agents/claude/claude.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { quantile } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';

@@ -1,5 +1,5 @@
 import type { StoredCall } from '../../src/sessions/sessionStore.ts';
-import { renewNode } from '../../src/store/postgres/leaseStatements.ts';
+import { renewNode } from '../../postgres/leaseStatements.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { openStore } from '../../src/store/openStore.ts';
 import { quantile } from '../harness/statistics.ts';

@@ -1,4 +1,4 @@
-import { type Column, renderTable } from '../../src/cli/table.ts';
+import { type Column, renderTable } from '../../cli/table.ts';
 import type { SuiteReport } from './report.ts';
 import type { Figure } from './rounds.ts';
 

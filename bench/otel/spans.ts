@@ -7,7 +7,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { withTelemetry } from '../../src/otel/index.ts';
+import { withTelemetry } from '../../otel/index.ts';
 
 /** Spans are made and ended, and go nowhere: what sends them is the same on both sides. */
 const nowhere: SpanProcessor = {

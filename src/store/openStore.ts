@@ -15,7 +15,7 @@ import type { Store } from './store.ts';
 import { StoreUnavailableError } from './storeOption.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
-const postgresModule = lateModule(() => import('./postgres/postgresStore.ts'));
+const postgresModule = lateModule(() => import('../../postgres/postgresStore.ts'));
 
 // Loaded with the store, by its subscriber.
 export { storedTypes } from './record.ts';

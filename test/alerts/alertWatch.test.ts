@@ -7,7 +7,7 @@ import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import type { EarlierIncident } from '../../src/alerts/incident.ts';
 import type { Refusing } from '../../src/alerts/refusing.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { timeout } from './timedOut.ts';
 
 const minute = 60_000;

@@ -4,7 +4,7 @@ import { type Outage, Outages } from '../../src/alerts/outages.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const second = 1000;
 const openNow = { now: 'its circuit is open', until: 'its circuit has closed' } as const;

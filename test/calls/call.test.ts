@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Call, CallsInFlight } from '../../src/calls/call.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { seededRandom } from '../../testing/random.ts';
 
 const policy = resolvePolicy('kb', {});
 const watcher = { firstChunkCame() {}, callExpired() {}, callAborted() {}, now: () => 0 };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Deadline, DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import type { Timer, TimerOptions } from '../../src/policy/clock.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { seededRandom } from '../../src/testing/random.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import { seededRandom } from '../../testing/random.ts';
 
 function startQueue() {
   const clock = new SimulatedClock();

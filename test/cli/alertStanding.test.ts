@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenAlert } from '../../src/policy/alertRecord.ts';
 import type { WatchedAlert } from '../../src/control/answers.ts';
-import { standingOf, standingOfUnwatched } from '../../src/cli/alertStanding.ts';
+import { standingOf, standingOfUnwatched } from '../../cli/alertStanding.ts';
 
 const minute = 60_000;
 const now = Date.UTC(2026, 0, 1, 1);

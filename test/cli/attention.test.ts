@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { attentionText, mattersOf, mattersOfRuntimes } from '../../src/cli/attention.ts';
-import type { IntegrationView } from '../../src/runtime/integrationView.ts';
-import { createStyle } from '../../src/cli/style.ts';
-import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
+import { attentionText, mattersOf, mattersOfRuntimes } from '../../cli/attention.ts';
+import type { IntegrationView } from '../../operator/integrationView.ts';
+import { createStyle } from '../../cli/style.ts';
+import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 
 const dead = (name: string, pid: number): AskedRuntime<never> => ({
   runtime: {

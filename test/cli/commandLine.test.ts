@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputWidth } from '../../src/cli/commandLine.ts';
+import { outputWidth } from '../../cli/commandLine.ts';
 import { failed } from '../store/startStore.ts';
 import { call, databaseWith, runBuilt } from './startCli.ts';
 

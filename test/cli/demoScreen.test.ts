@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createDemoScreen } from '../../src/cli/demoScreen.ts';
-import { faults } from '../../src/demo/faults.ts';
-import { httpOutage, httpSilent, tour } from '../demo/faultReports.ts';
+import { createDemoScreen } from '../../cli/demoScreen.ts';
+import { faults } from '../../testing/demo/faults.ts';
+import { httpOutage, httpSilent, tour } from '../testing/demo/faultReports.ts';
 
 const cause = 'The circuit of http-outage is open: HTTP 503 Service Unavailable; it is tried again in 5s';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventSentence } from '../../src/cli/eventSentence.ts';
+import { eventSentence } from '../../cli/eventSentence.ts';
 
 const failure = {
   ...{ error: 'no answer', kind: 'timeout', reason: 'idle_timeout', outcome: 'unknown', retryable: false },

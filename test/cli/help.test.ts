@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commands, loadCommand } from '../../src/cli/commands.ts';
-import { commandHelp, optionsOf, overview } from '../../src/cli/help.ts';
-import { wrapProse } from '../../src/cli/wrap.ts';
+import { commands, loadCommand } from '../../cli/commands.ts';
+import { commandHelp, optionsOf, overview } from '../../cli/help.ts';
+import { wrapProse } from '../../cli/wrap.ts';
 import { wrapWords } from '../../src/policy/wrapWords.ts';
 import { textWidth } from '../../src/policy/textWidth.ts';
 

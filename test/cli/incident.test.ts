@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import type { Incident } from '../../src/incident/incident.ts';
+import type { Incident } from '../../incident/incident.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { replayIncident } from '../../src/testing/replayIncident.ts';
+import { replayIncident } from '../../testing/replayIncident.ts';
 import { hasSqlite, temporaryDirectory } from '../store/startStore.ts';
 import { call } from './startCli.ts';
 

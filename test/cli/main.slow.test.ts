@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../cli/commands.ts';
 import { runBuilt } from './startCli.ts';
 
 describe('the built command line', () => {

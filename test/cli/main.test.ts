@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../cli/commands.ts';
 import { failed, hasSqlite, temporaryDirectory } from '../store/startStore.ts';
 import { call, databaseWith, runBuilt, runHere, runUnread } from './startCli.ts';
 import { main } from './startRun.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOwnLogger } from '../../src/cli/ownLogger.ts';
+import { createOwnLogger } from '../../cli/ownLogger.ts';
 
 describe('what a command says of what its runtime logs', () => {
   it('[L-1] [I-4] is warnings and errors; of a service also what has become well again', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { apiOptions } from '../../src/cli/api/options.ts';
-import { dashboard } from '../../src/cli/dashboard/command.ts';
-import { inspect } from '../../src/cli/inspect/command.ts';
-import { serveOptions } from '../../src/cli/serve/options.ts';
-import { UsageError } from '../../src/cli/errors.ts';
-import { parseWords } from '../../src/cli/parse.ts';
+import { apiOptions } from '../../cli/api/options.ts';
+import { dashboard } from '../../cli/dashboard/command.ts';
+import { inspect } from '../../cli/inspect/command.ts';
+import { serveOptions } from '../../cli/serve/options.ts';
+import { UsageError } from '../../cli/errors.ts';
+import { parseWords } from '../../cli/parse.ts';
 
 const options = {
   since: { kind: 'duration', help: 'younger' },

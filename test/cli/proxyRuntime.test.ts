@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { createProxyRuntime } from '../../src/cli/proxyRuntime.ts';
+import { createProxyRuntime } from '../../cli/proxyRuntime.ts';
 import type { Fact } from '../../src/policy/facts.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { failed, hasSqlite, openDatabase, startStore, temporaryDirectory } from '../store/startStore.ts';
 
 const minute = 60_000;

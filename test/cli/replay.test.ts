@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foldedLines } from '../../src/cli/replay.ts';
-import type { ReplayLine } from '../../src/replay/result.ts';
+import { foldedLines } from '../../cli/replay.ts';
+import type { ReplayLine } from '../../incident/replay/result.ts';
 
 /** A timeline of so many lines, of which those at these places differ. */
 function timeline(length: number, differing: readonly number[]): readonly ReplayLine[] {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../cli/commands.ts';
 import { hasSqlite, temporaryDirectory } from '../store/startStore.ts';
 import { call } from './startCli.ts';
 

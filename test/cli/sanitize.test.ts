@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainText, quoted, sanitize, toJson, toJsonLine } from '../../src/cli/sanitize.ts';
+import { plainText, quoted, sanitize, toJson, toJsonLine } from '../../cli/sanitize.ts';
 
 describe('text of others', () => {
   it.each([

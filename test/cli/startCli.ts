@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import type { Io } from '../../src/cli/io.ts';
-import { outputWidth } from '../../src/cli/commandLine.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
+import type { Io } from '../../cli/io.ts';
+import { outputWidth } from '../../cli/commandLine.ts';
+import { runCommandLine } from '../../cli/run.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { startStore } from '../store/startStore.ts';
 

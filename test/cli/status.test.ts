@@ -9,7 +9,7 @@ import { noFigures } from '../../src/policy/callFigures.ts';
 import { Latencies } from '../../src/policy/latencies.ts';
 import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { call, databaseWith } from './startCli.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { attentionText, mattersOf, type Watched } from '../../src/cli/attention.ts';
-import { recordedText, stuckAmong, stuckText } from '../../src/cli/stuckSessions.ts';
-import { askSessions } from '../../src/runtime/askSessions.ts';
+import { attentionText, mattersOf, type Watched } from '../../cli/attention.ts';
+import { recordedText, stuckAmong, stuckText } from '../../cli/stuckSessions.ts';
+import { askSessions } from '../../operator/askSessions.ts';
 import { startControl } from '../control/startControl.ts';
-import { createStyle } from '../../src/cli/style.ts';
+import { createStyle } from '../../cli/style.ts';
 
 const turn = { turn: 1, message: 's-m1', kind: 'user', delivery: 1, sinceMs: 5000 };
 const next = { id: 'x', rule: 'idle_timeout', inMs: 10_500, what: 'charge' };

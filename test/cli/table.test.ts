@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTable } from '../../src/cli/table.ts';
+import { renderTable } from '../../cli/table.ts';
 import { fitName, fitText, textWidth } from '../../src/policy/textWidth.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' }, { title: 'ERROR' }] as const;

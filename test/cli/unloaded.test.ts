@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commands, loadCommand } from '../../src/cli/commands.ts';
-import { errorReport } from '../../src/cli/errorReport.ts';
-import { CommandError, UsageError } from '../../src/cli/errors.ts';
-import { exitCodes } from '../../src/cli/run/exitCode.ts';
-import { unloadedCode } from '../../src/cli/unloaded.ts';
+import { commands, loadCommand } from '../../cli/commands.ts';
+import { errorReport } from '../../cli/errorReport.ts';
+import { CommandError, UsageError } from '../../cli/errors.ts';
+import { exitCodes } from '../../cli/run/exitCode.ts';
+import { unloadedCode } from '../../cli/unloaded.ts';
 
 const shortage = Object.assign(new Error("EMFILE: too many open files, open '/a/b.js'"), { code: 'EMFILE' });
 

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../../src/cli/io.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
+import type { Io } from '../../cli/io.ts';
+import { runCommandLine } from '../../cli/run.ts';
 import { failed, hasSqlite, startStore } from '../store/startStore.ts';
 
 const now = Date.UTC(2026, 0, 1, 0, 0, 1);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { whyText } from '../../src/cli/whyText.ts';
+import { whyText } from '../../cli/whyText.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { failed, hasSqlite, openDatabase, startStore, told } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordsText, whyText } from '../../src/cli/whyText.ts';
+import { recordsText, whyText } from '../../cli/whyText.ts';
 
 describe('the words for a call that waits for a rate limit', () => {
   it('[R-15] [L-5] say how long, and for which one', () => {

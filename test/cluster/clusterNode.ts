@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { createGateway } from '../../src/index.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { PostgresStore } from '../../src/store/postgres/postgresStore.ts';
+import { PostgresStore } from '../../postgres/postgresStore.ts';
 import { hearTokens, journalled, type Note } from './journal.ts';
 
 const [, , node = '', store = '', journal = '', skewMs = '0', count = '1'] = process.argv;

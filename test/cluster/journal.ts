@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Claim, Kept, SessionLedger, SessionStore } from '../../src/sessions/sessionStore.ts';
 import { toJson } from '../../src/store/json.ts';
-import { Leases } from '../../src/store/postgres/leases.ts';
+import { Leases } from '../../postgres/leases.ts';
 import type { JournalEntry, JournalFence, MessageEntry } from '../history/journalEntry.ts';
 
 /** Takes an entry of a journal. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import { createGateway } from '../../src/index.ts';
-import { seededRandom } from '../../src/testing/index.ts';
+import { seededRandom } from '../../testing/index.ts';
 import { checkHistory } from '../history/checkHistory.ts';
 import type { JournalEntry } from '../history/journalEntry.ts';
 import { describeViolation } from '../history/violation.ts';

@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ControlServerOptions, startControlServer } from '../../src/control/server.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A server that listens in a directory of its own. */

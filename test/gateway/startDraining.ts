@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { workflowKind } from '../../src/workflow/workflowKind.ts';
+import { workflowKind } from '../../workflow/workflowKind.ts';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { deferred } from '../support/deferred.ts';
 
 /** Of a call that was not begun, as the gateway stops or is stopped. */

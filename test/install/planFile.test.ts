@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { checkSame } from '../../src/install/planFile.ts';
-import { type Format, readDocument } from '../../src/install/document.ts';
-import { DocumentError } from '../../src/install/tree.ts';
-import type { Unwrapped } from '../../src/install/unwrapFile.ts';
+import { checkSame } from '../../install/planFile.ts';
+import { type Format, readDocument } from '../../install/document.ts';
+import { DocumentError } from '../../install/tree.ts';
+import type { Unwrapped } from '../../install/unwrapFile.ts';
 
 const ours: Unwrapped = {
   report: { kind: 'server', name: 'a', action: 'restored' },

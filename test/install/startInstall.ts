@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemFiles } from '../../src/install/files.ts';
-import { install } from '../../src/install/install.ts';
-import type { Launcher } from '../../src/install/launcher.ts';
-import type { InstallRecord } from '../../src/install/record.ts';
-import type { FileReport, InstallReport } from '../../src/install/report.ts';
-import type { InstallRequest } from '../../src/install/request.ts';
-import type { World } from '../../src/install/world.ts';
+import { systemFiles } from '../../install/files.ts';
+import { install } from '../../install/install.ts';
+import type { Launcher } from '../../install/launcher.ts';
+import type { InstallRecord } from '../../install/record.ts';
+import type { FileReport, InstallReport } from '../../install/report.ts';
+import type { InstallRequest } from '../../install/request.ts';
+import type { World } from '../../install/world.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const node = '/usr/bin/node';

@@ -6,7 +6,7 @@ import {
   type ApprovalInput,
   approvalMachine,
 } from '../../src/machines/approval.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 function startApproval(overallMs = 30_000) {
   const clock = new SimulatedClock();

@@ -8,7 +8,7 @@ import {
   connectionMachine,
 } from '../../src/machines/connection.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const crash: FailureFacts = { kind: 'crash', reason: 'connection_lost', message: 'gone', outcome: 'unknown' };
 const end = { pid: 7, exitCode: 1, elapsedMs: 20 };

@@ -3,7 +3,7 @@ import { createActor, fromCallback } from 'xstate';
 import { subprocessMachine } from '../../src/machines/subprocess.ts';
 import type { OutputListenerFailed, ProcessOrder, SubprocessEmitted } from '../../src/machines/subprocessEvents.ts';
 import type { SubprocessInput, SubprocessRun } from '../../src/machines/subprocessInput.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const empty = { text: '', bytes: 0, omittedBytes: 0 };
 

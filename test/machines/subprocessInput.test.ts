@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { checkSubprocess, type SubprocessInput } from '../../src/machines/subprocessInput.ts';
 
 const check = (wrong: Record<string, unknown>) => (): unknown =>

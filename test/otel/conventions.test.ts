@@ -12,8 +12,8 @@ import {
   shapeOfRequest,
   standard,
   withEarlierNames,
-} from '../../src/otel/conventions.ts';
-import { agentCalls, durations, tokenCounters } from '../../src/otel/instruments.ts';
+} from '../../otel/conventions.ts';
+import { agentCalls, durations, tokenCounters } from '../../otel/instruments.ts';
 import type { Failure } from '../../src/policy/failure.ts';
 
 interface Pinned {

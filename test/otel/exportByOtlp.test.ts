@@ -1,9 +1,9 @@
 import { diag } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exportByOtlp } from '../../src/otel/exportByOtlp.ts';
+import { exportByOtlp } from '../../otel/exportByOtlp.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 /** An SDK that exports nothing. */
 class NodeSDK {

@@ -16,9 +16,9 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/index.ts';
-import type { Providers } from '../../src/otel/attachTelemetry.ts';
-import { withTelemetry } from '../../src/otel/index.ts';
-import { SimulatedClock } from '../../src/testing/index.ts';
+import type { Providers } from '../../otel/attachTelemetry.ts';
+import { withTelemetry } from '../../otel/index.ts';
+import { SimulatedClock } from '../../testing/index.ts';
 
 export interface Exported {
   readonly tracerProvider: BasicTracerProvider;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { sourceFiles } from '../../scripts/rooms.mjs';
 
-const source = fileURLToPath(new URL('../../src', import.meta.url));
+const source = fileURLToPath(new URL('../..', import.meta.url));
 const relative = /^(What|Whether|How|Where|When|Who|Whose|Which|Of|One|Those)\b/;
 
 /** The first words of each comment of a file. */

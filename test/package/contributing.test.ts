@@ -8,9 +8,11 @@ const there = (path: string): boolean => existsSync(new URL(path, root));
 describe('CONTRIBUTING.md', () => {
   it('names files that are there', () => {
     // Options and patterns (`*`, capitals that stand for a name) are no paths.
-    const quoted = [...page.matchAll(/(?<![\w/.])(?:src|test|docs|scripts|bench|plugins)\/[\w./-]*\w/g)].map(
-      ([path]) => path,
-    );
+    const quoted = [
+      ...page.matchAll(
+        /(?<![\w/.])(?:src|agents|cli|incident|install|operator|otel|postgres|proxy|testing|transcript|web|workflow|test|docs|scripts|bench|plugins)\/[\w./-]*\w/g,
+      ),
+    ].map(([path]) => path);
     const paths = quoted.filter((path) => !/[A-Z]{4,}/.test(path) || path.includes('.'));
     expect(quoted).toContain('test/calls/callPath.test.ts');
     expect(paths.filter((path) => !there(path))).toEqual([]);

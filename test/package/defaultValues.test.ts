@@ -1,14 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { sourceFiles } from '../../scripts/rooms.mjs';
 
-const source = new URL('../../src/', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
 /** The source files, by their paths. */
-const files = new Map(
-  readdirSync(source, { recursive: true, encoding: 'utf8' }).flatMap((path) =>
-    path.endsWith('.ts') ? [[path, readFileSync(new URL(path, source), 'utf8')] as const] : [],
-  ),
-);
+const files = new Map(sourceFiles().map((path) => [path, readFileSync(new URL(path, root), 'utf8')] as const));
 
 interface Interface {
   readonly path: string;
@@ -140,7 +137,7 @@ const defaults = [...derived, ...apart].flatMap(({ name, key, comment = '', path
   const hasNone = expression === undefined || expression === '[]' || kind === 'section';
   const value = hasNone ? undefined : valueOf(expression.trim(), text);
   const told = /@defaultValue ([^]*)/.exec(comment)?.[1]?.trim();
-  return value === undefined ? [] : [{ option: `src/${path}: ${type}.${name}`, value, told }];
+  return value === undefined ? [] : [{ option: `${path}: ${type}.${name}`, value, told }];
 });
 
 describe('the comment of an option', () => {
@@ -160,7 +157,7 @@ describe('the comment of an option', () => {
   it('[R-17] stands on each key that a type is derived from: editors and the reference have no other', () => {
     const bare = derived
       .filter(({ comment = '' }) => comment.trim() === '')
-      .map(({ path, type, name }) => `src/${path}: ${type}.${name}`);
+      .map(({ path, type, name }) => `${path}: ${type}.${name}`);
     expect(bare).toEqual([]);
   });
 

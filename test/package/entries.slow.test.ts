@@ -1,28 +1,29 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { sourceFiles } from '../../scripts/rooms.mjs';
 import { runFresh } from '../support/freshProcess.ts';
 
-const source = fileURLToPath(new URL('../../src', import.meta.url));
+const source = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Rooms that an entry of their own has; the one of functions, servers, commands and sessions has none of them. */
 const purposes = {
-  agents: ['agents'],
-  codex: ['codex', 'protocol/codex'],
-  claude: ['claude'],
+  agents: ['agents/conversation'],
+  codex: ['agents/codex', 'agents/codex/protocol'],
+  claude: ['agents/claude'],
   workflow: ['workflow'],
-  transcript: ['protocol/transcript'],
-  config: ['config'],
-  inspect: ['dashboard/page', 'dashboard/browser'],
+  transcript: ['transcript'],
+  config: ['src/config'],
+  inspect: ['web/dashboard/page', 'web/dashboard/browser'],
   otel: ['otel'],
 } as const;
 type Purpose = keyof typeof purposes;
 
 /** Names of the functions and classes that each file of the source declares, those at its top apart: read once, it is all of it. */
-const declarations = readdirSync(source, { encoding: 'utf8', recursive: true })
+const declarations = sourceFiles()
   .filter((path) => path.endsWith('.ts'))
   .map((path) => {
-    const text = readFileSync(`${source}/${path}`, 'utf8');
+    const text = readFileSync(`${source}${path}`, 'utf8');
     const namesIn = (pattern: RegExp): readonly string[] =>
       [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []);
     return {

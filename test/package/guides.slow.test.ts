@@ -21,7 +21,7 @@ import Database from 'better-sqlite3';
 import { execa } from 'execa';
 import { transformSync } from 'rolldown/utils';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createClaude } from '../../src/claude/index.ts';
+import { createClaude } from '../../agents/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import { fakeClaude } from '../support/fakeClaude.ts';

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { sourceFiles } from '../../scripts/rooms.mjs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -22,11 +23,8 @@ it('[U-10] what is installed beside the package and what is built into it, the d
     Record<string, Readonly<Record<string, string>>>
   >;
   const installed = Object.keys({ ...dependencies, ...optionalDependencies });
-  const imported = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .flatMap((name) => [
-      ...read(`src/${name}`).matchAll(/\b(?:from|import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^']*)?'/g),
-    ])
+  const imported = sourceFiles()
+    .flatMap((name) => [...read(name).matchAll(/\b(?:from|import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^']*)?'/g)])
     .map(([, name = '']) => name)
     .filter((name) => !Object.hasOwn(peerDependencies ?? {}, name));
   expect(imported).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'better-sqlite3')));

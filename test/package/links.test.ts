@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tops } from '../../scripts/rooms.mjs';
 import { anchorOf } from '../../scripts/sitePage.mjs';
 
 const root = new URL('../../', import.meta.url);
@@ -11,7 +12,7 @@ const pagesIn = (folder: string): readonly string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`)
     .sort();
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...['docs', 'src', 'plugins'].flatMap(pagesIn)];
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...['docs', 'plugins', ...tops].flatMap(pagesIn)];
 
 /** A page without its code, where brackets are no links and `#` begins no heading. */
 const proseOf = (text: string): string => text.replaceAll(/^```[^]*?^```/gm, '');
@@ -48,7 +49,7 @@ describe('the links of', () => {
       '## A `b`: c',
       '## A `b`: c',
       '[1](#a-b-c) [2](#a-b-c-1) [3](#a-b-c-2) [4](design.md#rooms) [5](design.md#cellars) [6](none.md)',
-      '[7](https://example.com/#x) [8](../src/cli/main.ts#L1) [`code`](#a)',
+      '[7](https://example.com/#x) [8](../cli/main.ts#L1) [`code`](#a)',
       '```md\n[9](none.md)\n## d\n```',
       '[10](#d)',
     ].join('\n');
@@ -56,7 +57,7 @@ describe('the links of', () => {
       '#a-b-c-2',
       'design.md#cellars',
       'none.md',
-      '../src/cli/main.ts#L1',
+      '../cli/main.ts#L1',
       '#a',
       '#d',
     ]);

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { OptionSpec } from '../../src/cli/command.ts';
-import { type McpArgs, mcpOptions } from '../../src/cli/mcp/options.ts';
-import { planLimits } from '../../src/cli/mcp/plan.ts';
-import { parseWords } from '../../src/cli/parse.ts';
+import type { OptionSpec } from '../../cli/command.ts';
+import { type McpArgs, mcpOptions } from '../../cli/mcp/options.ts';
+import { planLimits } from '../../cli/mcp/plan.ts';
+import { parseWords } from '../../cli/parse.ts';
 import { call } from '../cli/startCli.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

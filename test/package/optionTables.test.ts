@@ -1,15 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectCodex } from '../../src/codex/index.ts';
-import { createAgent } from '../../src/agents/index.ts';
-import { createClaude } from '../../src/claude/index.ts';
+import { connectCodex } from '../../agents/codex/index.ts';
+import { createAgent } from '../../agents/conversation/index.ts';
+import { createClaude } from '../../agents/claude/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createGateway, createSupervisor, type Gateway, treeText } from '../../src/index.ts';
-import { inspectWithStately } from '../../src/dashboard/index.ts';
-import { superviseMcpServer, withErrorBoundary } from '../../src/mcpBoundary/index.ts';
-import { withTelemetry } from '../../src/otel/index.ts';
-import { repairTranscript } from '../../src/protocol/transcript/index.ts';
-import { faultyMcpServer, SimulatedClock, startFaultyMcpHttpServer } from '../../src/testing/index.ts';
-import { serverSentEvents, showProgress, workflowKind } from '../../src/workflow/index.ts';
+import { inspectWithStately } from '../../web/dashboard/index.ts';
+import { superviseMcpServer, withErrorBoundary } from '../../proxy/boundary/index.ts';
+import { withTelemetry } from '../../otel/index.ts';
+import { repairTranscript } from '../../transcript/index.ts';
+import { faultyMcpServer, SimulatedClock, startFaultyMcpHttpServer } from '../../testing/index.ts';
+import { serverSentEvents, showProgress, workflowKind } from '../../workflow/index.ts';
 
 /** A function of the public API that takes options, what it cannot do without, and options to be given wrongly. */
 interface Taker {

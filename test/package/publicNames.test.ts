@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { knownNames, knownTypes } from './knownNames.ts';
 
 const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
 };
 
 /** Names by entry: `unwedge`, `unwedge/agents` and so on. */
 const entries = Object.entries(exports).flatMap(([path, target]) =>
-  typeof target === 'string' ? [] : [[path.replace('.', 'unwedge'), target.default] as const],
+  typeof target === 'string' ? [] : [[path.replace('.', 'unwedge'), target.types] as const],
 );
 
 /** The source of what an entry is built to. */
 const sourceOf = (file: string): string =>
-  new URL(file.replace('./dist/', '../../src/').replace('.js', '.ts'), import.meta.url).href;
+  new URL(file.replace('./dist/types/', '../../').replace('.d.ts', '.ts'), import.meta.url).href;
 
 /** Each name that is not where it should be, in a sentence. */
 function differences(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../cli/commands.ts';
 import { judgeRequirements, parseRequirements, parseTitles } from '../../scripts/requirementList.mjs';
 
 describe('the requirements', () => {

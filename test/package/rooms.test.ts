@@ -1,11 +1,19 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { floors, forbiddenImports, outdated, roomOf, sourceFiles } from '../../scripts/rooms.mjs';
+import {
+  coreFilesSeen,
+  floors,
+  forbiddenImports,
+  outdated,
+  roomOf,
+  sourceFiles,
+  sourceOfTest,
+} from '../../scripts/rooms.mjs';
 
 const root = new URL('../../', import.meta.url);
 
-describe('the rooms of src/', () => {
+describe('the rooms', () => {
   it('are imported from below only, by types and on use too', () => {
     expect(forbiddenImports()).toEqual([]);
   });
@@ -18,23 +26,28 @@ describe('the rooms of src/', () => {
     const paths = floors
       .flat()
       .flatMap(({ room, begin, next = [] }) =>
-        room === 'index.ts' ? [room] : [begin, ...next].map((file) => `${room}/${file}`),
+        room.endsWith('.ts') ? [room] : [begin, ...next].map((file) => `${room}/${file}`),
       );
-    expect(paths.filter((path) => !existsSync(new URL(`src/${path}`, root)))).toEqual([]);
+    expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
   it('hold every file, and none is loose but the entry', () => {
-    expect(sourceFiles().filter((file) => roomOf(file) === undefined || !file.includes('/'))).toEqual(['index.ts']);
+    expect(sourceFiles().filter((file) => roomOf(file)?.room.includes(file) !== false)).toEqual(['src/index.ts']);
   });
 
   it('know the innermost room of a path', () => {
-    expect(roomOf('actors/mcp/mcpCall.ts')?.room).toBe('actors/mcp');
-    expect(roomOf('protocol/codex/items.ts')?.room).toBe('protocol');
+    expect(roomOf('agents/codex/codex.ts')?.room).toBe('agents/codex');
+    expect(roomOf('src/actors/mcp/mcpCall.ts')?.room).toBe('src/actors');
     expect(roomOf('nowhere/file.ts')).toBeUndefined();
   });
 });
 
-/** Folders that test what is not in src/. */
+it('[U-13] the core is imported from outside by so many of its files at most: each change of such a file is felt there', () => {
+  expect(coreFilesSeen().length).toBeLessThanOrEqual(306);
+  expect(coreFilesSeen().length).toBeGreaterThan(100);
+});
+
+/** Folders that test what is no source of the package. */
 const others = /^(bench|chaos|history|package|real|simulation|fixtures|support)\//;
 
 describe('a test file', () => {
@@ -42,8 +55,8 @@ describe('a test file', () => {
     const misplaced = readdirSync(fileURLToPath(new URL('test', root)), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules') && !others.test(path))
       .filter((path) => {
-        if (path.includes('/scenarios/')) return roomOf(path) === undefined;
-        return !existsSync(new URL(`src/${path.replace(/(\.slow)?\.test\.ts$/, '.ts')}`, root));
+        if (path.includes('/scenarios/')) return roomOf(sourceOfTest(path)) === undefined;
+        return !existsSync(new URL(sourceOfTest(path), root));
       });
     expect(misplaced).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commonOptions, type OptionSpecs } from '../../src/cli/command.ts';
-import { commandIndex } from '../../src/cli/commandIndex.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { firstOperand } from '../../src/cli/parse.ts';
-import { bareOptions } from '../../src/cli/run.ts';
+import { commonOptions, type OptionSpecs } from '../../cli/command.ts';
+import { commandIndex } from '../../cli/commandIndex.ts';
+import { commands } from '../../cli/commands.ts';
+import { firstOperand } from '../../cli/parse.ts';
+import { bareOptions } from '../../cli/run.ts';
 
 const root = new URL('../../', import.meta.url);
 const filesIn = (folder: string): readonly string[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inTime } from '../../src/policy/inTime.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const never = new Promise<never>(() => undefined);
 

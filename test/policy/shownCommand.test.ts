@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { parseWords } from '../../src/cli/parse.ts';
+import { parseWords } from '../../cli/parse.ts';
 import { dbWords } from '../../src/policy/dbWords.ts';
 import { commandAbout, optionWords } from '../../src/policy/shownCommand.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClaudeReader } from '../../src/protocol/claudeOutput.ts';
-import { createResultJoiner } from '../../src/protocol/claudeResult.ts';
+import { createResultJoiner } from '../../cli/run/claudeResult.ts';
 
 /** What Claude 2.1.332 says to itself. */
 const orders = {

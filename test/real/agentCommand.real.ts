@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { eventsOf } from '../agents/startAgent.ts';
+import { eventsOf } from '../agents/conversation/startAgent.ts';
 import { isAlive } from '../support/temporary.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { callsTool, fails, hangs, says } from './fakeAnthropic.ts';

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { type ClientFault, faults } from '../../src/apiProxy/clients.ts';
+import { type ClientFault, faults } from '../../proxy/api/clients.ts';
 import { itDoesAsTold, realPrograms } from './clientCells.ts';
 
 const all = Object.keys(faults) as ClientFault[];

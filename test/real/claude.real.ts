@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClaude } from '../../src/claude/index.ts';
+import { createClaude } from '../../agents/claude/index.ts';
 import { goOnPrompt } from '../../src/protocol/agentTrail.ts';
 import { isAlive } from '../support/temporary.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type ClientFault, clients, type ClientKind } from '../../src/apiProxy/clients.ts';
-import type { Dialect } from '../../src/apiProxy/route.ts';
-import { isDone, modelWith } from '../apiProxy/clientFaults.ts';
+import { type ClientFault, clients, type ClientKind } from '../../proxy/api/clients.ts';
+import type { Dialect } from '../../proxy/api/route.ts';
+import { isDone, modelWith } from '../proxy/api/clientFaults.ts';
 import { hasClaude } from './claudeEnv.ts';
 import { hasCodex } from './codexEnv.ts';
 import { hasGemini } from './geminiEnv.ts';

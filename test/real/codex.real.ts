@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { CodexTurnEvent } from '../../src/codex/index.ts';
+import type { CodexTurnEvent } from '../../agents/codex/index.ts';
 import { isAlive } from '../support/temporary.ts';
 import { hasCodex } from './codexEnv.ts';
 import { breaksAfter, neverAnswers, refuses, responds, runs } from './fakeOpenai.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { fixture } from '../cli/startRun.ts';
 import { processesWith } from '../cli/startHook.ts';
 import { setup } from '../globalSetup.ts';
-import { commandLine, installed, type Way, ways } from '../mcpProxy/conformance/ways.ts';
+import { commandLine, installed, type Way, ways } from '../proxy/mcp/conformance/ways.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { hasClaude } from './claudeEnv.ts';
 import { callsTool, type FakeRequest, type Reply, says } from './fakeAnthropic.ts';

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { onTestFinished } from 'vitest';
 import { runBuilt } from '../cli/startCli.ts';
 import { fixture } from '../cli/startRun.ts';
-import { installed } from '../mcpProxy/conformance/ways.ts';
+import { installed } from '../proxy/mcp/conformance/ways.ts';
 import { claudePath } from './claudeEnv.ts';
 import { codexPath } from './codexEnv.ts';
 import { callsTool, says } from './fakeAnthropic.ts';

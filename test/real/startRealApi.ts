@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { ApiProxyOptions } from '../../src/apiProxy/settings.ts';
+import type { ApiProxyOptions } from '../../proxy/api/settings.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import type { ModelScript } from '../../src/testing/index.ts';
-import { quick, startApiProxy } from '../apiProxy/startApiProxy.ts';
+import type { ModelScript } from '../../testing/index.ts';
+import { quick, startApiProxy } from '../proxy/api/startApiProxy.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { claudeEnv, claudePath } from './claudeEnv.ts';
 import { codexPath } from './codexEnv.ts';

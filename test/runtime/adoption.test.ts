@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Adoption } from '../../src/runtime/adoption.ts';
 import type { SessionStore } from '../../src/sessions/sessionStore.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 
 /** A store whose sessions nobody has, and a gateway that makes some of them. */

@@ -4,7 +4,7 @@ import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createShownNames } from '../../src/redaction/shownNames.ts';
 import type { Store } from '../../src/store/store.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 function start() {
   const clock = new SimulatedClock();

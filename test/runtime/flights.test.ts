@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import type { FlightRecord } from '../../src/policy/flight.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { registryOf } from '../../src/runtime/registryOf.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 /** A gateway in memory whose operations fail as they are told. */
 async function start() {

@@ -4,7 +4,7 @@ import { type KeptBreaker, keepBreaker, type StreakKeeper } from '../../src/runt
 import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
 import { neverOpened } from '../../src/policy/persistedBreaker.ts';
 import type { Store } from '../../src/store/store.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 
 const redactAnswer = createFactRedactor();

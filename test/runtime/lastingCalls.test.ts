@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CallUnderWay, LastingCalls } from '../../src/runtime/lastingCalls.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 function started() {
   const clock = new SimulatedClock();

@@ -3,7 +3,7 @@ import { leaseShare } from '../../src/calls/rateBucket.ts';
 import { RateBuckets } from '../../src/calls/rateBuckets.ts';
 import { StoredRates } from '../../src/runtime/rateKeeper.ts';
 import type { Store } from '../../src/store/store.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite, openDatabase, startStore } from '../store/startStore.ts';
 import { fc } from '../support/property.ts';
 

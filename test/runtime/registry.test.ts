@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Registry } from '../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 it('[I-3] a registry that is told to stop by a part that hears of its stop takes its steps once', async () => {
   const clock = new SimulatedClock();

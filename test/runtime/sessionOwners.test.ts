@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { identify, type ProcessWorld } from '../../src/actors/process/processWorld.ts';
 import { createOwners } from '../../src/runtime/sessionOwners.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const ours = { pid: process.pid, parent: 1, group: 1, session: 1, startTime: '1', zombie: false };
 const other = { ...ours, pid: 4_000_000, startTime: '2' };

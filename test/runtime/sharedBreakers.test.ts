@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { neverOpened } from '../../src/policy/persistedBreaker.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 
 const open = { ...neverOpened, state: 'open', openUntil: 60_000, lastOpenMs: 60_000, generation: 1 } as const;

@@ -11,7 +11,7 @@ import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { type Deferred, deferred, isSettled } from '../support/deferred.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 import { ownRates } from '../support/rates.ts';

@@ -5,7 +5,7 @@ import type { Persistence } from '../../src/sessions/persistence.ts';
 import type { IncomingMail, SessionMail } from '../../src/sessions/sessionMail.ts';
 import type { SessionScope } from '../../src/sessions/sessionScope.ts';
 import type { Kept } from '../../src/sessions/sessionStore.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
 const mails = (...numbers: number[]): readonly IncomingMail[] =>

@@ -4,7 +4,7 @@ import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import { Outbox } from '../../src/sessions/outbox.ts';
 import type { Mailed, OutgoingMail, SessionMail } from '../../src/sessions/sessionMail.ts';
 import { sessionScope } from '../../src/sessions/sessionScope.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 
 /** An outbox whose mail the test keeps, or not, when it wants. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AttemptError, createGateway, type Effect, type ToolResult } from '../../src/index.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const broken = new AttemptError({ kind: 'transient', message: 'socket hang up', outcome: 'unknown' });
 const overloaded = new AttemptError({ kind: 'overloaded', message: 'Come again later', outcome: 'failed' });

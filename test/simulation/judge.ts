@@ -1,4 +1,4 @@
-import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import type { SimulatedClock } from '../../testing/simulatedClock.ts';
 import type { Trace } from './trace.ts';
 
 /** A promise of the runtime that was not kept. */

@@ -1,4 +1,4 @@
-import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import type { SimulatedClock } from '../../testing/simulatedClock.ts';
 import type { Judge, Violation } from './judge.ts';
 import type { Trace } from './trace.ts';
 

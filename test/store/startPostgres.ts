@@ -3,7 +3,7 @@ import type { Clock } from '../../src/policy/clock.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { openStore, type StoreOptions } from '../../src/store/openStore.ts';
-import type { PostgresStore } from '../../src/store/postgres/postgresStore.ts';
+import type { PostgresStore } from '../../postgres/postgresStore.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { postgresServer, query } from '../support/postgresServer.ts';
 

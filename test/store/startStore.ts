@@ -7,7 +7,7 @@ import type { Database } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/openStore.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 
 const search = await findDriver();

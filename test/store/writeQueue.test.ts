@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Timer, TimerOptions } from '../../src/policy/clock.ts';
 import type { Database, Driver, DriverLoader } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import {
   failed,
   hasSqlite,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createActor, fromCallback, setup } from 'xstate';
 import { indexedScheduler, xstateClock } from '../../src/supervisor/scheduler.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { startRoot } from './startRoot.ts';
 import { visitsDuring } from './visits.ts';
 

@@ -3,7 +3,7 @@ import type { Fact, FactType } from '../../src/policy/facts.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { type RootSupervisor, type SupervisorOptions, createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import type { TreeNode } from '../../src/supervisor/tree.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 export interface StartedRoot {
   readonly root: RootSupervisor;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnyActorRef, setup } from 'xstate';
 import { type SupervisorOptions, createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { stubborn, worker } from './actors.ts';
 import { newRoot, startRoot } from './startRoot.ts';
 

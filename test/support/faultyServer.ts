@@ -1,8 +1,4 @@
-import {
-  faultyMcpServer,
-  type FaultyMcpServer,
-  type FaultyMcpServerOptions,
-} from '../../src/testing/faultyMcpServer.ts';
+import { faultyMcpServer, type FaultyMcpServer, type FaultyMcpServerOptions } from '../../testing/faultyMcpServer.ts';
 
 /** The faulty server of `unwedge/testing`, as it is built: Node runs its program, not its source. */
 export function faultyServer(options?: FaultyMcpServerOptions): FaultyMcpServer {

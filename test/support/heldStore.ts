@@ -8,7 +8,7 @@ import type {
   StoredCall,
   StoredMessage,
 } from '../../src/sessions/sessionStore.ts';
-import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import type { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const nothing: Recovered & Past = {
   waiting: [],

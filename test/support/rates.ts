@@ -7,7 +7,7 @@ import type { Clock } from '../../src/policy/clock.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { type RatePolicy, usualRate } from '../../src/policy/ratePolicy.ts';
 import { StoredRates } from '../../src/runtime/rateKeeper.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { startIntegration, type Started } from './startIntegration.ts';
 
 /** Rate limits of one process without a store. */

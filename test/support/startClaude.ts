@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ClaudeCallOptions, type ClaudeOptions, type ClaudeResult, createClaude } from '../../src/claude/index.ts';
+import {
+  type ClaudeCallOptions,
+  type ClaudeOptions,
+  type ClaudeResult,
+  createClaude,
+} from '../../agents/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { fakeClaude, type FakeRun } from './fakeClaude.ts';
 import { moment } from './moment.ts';
 

@@ -10,7 +10,7 @@ import type { FailureKind } from '../../src/policy/failure.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { RecordedFacts } from './facts.ts';
 

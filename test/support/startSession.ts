@@ -12,7 +12,7 @@ import { checkToolCallRetry, type ToolCallRetryOptions } from '../../src/policy/
 import { SupervisedSession } from '../../src/sessions/session.ts';
 import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { readTools, type ToolOptions } from '../../src/policy/toolOptions.ts';
 import { createToolPort, type ToolTarget } from '../../src/gateway/sessionTools.ts';
 import { RecordedFacts } from './facts.ts';

@@ -3,7 +3,7 @@ import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const closed: Fact = { type: 'breaker.closed', integration: 'kb' };
 const halfOpened: Fact = { type: 'breaker.half_opened', integration: 'kb' };

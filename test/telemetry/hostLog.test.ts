@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../src/policy/facts.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { logToHost } from '../../src/telemetry/hostLog.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 /** What a host is told of a fact. */
 function lineOf(fact: Fact): string {

@@ -1,4 +1,4 @@
-import type { FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
+import type { FaultyMcpServerOptions } from '../../testing/faultyMcpServer.ts';
 import { faultyServer } from '../support/faultyServer.ts';
 import { converseWith } from '../support/wire.ts';
 

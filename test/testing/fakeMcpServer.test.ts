@@ -4,7 +4,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createGateway, type Fact, type McpServerTransport } from '../../src/index.ts';
-import { type FakeMcpTool, fakeMcpServer, SimulatedClock } from '../../src/testing/index.ts';
+import { type FakeMcpTool, fakeMcpServer, SimulatedClock } from '../../testing/index.ts';
 
 const text = (said: string): object => ({ ok: true, value: { content: [{ type: 'text', text: said }] } });
 

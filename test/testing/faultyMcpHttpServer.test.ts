@@ -2,9 +2,9 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { FaultyMcpHttpServerOptions } from '../../src/testing/faultyMcpHttpScript.ts';
-import { type FaultyMcpHttpServer, startFaultyMcpHttpServer } from '../../src/testing/faultyMcpHttpServer.ts';
-import type { McpHttpFault } from '../../src/testing/mcpHttpFaults.ts';
+import type { FaultyMcpHttpServerOptions } from '../../testing/faultyMcpHttpScript.ts';
+import { type FaultyMcpHttpServer, startFaultyMcpHttpServer } from '../../testing/faultyMcpHttpServer.ts';
+import type { McpHttpFault } from '../../testing/mcpHttpFaults.ts';
 import { deferred } from '../support/deferred.ts';
 
 async function start(options: FaultyMcpHttpServerOptions = {}): Promise<FaultyMcpHttpServer> {

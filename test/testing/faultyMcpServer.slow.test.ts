@@ -3,8 +3,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { faultyMcpServer, type FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
-import type { McpFaultRule } from '../../src/testing/mcpFaults.ts';
+import { faultyMcpServer, type FaultyMcpServerOptions } from '../../testing/faultyMcpServer.ts';
+import type { McpFaultRule } from '../../testing/mcpFaults.ts';
 import { faultyServer } from '../support/faultyServer.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { textOf } from '../support/wire.ts';
@@ -25,7 +25,7 @@ const bySearch = (fault: object): FaultyMcpServerOptions => ({
 describe('the faulty MCP server without a fault', () => {
   it('[U-5] has its program in the package, wherever the builder put the module that names it', async () => {
     const entry = new URL('../../dist/testing/index.js', import.meta.url).href;
-    const built = (await import(entry)) as typeof import('../../src/testing/index.ts');
+    const built = (await import(entry)) as typeof import('../../testing/index.ts');
     expect(existsSync(String(built.faultyMcpServer().args[0]))).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { faultyModelApi, type ModelAnswer } from '../../src/testing/index.ts';
+import { faultyModelApi, type ModelAnswer } from '../../testing/index.ts';
 
 async function start(...script: readonly ModelAnswer[]) {
   const api = await faultyModelApi(script);

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { faultyUpstream, type UpstreamScript } from '../../src/testing/faultyUpstream.ts';
+import { faultyUpstream, type UpstreamScript } from '../../testing/faultyUpstream.ts';
 
 async function start(script: UpstreamScript) {
   const upstream = await faultyUpstream(script);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('[U-5] a simulated clock does not go by %d', async (ms) => {
   const clock = new SimulatedClock();

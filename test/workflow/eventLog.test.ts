@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEventLog, type WorkflowEventLog } from '../../src/workflow/eventLog.ts';
+import { createEventLog, type WorkflowEventLog } from '../../workflow/eventLog.ts';
 import { isSettled } from '../support/deferred.ts';
 
 function tell(log: WorkflowEventLog, count = 1): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/policy/failure.ts';
-import { createHandover } from '../../src/workflow/handover.ts';
+import { createHandover } from '../../workflow/handover.ts';
 import { item } from './startWorkflow.ts';
 
 const lost: Failure = {

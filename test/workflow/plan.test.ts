@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../src/policy/failure.ts';
-import { checkPlan } from '../../src/workflow/plan.ts';
+import { checkPlan } from '../../workflow/plan.ts';
 import { item, planOf } from './startWorkflow.ts';
 
 /** What is wrong with a plan, problem by problem. */

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { showProgress } from '../../src/workflow/progress.ts';
-import type { WorkflowProgress } from '../../src/workflow/workflowTypes.ts';
+import { showProgress } from '../../workflow/progress.ts';
+import type { WorkflowProgress } from '../../workflow/workflowTypes.ts';
 import { isSettled } from '../support/deferred.ts';
 import { ScriptedRun } from './scriptedRun.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { eventLine, progressText } from '../../src/workflow/progressText.ts';
-import type { WorkflowEvent, WorkflowProgress } from '../../src/workflow/workflowTypes.ts';
+import { eventLine, progressText } from '../../workflow/progressText.ts';
+import type { WorkflowEvent, WorkflowProgress } from '../../workflow/workflowTypes.ts';
 
 const item = (action: string, attempt = 1) => ({ id: `id of ${action}`, action, attempt, maxAttempts: 3 });
 

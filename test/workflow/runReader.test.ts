@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RunReader } from '../../src/workflow/runReader.ts';
-import type { NumberedWorkflowEvent } from '../../src/workflow/workflowTypes.ts';
+import { RunReader } from '../../workflow/runReader.ts';
+import type { NumberedWorkflowEvent } from '../../workflow/workflowTypes.ts';
 import { isSettled } from '../support/deferred.ts';
 import { ScriptedRun } from './scriptedRun.ts';
 

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { workflowKind, type WorkflowMethods } from '../../src/workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../workflow/workflowKind.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import { unwrap } from '../../src/policy/failure.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
-import { type FaultyUpstream, faultyUpstream, type UpstreamScript } from '../../src/testing/faultyUpstream.ts';
-import type { WorkflowBackend, WorkflowItem, WorkflowPlan } from '../../src/workflow/workflowTypes.ts';
+import { type FaultyUpstream, faultyUpstream, type UpstreamScript } from '../../testing/faultyUpstream.ts';
+import type { WorkflowBackend, WorkflowItem, WorkflowPlan } from '../../workflow/workflowTypes.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 
 /** A backend that asks the upstream: for its plan `/plan`, for an item `/items/ID`. */

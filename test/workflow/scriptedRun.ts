@@ -1,5 +1,5 @@
-import type { WatchedRun } from '../../src/workflow/runReader.ts';
-import type { NumberedWorkflowEvent, WorkflowEvent, WorkflowProgress } from '../../src/workflow/workflowTypes.ts';
+import type { WatchedRun } from '../../workflow/runReader.ts';
+import type { NumberedWorkflowEvent, WorkflowEvent, WorkflowProgress } from '../../workflow/workflowTypes.ts';
 
 const kept = 1_000;
 

@@ -1,8 +1,8 @@
 import { PassThrough, Writable, type WritableOptions } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { type ServerSentEventsEnd, writeServerSentEvents } from '../../src/workflow/sse.ts';
-import type { ServerSentEventOptions } from '../../src/workflow/sseOptions.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import { type ServerSentEventsEnd, writeServerSentEvents } from '../../workflow/sse.ts';
+import type { ServerSentEventOptions } from '../../workflow/sseOptions.ts';
 import { deferred, isSettled } from '../support/deferred.ts';
 import { ScriptedRun } from './scriptedRun.ts';
 import { connect, eventsIn, idsIn, serve, toldIn } from './sseClient.ts';

@@ -3,8 +3,8 @@ import { Hono } from 'hono';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { serverSentEvents } from '../../src/workflow/sseResponse.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import { serverSentEvents } from '../../workflow/sseResponse.ts';
 import { ScriptedRun } from './scriptedRun.ts';
 import { connect, idsIn, toldIn } from './sseClient.ts';
 

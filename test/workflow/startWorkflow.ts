@@ -1,10 +1,10 @@
-import { workflowKind, type WorkflowMethods } from '../../src/workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../workflow/workflowKind.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../src/workflow/plan.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import '../../workflow/plan.ts';
+import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import type {
   NumberedWorkflowEvent,
   Workflow,
@@ -14,7 +14,7 @@ import type {
   WorkflowPlan,
   WorkflowRun,
   WorkflowRunOptions,
-} from '../../src/workflow/workflowTypes.ts';
+} from '../../workflow/workflowTypes.ts';
 
 export type Backend = WorkflowBackend<string, string, string>;
 

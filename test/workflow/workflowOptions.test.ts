@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { workflowKind } from '../../src/workflow/workflowKind.ts';
+import { workflowKind } from '../../workflow/workflowKind.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import type { WorkflowOptions, WorkflowRunOptions } from '../../src/workflow/workflowTypes.ts';
+import type { WorkflowOptions, WorkflowRunOptions } from '../../workflow/workflowTypes.ts';
 import { backend, item } from './startWorkflow.ts';
 
 const primary = backend('primary', [item('a')]);

@@ -2,8 +2,8 @@ import { Client, InMemoryTransport, type JSONRPCMessage } from '@modelcontextpro
 import { describe, expect, it } from 'vitest';
 import { toolResult } from '../../../src/actors/mcp/mcpCall.ts';
 import { createMcpConnection } from '../../../src/actors/mcp/mcpClient.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
-import type { FaultyMcpServerOptions } from '../../../src/testing/faultyMcpServer.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+import type { FaultyMcpServerOptions } from '../../../testing/faultyMcpServer.ts';
 import { cancellations, hanging, rejection, requestContext, startServer, textOf } from './mcpHarness.ts';
 
 const connect = (script?: FaultyMcpServerOptions) => startServer(script).ready;

@@ -7,7 +7,7 @@ import type { McpServerOptions } from '../../../src/actors/mcp/mcpServerOptions.
 import type { ConnectionEmitted, ConnectionRef } from '../../../src/machines/connection.ts';
 import type { FailureFacts } from '../../../src/policy/failure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import type { FaultyMcpServerOptions } from '../../../src/testing/faultyMcpServer.ts';
+import type { FaultyMcpServerOptions } from '../../../testing/faultyMcpServer.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 import { moment } from '../../support/moment.ts';
 import { isAlive } from '../../support/temporary.ts';

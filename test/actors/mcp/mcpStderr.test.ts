@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createStderrTail } from '../../../src/actors/mcp/mcpStderr.ts';
 import { lossFacts } from '../../../src/actors/mcp/serverEnd.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 function startTail() {
   const clock = new SimulatedClock();

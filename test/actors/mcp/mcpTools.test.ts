@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { McpConnection } from '../../../src/actors/mcp/mcpClient.ts';
 import { createToolList, type ToolChanges } from '../../../src/actors/mcp/mcpTools.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred, type Deferred } from '../../support/deferred.ts';
 
 const tool = (name: string, description?: string): Tool => ({ name, description, inputSchema: { type: 'object' } });

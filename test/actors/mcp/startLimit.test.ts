@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StartLimit } from '../../../src/actors/mcp/startLimit.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 async function limitAfter(tookMs: readonly number[], firstMs = 60_000): Promise<number> {
   const clock = new SimulatedClock();

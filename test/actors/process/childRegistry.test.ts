@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChildRegistry, createChildRegistry } from '../../../src/actors/process/childRegistry.ts';
 import type { ChildRecord, ChildRecords, StartedChild } from '../../../src/policy/childRecord.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred } from '../../support/deferred.ts';
 
 const child = { pid: 4711, mark: 'm', command: 'cli' };

@@ -8,7 +8,7 @@ import { identify, type ProcessWorld } from '../../../src/actors/process/process
 import { markName } from '../../../src/actors/process/processMark.ts';
 import type { ChildRecord } from '../../../src/policy/childRecord.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { allGone, fixture, isAlive } from './startProcess.ts';
 

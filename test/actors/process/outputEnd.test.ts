@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endOfOutput, type LeftPipes, mostLeft, type OutputEnd } from '../../../src/actors/process/outputEnd.ts';
 import type { Clock } from '../../../src/policy/clock.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { nextTurn } from './startProcess.ts';
 
 /** Pipes whose turns the test counts: a step is a timer of 20 ms and two turns of the event loop. */

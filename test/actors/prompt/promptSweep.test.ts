@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writePromptFile } from '../../../src/actors/prompt/promptFile.ts';
 import { removeLeftPrompts, sweepPrompts } from '../../../src/actors/prompt/promptSweep.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const hour = 3_600_000;

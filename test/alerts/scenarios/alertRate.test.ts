@@ -5,7 +5,7 @@ import { type AlertRules, checkAlertRules } from '../../../src/policy/alerts.ts'
 import { type CallFigures, type CallFiguresRow, noFigures } from '../../../src/policy/callFigures.ts';
 import type { FactOf } from '../../../src/policy/facts.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { timedOut } from '../timedOut.ts';
 
 const minute = 60_000;

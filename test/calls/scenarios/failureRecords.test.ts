@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { aboutCommand } from '../../../src/protocol/aboutCommand.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 

@@ -2,7 +2,7 @@ import { createActor } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { integrationMachine } from '../../../src/machines/integration.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { fault, startIntegration } from '../../support/startIntegration.ts';
 
 /** An integration whose server has yet to start for the first time. */

@@ -8,7 +8,7 @@ import type { IntegrationEvent } from '../../../src/machines/integrationEvents.t
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
 import { createRootSupervisor } from '../../../src/supervisor/supervisor.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred } from '../../support/deferred.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 

@@ -6,7 +6,7 @@ import { StartSteps } from '../../../src/calls/startSteps.ts';
 import type { Fact, FactType } from '../../../src/policy/facts.ts';
 import type { FailureKind } from '../../../src/policy/failure.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
-import { seededRandom } from '../../../src/testing/random.ts';
+import { seededRandom } from '../../../testing/random.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { fault, startIntegration } from '../../support/startIntegration.ts';
 

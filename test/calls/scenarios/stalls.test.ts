@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import { whyOf } from '../../../src/calls/callWhy.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { fault, startIntegration } from '../../support/startIntegration.ts';
 

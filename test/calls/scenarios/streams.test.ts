@@ -11,7 +11,7 @@ import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import type { IntegrationPolicy } from '../../../src/policy/policy.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
 import type { CallStream } from '../../../src/streams/callStream.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { fault } from '../../support/startIntegration.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../src/install/agents/claude.ts';
-import { readDocument } from '../../../src/install/document.ts';
-import { wordsOf } from '../../../src/install/entry.ts';
-import { readOwnCommand } from '../../../src/install/launcher.ts';
-import { findPrograms } from '../../../src/install/programs.ts';
-import { claudeStanding } from '../../../src/cli/doctor/claudeStanding.ts';
+import { claude } from '../../../install/agents/claude.ts';
+import { readDocument } from '../../../install/document.ts';
+import { wordsOf } from '../../../install/entry.ts';
+import { readOwnCommand } from '../../../install/launcher.ts';
+import { findPrograms } from '../../../install/programs.ts';
+import { claudeStanding } from '../../../cli/doctor/claudeStanding.ts';
 import { servers, startInstall } from '../../install/startInstall.ts';
 
 const wrapped = (...words: string[]) => ({ command: 'unwedge', args: ['mcp', '--', ...words] });

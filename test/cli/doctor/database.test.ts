@@ -1,8 +1,8 @@
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkDatabase } from '../../../src/cli/doctor/database.ts';
-import type { DoctorWorld, Finding } from '../../../src/cli/doctor/finding.ts';
+import { checkDatabase } from '../../../cli/doctor/database.ts';
+import type { DoctorWorld, Finding } from '../../../cli/doctor/finding.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

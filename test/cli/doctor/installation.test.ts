@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { DoctorWorld } from '../../../src/cli/doctor/finding.ts';
-import { checkInstallation } from '../../../src/cli/doctor/installation.ts';
+import type { DoctorWorld } from '../../../cli/doctor/finding.ts';
+import { checkInstallation } from '../../../cli/doctor/installation.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 it('[E-2] finds nothing wrong with an unwedge of a project that is started by its path, though it is not on PATH', async () => {

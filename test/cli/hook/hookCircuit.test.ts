@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createHookCircuit } from '../../../src/cli/hook/hookCircuit.ts';
+import { createHookCircuit } from '../../../cli/hook/hookCircuit.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deferred } from '../../support/deferred.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

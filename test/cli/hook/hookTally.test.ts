@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openHookStore } from '../../../src/cli/hook/hookCircuit.ts';
-import { admitRun, countFailure, record } from '../../../src/cli/hook/hookTally.ts';
+import { openHookStore } from '../../../cli/hook/hookCircuit.ts';
+import { admitRun, countFailure, record } from '../../../cli/hook/hookTally.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { hasSqlite, startStore } from '../../store/startStore.ts';
 

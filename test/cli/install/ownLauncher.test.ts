@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lastingScript } from '../../../src/cli/install/ownLauncher.ts';
+import { lastingScript } from '../../../cli/install/ownLauncher.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 it('[E-4] starts what pnpm installed by the path that stays when it is updated, where that leads to the same', () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { mcpOptions } from '../../../src/cli/mcp/options.ts';
-import { whatToServe } from '../../../src/cli/mcp/mcpCommand.ts';
-import { parseWords } from '../../../src/cli/parse.ts';
+import { mcpOptions } from '../../../cli/mcp/options.ts';
+import { whatToServe } from '../../../cli/mcp/mcpCommand.ts';
+import { parseWords } from '../../../cli/parse.ts';
 
 it('[P-8] `--start-timeout` is the limit of each server of a file that names none of its own', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remoteName } from '../../../src/cli/mcp/remotePlan.ts';
+import { remoteName } from '../../../cli/mcp/remotePlan.ts';
 
 describe('the name of a remote server', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serverName } from '../../../src/cli/mcp/serverName.ts';
+import { serverName } from '../../../cli/mcp/serverName.ts';
 
 /** Packages by the beginning of what lies in them. */
 const packages: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { serversIn } from '../../../src/cli/mcp/serversFile.ts';
+import { serversIn } from '../../../cli/mcp/serversFile.ts';
 
 const page = readFileSync(new URL('../../../docs/mcp-proxy.md', import.meta.url), 'utf8');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TaggedErrors } from '../../../src/cli/mcp/serving.ts';
+import { TaggedErrors } from '../../../cli/mcp/serving.ts';
 
 function startErrors() {
   let written = '';

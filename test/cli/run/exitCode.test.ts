@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadCommand } from '../../../src/cli/commands.ts';
-import { commandHelp } from '../../../src/cli/help.ts';
-import { exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../src/cli/run/exitCode.ts';
+import { loadCommand } from '../../../cli/commands.ts';
+import { commandHelp } from '../../../cli/help.ts';
+import { exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../cli/run/exitCode.ts';
 import type { Failure, FailureKind } from '../../../src/policy/failure.ts';
 
 const failed = (kind: FailureKind): Failure => ({

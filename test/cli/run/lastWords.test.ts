@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { lastWords, openedItself } from '../../../src/cli/run/lastWords.ts';
-import { planRun } from '../../../src/cli/run/request.ts';
-import { stdinWords } from '../../../src/cli/run/runCommand.ts';
+import { lastWords, openedItself } from '../../../cli/run/lastWords.ts';
+import { planRun } from '../../../cli/run/request.ts';
+import { stdinWords } from '../../../cli/run/runCommand.ts';
 import type { Failure } from '../../../src/policy/failure.ts';
 
 const base = { integration: 'nightly', attempts: 2, retryable: true, outcome: 'failed' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunArgs } from '../../../src/cli/run/options.ts';
-import { planRun } from '../../../src/cli/run/request.ts';
+import type { RunArgs } from '../../../cli/run/options.ts';
+import { planRun } from '../../../cli/run/request.ts';
 import { type PresetName, presets } from '../../../src/policy/presets.ts';
 
 const plan = (given: Partial<RunArgs>) =>

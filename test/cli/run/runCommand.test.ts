@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinOutput } from '../../../src/cli/run/runCommand.ts';
+import { joinOutput } from '../../../cli/run/runCommand.ts';
 
 function pass(chunks: readonly Uint8Array[]) {
   const written: string[] = [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { DatabaseSource } from '../../../src/dashboard/databaseSource.ts';
+import { DatabaseSource } from '../../../web/dashboard/databaseSource.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { failed, hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

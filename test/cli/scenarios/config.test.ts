@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../src/config/jsonSchema.ts';
 import { folderWith } from '../../config/folder.ts';
-import type { McpArgs } from '../../../src/cli/mcp/options.ts';
-import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
-import { undeclarable } from '../../../src/serve/declareServed.ts';
+import type { McpArgs } from '../../../cli/mcp/options.ts';
+import { whatIsServed } from '../../../cli/serve/whatIsServed.ts';
+import { undeclarable } from '../../../web/serve/declareServed.ts';
 import { messageOf } from '../../../src/policy/thrown.ts';
-import { whatToServe } from '../../../src/cli/mcp/mcpCommand.ts';
+import { whatToServe } from '../../../cli/mcp/mcpCommand.ts';
 import { call, runBuilt } from '../startCli.ts';
 
 const text = `{

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { demoRow, outcomeLine } from '../../../src/cli/demoScreen.ts';
-import { httpSilent } from '../../demo/faultReports.ts';
+import { demoRow, outcomeLine } from '../../../cli/demoScreen.ts';
+import { httpSilent } from '../../testing/demo/faultReports.ts';
 
 const rowOf = (report = httpSilent) =>
   demoRow(report, (text) => text).map((cell) => (typeof cell === 'string' ? cell : cell.text));

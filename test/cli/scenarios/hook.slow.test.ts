@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, chmodS
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/cli/errors.ts';
-import { readHookArgs } from '../../../src/cli/hook/hookArgs.ts';
+import { UsageError } from '../../../cli/errors.ts';
+import { readHookArgs } from '../../../cli/hook/hookArgs.ts';
 import { allGone, fixture } from '../../actors/process/startProcess.ts';
 import { moment } from '../../support/moment.ts';
 import { runBuilt } from '../startCli.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createHookCircuit, openHookStore } from '../../../src/cli/hook/hookCircuit.ts';
+import { createHookCircuit, openHookStore } from '../../../cli/hook/hookCircuit.ts';
 import { leaseOwner } from '../../../src/runtime/leaseOwner.ts';
 import type { PersistedBreaker } from '../../../src/policy/persistedBreaker.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -21,7 +21,7 @@ describe('the entry of unwedge hook', () => {
         else packages.add(from);
       }
     };
-    walk(fileURLToPath(new URL('../../../src/cli/hook/hookMain.ts', import.meta.url)));
+    walk(fileURLToPath(new URL('../../../cli/hook/hookMain.ts', import.meta.url)));
     expect(seen.size).toBeGreaterThan(10);
     expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual([]);
     // Each takes as long to load as everything of ours together.

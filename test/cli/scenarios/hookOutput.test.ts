@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { writeOut } from '../../../src/cli/hook/hookMain.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { writeOut } from '../../../cli/hook/hookMain.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** A host that takes what is written when the test says so, and what became of a write of 1 s to it. */
 function start(data = 'decision', before = '') {

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
-import { RawClient, textIn } from '../../mcpHttp/startHttp.ts';
+import { RawClient, textIn } from '../../proxy/http/startHttp.ts';
 import { runBuilt, runHere } from '../startCli.ts';
 import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { makeHome, type McpHome, type StartedMcp, startMcp } from '../startMcp.ts';

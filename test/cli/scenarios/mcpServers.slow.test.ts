@@ -4,7 +4,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport } from '@modelcon
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { installed, offer } from '../../mcpProxy/conformance/ways.ts';
+import { installed, offer } from '../../proxy/mcp/conformance/ways.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { runBuilt } from '../startCli.ts';

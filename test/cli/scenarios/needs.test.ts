@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DatabaseSource } from '../../../src/dashboard/databaseSource.ts';
+import { DatabaseSource } from '../../../web/dashboard/databaseSource.ts';
 import { createGateway } from '../../../src/index.ts';
-import type { Need } from '../../../src/runtime/needs.ts';
+import type { Need } from '../../../operator/needs.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { hasSqlite } from '../../store/startStore.ts';

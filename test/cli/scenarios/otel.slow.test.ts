@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { faultyModelApi } from '../../../src/testing/index.ts';
+import { faultyModelApi } from '../../../testing/index.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlpReceiver.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { ask } from '../../apiProxy/startApiProxy.ts';
+import { ask } from '../../proxy/api/startApiProxy.ts';
 import { makeHome, startMcp, textOf } from '../startMcp.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commandHelp } from '../../../src/cli/help.ts';
-import { mcp } from '../../../src/cli/mcp/command.ts';
-import { parseWords } from '../../../src/cli/parse.ts';
+import { commandHelp } from '../../../cli/help.ts';
+import { mcp } from '../../../cli/mcp/command.ts';
+import { parseWords } from '../../../cli/parse.ts';
 
 const options = { allow: { kind: 'list', value: 'NAME', help: 'a name' } } as const;
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unloadedCode } from '../../../src/cli/unloaded.ts';
+import { unloadedCode } from '../../../cli/unloaded.ts';
 import { fakeAgent } from '../../support/fakeAgent.ts';
 import { processesOf } from '../../support/processesOf.ts';
 

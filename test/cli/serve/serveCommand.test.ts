@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listenPlace } from '../../../src/cli/serve/serveCommand.ts';
+import { listenPlace } from '../../../cli/serve/serveCommand.ts';
 
 const given = { port: 7420, listen: undefined, 'token-file': undefined, 'no-token': false };
 

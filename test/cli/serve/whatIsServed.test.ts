@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeServed } from '../../../src/cli/config/servedParts.ts';
-import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
+import { judgeServed } from '../../../cli/config/servedParts.ts';
+import { whatIsServed } from '../../../cli/serve/whatIsServed.ts';
 import { messageOf } from '../../../src/policy/thrown.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

@@ -3,7 +3,7 @@ import { anyName, choicesOf, type ConfigKey, configKeys, defaultOf } from '../..
 import { layerOf, mergeLayers } from '../../../src/config/layers.ts';
 import { configTable } from '../../../src/config/configTable.ts';
 import { collectProblems } from '../../../src/policy/readOptions.ts';
-import { checkClaudeOptions } from '../../../src/claude/claudeOptions.ts';
+import { checkClaudeOptions } from '../../../agents/claude/claudeOptions.ts';
 import { checkGatewayOptions, gatewayKeys, type GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { defaultPolicy } from '../../../src/policy/presets.ts';
 import { usualRate } from '../../../src/policy/ratePolicy.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { configOptions } from '../../../src/cli/config/options.ts';
+import { configOptions } from '../../../cli/config/options.ts';
 import { loadConfig } from '../../../src/config/loadConfig.ts';
 import { folderWith, problemsOf } from '../folder.ts';
 import { keyTables } from '../keyTables.ts';
@@ -81,7 +81,7 @@ describe('docs/configuration.md', () => {
   });
 
   it('[C-3] lists the variables of Claude', () => {
-    const code = readFileSync(new URL('src/claude/claudeOptions.ts', root), 'utf8');
+    const code = readFileSync(new URL('agents/claude/claudeOptions.ts', root), 'utf8');
     const read = new Set(code.match(/(?<=')CLAUDE_[A-Z_]+(?=')/g));
     const listed = [...page.matchAll(/^\| `(CLAUDE_[A-Z_]+)`/gm)].map(([, name]) => name);
     expect(new Set(listed)).toEqual(read);

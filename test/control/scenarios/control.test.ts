@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { askRuntime } from '../../../src/control/client.ts';
+import { askRuntime } from '../../../operator/client.ts';
 import { createGateway, type GatewayOptions, systemClock } from '../../../src/index.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import type { RuntimeRow } from '../../../src/store/runtimes.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,7 +1,7 @@
 import { request as send } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
-import { startFaultyMcpHttpServer } from '../../../src/testing/index.ts';
+import { startFaultyMcpHttpServer } from '../../../testing/index.ts';
 import { answer, type HttpServer, inTurn, startServer } from '../../integrations/http/startHttp.ts';
 import { startAuthorizationServer } from '../../support/authorizationServer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

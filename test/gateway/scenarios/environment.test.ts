@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { agentKind, type AgentMethods } from '../../../src/agents/agentKind.ts';
-import type { Agent } from '../../../src/agents/agentTypes.ts';
+import { agentKind, type AgentMethods } from '../../../agents/conversation/agentKind.ts';
+import type { Agent } from '../../../agents/conversation/agentTypes.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/index.ts';
 import { fakeClaude } from '../../support/fakeClaude.ts';
 import { readFileSync } from 'node:fs';

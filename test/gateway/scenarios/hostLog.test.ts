@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { workflowKind, type WorkflowMethods } from '../../../src/workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../../workflow/workflowKind.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
 import type { HostLogger } from '../../../src/policy/hostLogger.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../../src/workflow/plan.ts';
-import type { Workflow, WorkflowBackend } from '../../../src/workflow/workflowTypes.ts';
+import '../../../workflow/plan.ts';
+import type { Workflow, WorkflowBackend } from '../../../workflow/workflowTypes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 type Said = readonly unknown[];

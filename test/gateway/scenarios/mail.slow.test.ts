@@ -4,7 +4,7 @@ import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
 import { MailPort } from '../../../src/sessions/mailPort.ts';
 import type { Session } from '../../../src/sessions/session.ts';
 import type { MessageHandler, SessionOptions } from '../../../src/sessions/sessionOptions.ts';
-import { PgSessions } from '../../../src/store/postgres/pgSessions.ts';
+import { PgSessions } from '../../../postgres/pgSessions.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema, type TestSchema } from '../../store/startPostgres.ts';
 

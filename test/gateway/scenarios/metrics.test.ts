@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AttemptError, createGateway, type GatewayOptions } from '../../../src/index.ts';
-import { SimulatedClock } from '../../../src/testing/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
 import { deferred } from '../../support/deferred.ts';
 import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { parsePrometheus } from '../../support/prometheusText.ts';

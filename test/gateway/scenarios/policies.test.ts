@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { agentKind, type AgentMethods } from '../../../src/agents/agentKind.ts';
-import { codexKind, type CodexMethods } from '../../../src/codex/codexKind.ts';
+import { agentKind, type AgentMethods } from '../../../agents/conversation/agentKind.ts';
+import { codexKind, type CodexMethods } from '../../../agents/codex/codexKind.ts';
 import {
   createGateway,
   type Gateway,
@@ -11,7 +11,7 @@ import {
   type PolicyInput,
 } from '../../../src/index.ts';
 import { pathText } from '../../../src/policy/optionProblem.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 
 const silent = fileURLToPath(new URL('../../fixtures/silent.mjs', import.meta.url));

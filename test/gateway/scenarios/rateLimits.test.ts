@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type GatewayOptions, type RateOptions } from '../../../src/index.ts';
-import { faultyUpstream, SimulatedClock } from '../../../src/testing/index.ts';
+import { faultyUpstream, SimulatedClock } from '../../../testing/index.ts';
 import { hasSqlite, temporaryDirectory } from '../../store/startStore.ts';
 import { isSettled } from '../../support/deferred.ts';
 

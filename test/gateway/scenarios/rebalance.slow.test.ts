@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Session } from '../../../src/sessions/session.ts';
-import { slackOf } from '../../../src/store/postgres/fairShare.ts';
+import { slackOf } from '../../../postgres/fairShare.ts';
 import { renewals } from '../../store/renewals.ts';
 import { newSchema } from '../../store/startPostgres.ts';
 import { deferred } from '../../support/deferred.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type ReconcileOptions, type ToolResult } from '../../../src/index.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 interface Payment {
   readonly id: string;

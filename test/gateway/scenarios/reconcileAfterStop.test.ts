@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type HistoryEntry, type ReconcileOptions } from '../../../src/index.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
-import { whyText } from '../../../src/cli/whyText.ts';
+import { whyText } from '../../../cli/whyText.ts';
 import { deferred } from '../../support/deferred.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

@@ -4,7 +4,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { FactOf } from '../../../src/policy/facts.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { startWsGateway } from '../../support/wsGateway.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { askRuntime } from '../../../src/control/client.ts';
+import { askRuntime } from '../../../operator/client.ts';
 import { createGateway, type Fact, type Gateway, type Logger, systemClock } from '../../../src/index.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { call } from '../../cli/startCli.ts';

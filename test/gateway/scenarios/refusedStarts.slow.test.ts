@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClaude } from '../../../src/claude/index.ts';
-import { codexKind } from '../../../src/codex/codexKind.ts';
+import { createClaude } from '../../../agents/claude/index.ts';
+import { codexKind } from '../../../agents/codex/codexKind.ts';
 import { createGateway, type GatewayOptions, type Outcome } from '../../../src/index.ts';
-import { codexFixture, quickTurn } from '../../codex/startCodex.ts';
+import { codexFixture, quickTurn } from '../../agents/codex/startCodex.ts';
 import { fakeClaude } from '../../support/fakeClaude.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 import { refuseStarts, shortages } from '../../support/refusedStarts.ts';

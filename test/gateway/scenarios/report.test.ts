@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AttemptError, createGateway } from '../../../src/index.ts';
 import { openReader } from '../../../src/store/openReader.ts';
-import { SimulatedClock } from '../../../src/testing/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
 import { hasSqlite, openDatabase, temporaryDirectory } from '../../store/startStore.ts';
 
 /** A gateway with one integration that does what it is asked to. */

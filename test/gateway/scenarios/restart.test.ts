@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 it('[L-5] a session restarted by its id has a new incarnation and goes on', async () => {
   const clock = new SimulatedClock();

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type FactType, type Gateway } from '../../../src/index.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
 
 const byOperator = { kind: 'cancelled', reason: 'restarted', outcome: 'unknown' };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type HttpIntegration } from '../../../src/index.ts';
-import { faultyUpstream } from '../../../src/testing/index.ts';
+import { faultyUpstream } from '../../../testing/index.ts';
 import { hasSqlite, temporaryDirectory } from '../../store/startStore.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 

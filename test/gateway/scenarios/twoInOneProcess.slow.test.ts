@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Fact, type FactType, type Told } from '../../../src/index.ts';
-import type { McpFaultRule } from '../../../src/testing/mcpFaults.ts';
+import type { McpFaultRule } from '../../../testing/mcpFaults.ts';
 import { allGone } from '../../actors/process/startProcess.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { faultyServer } from '../../support/faultyServer.ts';

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** Built from parts, so that scanners of this repository do not take them for real. */
 const key = ['sk', 'ant', 'api03', 'aB3x7890aB3x7890aB3x7890'].join('-');

@@ -1,12 +1,12 @@
 import JSON5 from 'json5';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../src/install/agents/claude.ts';
-import { codex } from '../../../src/install/agents/codex.ts';
-import type { ConfigFile } from '../../../src/install/configFile.ts';
-import { type FilePlan, planUnwrap, planWrap } from '../../../src/install/planFile.ts';
-import type { FileRecord } from '../../../src/install/record.ts';
-import type { Wrapping } from '../../../src/install/wrapFile.ts';
+import { claude } from '../../../install/agents/claude.ts';
+import { codex } from '../../../install/agents/codex.ts';
+import type { ConfigFile } from '../../../install/configFile.ts';
+import { type FilePlan, planUnwrap, planWrap } from '../../../install/planFile.ts';
+import type { FileRecord } from '../../../install/record.ts';
+import type { Wrapping } from '../../../install/wrapFile.ts';
 import { fc } from '../../support/property.ts';
 
 const script = '/opt/unwedge/dist/cli/main.js';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../src/install/agents/claude.ts';
-import { planWrap } from '../../../src/install/planFile.ts';
+import { claude } from '../../../install/agents/claude.ts';
+import { planWrap } from '../../../install/planFile.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Files, systemFiles } from '../../../src/install/files.ts';
+import { type Files, systemFiles } from '../../../install/files.ts';
 import { servers, startInstall } from '../startInstall.ts';
 
 const original = servers({ a: { command: 'npx', args: ['p'] }, b: { command: 'mem' } });

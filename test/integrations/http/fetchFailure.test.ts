@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { classify, fetchFailure, HttpError, okOrThrow } from '../../../src/index.ts';
 import { failureOf } from '../../../src/integrations/http/fetchFailure.ts';
 import { redactorOf } from '../../../src/redaction/requestSecrets.ts';
-import { SimulatedClock } from '../../../src/testing/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
 
 const wallNow = Date.UTC(2026, 10, 21, 12);
 const failed = (body: unknown, init: ResponseInit): Response =>

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/index.ts';
-import { SimulatedClock } from '../../../src/testing/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
 
 /** A server on loopback, and what it has seen. */
 export interface HttpServer {

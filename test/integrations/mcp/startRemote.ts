@@ -12,7 +12,7 @@ import {
   type FaultyMcpHttpServer,
   type FaultyMcpHttpServerOptions,
   startFaultyMcpHttpServer,
-} from '../../../src/testing/index.ts';
+} from '../../../testing/index.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 
 export interface StartedRemote {

@@ -4,7 +4,7 @@ import type { AttemptContext } from '../../../src/calls/operation.ts';
 import type { Effect } from '../../../src/policy/effects.ts';
 import type { FailureFacts } from '../../../src/policy/failure.ts';
 import { presets } from '../../../src/policy/presets.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const timedOut: FailureFacts = { kind: 'timeout', message: 'x', outcome: 'unknown' };
 const codexActs = { type: 'item.started', item: { type: 'command_execution' } };

@@ -1,12 +1,12 @@
 import { context, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { agentKind } from '../../../src/agents/index.ts';
+import { agentKind } from '../../../agents/conversation/index.ts';
 import { createGateway, unwrap } from '../../../src/index.ts';
-import { SimulatedClock } from '../../../src/testing/index.ts';
-import { workflowKind } from '../../../src/workflow/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
+import { workflowKind } from '../../../workflow/index.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
-import '../../../src/workflow/plan.ts';
-import { scriptedQuery } from '../../agents/scriptedQuery.ts';
+import '../../../workflow/plan.ts';
+import { scriptedQuery } from '../../agents/conversation/scriptedQuery.ts';
 import { registerContext, telemetryOf } from '../startTelemetry.ts';
 
 describe('the spans of a workflow', () => {

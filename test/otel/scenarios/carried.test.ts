@@ -3,7 +3,7 @@ import { propagation } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Gateway } from '../../../src/index.ts';
-import { withTelemetry } from '../../../src/otel/index.ts';
+import { withTelemetry } from '../../../otel/index.ts';
 import { answer, inTurn, type HttpServer, startServer } from '../../integrations/http/startHttp.ts';
 import { startTelemetry, type Telemetry } from '../startTelemetry.ts';
 

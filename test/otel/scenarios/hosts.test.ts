@@ -1,12 +1,12 @@
 import { context, trace } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAgent } from '../../../src/agents/index.ts';
-import { createClaude } from '../../../src/claude/index.ts';
-import { connectCodex } from '../../../src/codex/index.ts';
+import { createAgent } from '../../../agents/conversation/index.ts';
+import { createClaude } from '../../../agents/claude/index.ts';
+import { connectCodex } from '../../../agents/codex/index.ts';
 import { createGateway, unwrap } from '../../../src/index.ts';
-import { type Traced, withTelemetry } from '../../../src/otel/index.ts';
-import { codexFixture, quickTurn } from '../../codex/startCodex.ts';
-import { scriptedQuery } from '../../agents/scriptedQuery.ts';
+import { type Traced, withTelemetry } from '../../../otel/index.ts';
+import { codexFixture, quickTurn } from '../../agents/codex/startCodex.ts';
+import { scriptedQuery } from '../../agents/conversation/scriptedQuery.ts';
 import { fakeClaude } from '../../support/fakeClaude.ts';
 import { type Exported, exportedBy, registerContext } from '../startTelemetry.ts';
 

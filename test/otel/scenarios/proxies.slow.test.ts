@@ -1,9 +1,9 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
-import { attachTelemetry } from '../../../src/otel/attachTelemetry.ts';
-import { startApiProxy, type Started } from '../../apiProxy/startApiProxy.ts';
-import { type Scripted, startProxy } from '../../mcpProxy/startProxy.ts';
+import { attachTelemetry } from '../../../otel/attachTelemetry.ts';
+import { startApiProxy, type Started } from '../../proxy/api/startApiProxy.ts';
+import { type Scripted, startProxy } from '../../proxy/mcp/startProxy.ts';
 import { exportedBy, registerContext } from '../startTelemetry.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { answer, inTurn, startServer } from '../../integrations/http/startHttp.ts';
-import { attachTelemetry } from '../../../src/otel/attachTelemetry.ts';
-import { startApiProxy } from '../../apiProxy/startApiProxy.ts';
-import { startProxy } from '../../mcpProxy/startProxy.ts';
+import { attachTelemetry } from '../../../otel/attachTelemetry.ts';
+import { startApiProxy } from '../../proxy/api/startApiProxy.ts';
+import { startProxy } from '../../proxy/mcp/startProxy.ts';
 import { type Exported, exportedBy, registerContext, startTelemetry } from '../startTelemetry.ts';
 
 /** What must come out nowhere: by its shape, by the name it goes under, as a value of the environment, as a prompt, an input, a result. */

@@ -2,7 +2,7 @@ import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { HrTime } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { AttemptError, createGateway } from '../../../src/index.ts';
-import { withTelemetry } from '../../../src/otel/index.ts';
+import { withTelemetry } from '../../../otel/index.ts';
 import { registerContext, startTelemetry } from '../startTelemetry.ts';
 
 const down = (): never => {

@@ -5,7 +5,7 @@ import { exitFacts } from '../../../src/actors/process/processExit.ts';
 import { failureOf } from '../../../src/integrations/http/fetchFailure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
-import { failureOfEvent } from '../../../src/apiProxy/failedAnswer.ts';
+import { failureOfEvent } from '../../../proxy/api/failedAnswer.ts';
 import { redactorOf } from '../../../src/redaction/requestSecrets.ts';
 
 /** A failure as somebody met it, and what table 1 says of it. */

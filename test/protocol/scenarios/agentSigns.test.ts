@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { claudeSign } from '../../../src/protocol/claudeSigns.ts';
 import { ProgressMark } from '../../../src/protocol/mcp/progressMark.ts';
 import { createRetryLife } from '../../../src/protocol/retryLife.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const streamed = (event: object) => ({ type: 'stream_event', event });
 const delta = (inner: object) => streamed({ type: 'content_block_delta', index: 0, delta: inner });

@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { createItemReplay, type ItemEvent } from '../../../src/protocol/codex/itemReplay.ts';
+import { createItemReplay, type ItemEvent } from '../../../agents/codex/protocol/itemReplay.ts';
 
 const item = (id: string, text = '', type = 'agentMessage') => ({ id, type, text, raw: {} });
 const started = (id: string, type?: string): ItemEvent => ({ type: 'started', item: item(id, '', type) });

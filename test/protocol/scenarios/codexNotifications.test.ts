@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { mayAct, readItem } from '../../../src/protocol/codex/items.ts';
-import { isProgress, readNotice, readTurnError } from '../../../src/protocol/codex/notifications.ts';
-import { requestLimitMs, inputParts, tellableParams } from '../../../src/protocol/codex/requests.ts';
-import { brokenTurn, readThread } from '../../../src/protocol/codex/threads.ts';
+import { mayAct, readItem } from '../../../agents/codex/protocol/items.ts';
+import { isProgress, readNotice, readTurnError } from '../../../agents/codex/protocol/notifications.ts';
+import { requestLimitMs, inputParts, tellableParams } from '../../../agents/codex/protocol/requests.ts';
+import { brokenTurn, readThread } from '../../../agents/codex/protocol/threads.ts';
 
 const address = { threadId: 't', turnId: 'u' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { turnFailure, turnInterrupted } from '../../../src/protocol/codex/turnFailure.ts';
-import { readTurnError } from '../../../src/protocol/codex/notifications.ts';
+import { turnFailure, turnInterrupted } from '../../../agents/codex/protocol/turnFailure.ts';
+import { readTurnError } from '../../../agents/codex/protocol/notifications.ts';
 
 const failure = (error: unknown, effects: 'none' | 'possible' = 'none') =>
   turnFailure(readTurnError(error), effects, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ruleText } from '../../../src/cli/whyText.ts';
+import { ruleText } from '../../../cli/whyText.ts';
 import { startSession } from '../../support/startSession.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);

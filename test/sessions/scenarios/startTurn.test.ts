@@ -4,7 +4,7 @@ import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import { sessionMachine } from '../../../src/machines/session.ts';
 import { checkToolCallRetry } from '../../../src/policy/toolCallRetry.ts';
 import { SupervisedSession } from '../../../src/sessions/session.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { createToolPort } from '../../../src/gateway/sessionTools.ts';
 import { ReactingFacts } from '../../support/reactingFacts.ts';
 

@@ -21,7 +21,7 @@ import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
 import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../../src/supervisor/supervisor.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
-import { seededRandom } from '../../../src/testing/random.ts';
+import { seededRandom } from '../../../testing/random.ts';
 import { ownRates } from '../../support/rates.ts';
 import { WatchedClock } from '../watchedClock.ts';
 import type { Charge } from './bank.ts';

@@ -1,7 +1,7 @@
-import { PgConnections } from '../../../src/store/postgres/pgConnections.ts';
-import { preparePgSchema } from '../../../src/store/postgres/pgSchema.ts';
-import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
-import { seededRandom, SimulatedClock } from '../../../src/testing/index.ts';
+import { PgConnections } from '../../../postgres/pgConnections.ts';
+import { preparePgSchema } from '../../../postgres/pgSchema.ts';
+import { readTarget } from '../../../postgres/pgTarget.ts';
+import { seededRandom, SimulatedClock } from '../../../testing/index.ts';
 import { checkHistory } from '../../history/checkHistory.ts';
 import type { HistoryRows, JournalEntry, LeaseChange } from '../../history/journalEntry.ts';
 import { describeViolation } from '../../history/violation.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
-import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
-import type { SimulatedClock } from '../../../src/testing/index.ts';
+import { readTarget } from '../../../postgres/pgTarget.ts';
+import { PostgresStore } from '../../../postgres/postgresStore.ts';
+import type { SimulatedClock } from '../../../testing/index.ts';
 import type { Chance } from '../chance.ts';
 import type { ClientProcess, SimulatedServer } from './simulatedServer.ts';
 

@@ -1,5 +1,5 @@
-import type { PgClient, PgModule, PgPool, PgQuery, PgRow } from '../../../src/store/postgres/pgDriver.ts';
-import type { SimulatedClock } from '../../../src/testing/index.ts';
+import type { PgClient, PgModule, PgPool, PgQuery, PgRow } from '../../../postgres/pgDriver.ts';
+import type { SimulatedClock } from '../../../testing/index.ts';
 import type { Chance } from '../chance.ts';
 import type { Pglite } from './pglite.ts';
 

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { MemoryDatabase, type MemorySession } from '../../../src/store/memory/memoryDatabase.ts';
 import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { newSchema } from '../startPostgres.ts';
 import { openDatabase, startStore } from '../startStore.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { openPgReader } from '../../../src/store/postgres/reader/openPgReader.ts';
+import { openPgReader } from '../../../postgres/reader/openPgReader.ts';
 import { openStore } from '../../../src/store/openStore.ts';
-import type { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
-import { diagnosePg } from '../../../src/store/postgres/pgTrouble.ts';
+import type { PostgresStore } from '../../../postgres/postgresStore.ts';
+import { diagnosePg } from '../../../postgres/pgTrouble.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { connectTo, hasPostgres, postgresServer, query } from '../../support/postgresServer.ts';
 import { failed } from '../startStore.ts';
 import { newSchema } from '../startPostgres.ts';
-import { asked, claimed, message } from '../postgres/claimedSession.ts';
+import { asked, claimed, message } from '../../postgres/claimedSession.ts';
 
 const degraded = (facts: RecordedFacts) => facts.all.filter(({ type }) => type === 'store.degraded');
 

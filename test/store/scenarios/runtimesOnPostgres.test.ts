@@ -3,7 +3,7 @@ import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { identify } from '../../../src/actors/process/processWorld.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema } from '../startPostgres.ts';
-import { claimed, message, now } from '../postgres/claimedSession.ts';
+import { claimed, message, now } from '../../postgres/claimedSession.ts';
 
 const world = await seeWorld();
 const { start } = identify(world, process.pid);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Committer, Write } from '../../../src/store/committer.ts';
 import { WriteQueue } from '../../../src/store/writeQueue.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 
 describe('a queue whose commits take their time', () => {

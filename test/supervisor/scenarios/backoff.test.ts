@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import type { SupervisorOptions } from '../../../src/supervisor/supervisor.ts';
 import { supervisorSpec } from '../../../src/supervisor/supervisorLogic.ts';
-import { seededRandom } from '../../../src/testing/random.ts';
+import { seededRandom } from '../../../testing/random.ts';
 import { broken, worker } from '../actors.ts';
 import { startRoot } from '../startRoot.ts';
 

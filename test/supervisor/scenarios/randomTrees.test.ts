@@ -4,7 +4,7 @@ import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import type { Supervisor } from '../../../src/supervisor/supervisor.ts';
 import { supervisorSpec } from '../../../src/supervisor/supervisorLogic.ts';
 import type { TreeNode } from '../../../src/supervisor/tree.ts';
-import { seededRandom } from '../../../src/testing/random.ts';
+import { seededRandom } from '../../../testing/random.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { newRoot } from '../startRoot.ts';
 

@@ -3,7 +3,7 @@ import { assign, fromCallback, fromPromise, sendTo, setup } from 'xstate';
 import { createGateway } from '../../../src/index.ts';
 import type { Fact } from '../../../src/policy/facts.ts';
 import type { Exit } from '../../../src/supervisor/exit.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred, isSettled } from '../../support/deferred.ts';
 import { startIntegration } from '../../support/startIntegration.ts';
 import { worker } from '../actors.ts';

@@ -4,7 +4,7 @@ import type { Fact } from '../../../src/policy/facts.ts';
 import { factTypes } from '../../../src/policy/factTypes.ts';
 import { storedEvent } from '../../../src/store/record.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const fact = (backend: string): Fact => ({
   type: `workflow.${backend}.started`,

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { WorkflowItem, WorkflowPlan } from '../../../src/workflow/workflowTypes.ts';
+import type { WorkflowItem, WorkflowPlan } from '../../../workflow/workflowTypes.ts';
 import { deferred, isSettled } from '../../support/deferred.ts';
 import {
   type Backend,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { writeServerSentEvents } from '../../../src/workflow/sse.ts';
-import type { WorkflowBackend } from '../../../src/workflow/workflowTypes.ts';
+import { writeServerSentEvents } from '../../../workflow/sse.ts';
+import type { WorkflowBackend } from '../../../workflow/workflowTypes.ts';
 import { type Deferred, deferred } from '../../support/deferred.ts';
 import { startWorld } from '../scenarioWorld.ts';
 import { connect, idsIn, serve, toldIn } from '../sseClient.ts';

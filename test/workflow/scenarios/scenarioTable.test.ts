@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Workflow, WorkflowEvent, WorkflowPlan, WorkflowRun } from '../../../src/workflow/workflowTypes.ts';
+import type { Workflow, WorkflowEvent, WorkflowPlan, WorkflowRun } from '../../../workflow/workflowTypes.ts';
 import { deferred } from '../../support/deferred.ts';
 import { type HttpBackend, plan, startWorld } from '../scenarioWorld.ts';
 import { serve } from '../sseClient.ts';

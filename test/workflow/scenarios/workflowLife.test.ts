@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
-import { workflowKind } from '../../../src/workflow/workflowKind.ts';
+import { workflowKind } from '../../../workflow/workflowKind.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
-import type { WorkflowRun } from '../../../src/workflow/workflowTypes.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+import type { WorkflowRun } from '../../../workflow/workflowTypes.ts';
 import {
   type Backend,
   backend,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IntegrationError } from '../../../src/policy/failure.ts';
-import type { WorkflowItemContext } from '../../../src/workflow/workflowTypes.ts';
+import type { WorkflowItemContext } from '../../../workflow/workflowTypes.ts';
 import { deferred } from '../../support/deferred.ts';
 import {
   type Backend,

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import type { Verdict } from '../../../src/policy/reconcileRule.ts';
-import { progressText } from '../../../src/workflow/progressText.ts';
-import type {
-  WorkflowProbeContext,
-  WorkflowReconcile,
-  WorkflowStepContext,
-} from '../../../src/workflow/workflowTypes.ts';
+import { progressText } from '../../../workflow/progressText.ts';
+import type { WorkflowProbeContext, WorkflowReconcile, WorkflowStepContext } from '../../../workflow/workflowTypes.ts';
 import { type Backend, backend, eventsOf, item, never, planOf, startWorkflow, untilAborted } from '../startWorkflow.ts';
 
 const minutes = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Access } from '../../../../src/actors/mcp/http/access.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 
 const refusal = { kind: 'auth', message: 'HTTP 401', outcome: 'failed', status: 401 } as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RemoteContext } from '../../../../src/actors/mcp/http/remoteContext.ts';
 import type { TargetSettings } from '../../../../src/actors/mcp/http/remoteOptions.ts';
 import type { McpRequest } from '../../../../src/protocol/mcp/message.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 
 const settings = { url: 'http://127.0.0.1:9/mcp', transport: 'auto' } as TargetSettings;
 const params = { protocolVersion: '2025-11-25' };

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QuietWatch, Reopening } from '../../../../src/actors/mcp/http/reopening.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 
 describe('the waits before a standing stream is opened again', () => {
   it('[P-4] double from 1 to 30 s, and begin anew when it has lived for 30 s', async () => {

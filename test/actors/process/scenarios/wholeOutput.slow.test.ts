@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createClaude } from '../../../../src/claude/index.ts';
+import { createClaude } from '../../../../agents/claude/index.ts';
 import { createGateway, type Gateway, type HookOptions, type SubprocessOptions } from '../../../../src/index.ts';
 import { besideBusyLoops } from '../../../support/busyLoops.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';

@@ -6,7 +6,7 @@ import {
   type Fact,
   type FactType,
 } from '../../../../src/index.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { deferred, isSettled } from '../../../support/deferred.ts';
 
 async function startApproval(handler: ApprovalHandler, options?: ApprovalOptions) {

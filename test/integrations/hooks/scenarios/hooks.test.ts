@@ -10,7 +10,7 @@ import {
   type HookCommand,
   type HookOptions,
 } from '../../../../src/index.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { isAlive } from '../../../actors/process/startProcess.ts';
 import { isSettled } from '../../../support/deferred.ts';
 import { moment } from '../../../support/moment.ts';

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Failure, HttpIntegration, HttpOptions, HttpParse, Integration, Outcome } from '../../../../src/index.ts';
-import type { SimulatedClock } from '../../../../src/testing/index.ts';
+import type { SimulatedClock } from '../../../../testing/index.ts';
 import { answer, countingFetch, inTurn, type HttpServer, startGateway, startServer } from '../startHttp.ts';
 
 interface Started<P extends HttpParse> {

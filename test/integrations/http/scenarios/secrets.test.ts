@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type Logger, systemClock } from '../../../../src/index.ts';
-import { askRuntime } from '../../../../src/control/client.ts';
+import { askRuntime } from '../../../../operator/client.ts';
 import { openReader } from '../../../../src/store/openReader.ts';
 import { call } from '../../../cli/startCli.ts';
 import { hasSqlite } from '../../../store/startStore.ts';

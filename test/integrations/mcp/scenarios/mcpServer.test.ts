@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type McpIntegration, type McpIntegrationOptions } from '../../../../src/index.ts';
-import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { faultyServer } from '../../../support/faultyServer.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
 

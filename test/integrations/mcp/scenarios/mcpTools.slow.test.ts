@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type McpIntegrationOptions } from '../../../../src/index.ts';
-import type { FaultyMcpServerOptions } from '../../../../src/testing/faultyMcpServer.ts';
+import type { FaultyMcpServerOptions } from '../../../../testing/faultyMcpServer.ts';
 import { faultyServer } from '../../../support/faultyServer.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../../src/index.ts';
-import type { McpHttpFault, McpHttpFaultMatch } from '../../../../src/testing/mcpHttpFaults.ts';
+import type { McpHttpFault, McpHttpFaultMatch } from '../../../../testing/mcpHttpFaults.ts';
 import { skipUntil, startRemote } from '../startRemote.ts';
 
 const find = { name: 'find', arguments: { text: 'x' } };

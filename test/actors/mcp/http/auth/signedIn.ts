@@ -1,10 +1,10 @@
 import { remoteSignIn } from '../../../../../src/actors/mcp/http/auth/remoteSignIn.ts';
 import { type RemoteSignInOptions, signInKeys } from '../../../../../src/actors/mcp/http/auth/signInOptions.ts';
-import { type SignInRequest, signIn } from '../../../../../src/actors/mcp/http/auth/signIn.ts';
+import { type SignInRequest, signIn } from '../../../../../cli/mcp/signIn.ts';
 import { SignInFile } from '../../../../../src/actors/mcp/http/auth/signInFile.ts';
 import { readOptions } from '../../../../../src/policy/readOptions.ts';
-import type { FaultyMcpHttpServerOptions } from '../../../../../src/testing/faultyMcpHttpScript.ts';
-import { startFaultyMcpHttpServer } from '../../../../../src/testing/faultyMcpHttpServer.ts';
+import type { FaultyMcpHttpServerOptions } from '../../../../../testing/faultyMcpHttpScript.ts';
+import { startFaultyMcpHttpServer } from '../../../../../testing/faultyMcpHttpServer.ts';
 import { onTestFinished } from 'vitest';
 import { type AuthorizationServerOptions, startAuthorizationServer } from '../../../../support/authorizationServer.ts';
 import { SkippingClock } from '../../../../support/skippingClock.ts';

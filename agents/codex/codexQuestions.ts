@@ -1,0 +1,117 @@
+import type { IncomingRequest } from './rpc/rpcPeerTypes.ts';
+import { say } from '../../src/policy/logger.ts';
+import { recordIn } from '../../src/protocol/agentReport.ts';
+import type { RpcId } from '../../src/protocol/jsonRpc.ts';
+import {
+  acceptance,
+  type CodexQuestion,
+  type CodexReply,
+  notUnderstood,
+  readQuestion,
+  refusal,
+} from './protocol/questions.ts';
+import type { RunningTurn } from './codexRunningTurn.ts';
+import type { RunScope } from './codexRunScope.ts';
+
+interface Open {
+  readonly id: RpcId;
+  readonly turn: RunningTurn | undefined;
+  readonly controller: AbortController;
+}
+
+/** Scope that questions go by. */
+interface QuestionScope extends Pick<RunScope, 'approver' | 'telemetry' | 'threads'> {
+  readonly codex: Pick<RunScope['codex'], 'logger'> & { readonly runtime: Pick<RunScope['codex']['runtime'], 'clock'> };
+}
+
+/** Questions of one app-server. Each request is answered once; whatever goes wrong declines. */
+export class Questions {
+  readonly #scope: QuestionScope;
+  readonly #open = new Set<Open>();
+
+  constructor(scope: QuestionScope) {
+    this.#scope = scope;
+  }
+
+  ask(request: IncomingRequest): void {
+    const { threads, codex } = this.#scope;
+    const question = readQuestion(request.method, request.params);
+    if (question === undefined) {
+      say(codex.logger, 'warn', `Codex asks for ${request.method.slice(0, 200)}, which is not known here`);
+      request.fail(notUnderstood(request.method));
+      return;
+    }
+    const turn = question.thread === undefined ? undefined : threads.get(question.thread)?.turn;
+    const entry: Open = { id: request.id, turn, controller: new AbortController() };
+    this.#open.add(entry);
+    // An approver never rejects; if it did, the other side must not wait for ever.
+    void this.#decide(request, question, entry).catch(() => request.answer(refusal(question, undefined)));
+  }
+
+  /** Codex does not wait for this answer any more. */
+  resolved(request: RpcId): void {
+    this.#withdraw(({ id }) => id === request, 'Codex does not wait for the answer any more');
+  }
+
+  /** Withdraws the questions of a turn that ended. */
+  turnEnded(ended: RunningTurn): void {
+    this.#withdraw(({ turn }) => turn === ended, 'The turn has ended');
+  }
+
+  /** Withdraws all of them: the connection is gone. */
+  end(): void {
+    this.#withdraw(() => true, 'The connection to Codex is gone');
+  }
+
+  #withdraw(which: (each: Open) => boolean, why: string): void {
+    for (const each of [...this.#open]) if (which(each)) each.controller.abort(new Error(why));
+  }
+
+  async #decide(request: IncomingRequest, question: CodexQuestion, entry: Open): Promise<void> {
+    const { codex, approver, telemetry } = this.#scope;
+    const { clock } = codex.runtime;
+    const { id } = request;
+    const { turn, controller } = entry;
+    const { kind, action, thread } = question;
+    const approval = String(id);
+    const askedAt = clock.now();
+    telemetry.asked(id, question);
+    turn?.tell({ type: 'approval.requested', approval, kind, action });
+    // A person may take longer than a turn may be silent; the question has a limit of its own.
+    const release = turn?.hold();
+    const answer = await approver({ action, session: thread, payload: question }, { signal: controller.signal });
+    release?.();
+    this.#open.delete(entry);
+    const reply = replyOf(answer.value, answer.decision);
+    const result = answer.decision === 'accept' && reply !== undefined ? acceptable(question, reply) : undefined;
+    const lacking = answer.decision === 'accept' && result === undefined;
+    const reason = lacking ? 'The answer lacks what it takes to accept' : answer.reason;
+    if (lacking) say(codex.logger, 'warn', `${reason}: ${kind}`, { thread });
+    const interrupts = reply?.interrupt === true && answer.failure === undefined;
+    const isSent = request.answer(result ?? refusal(question, reason, interrupts));
+    // A word that Codex never heard allowed nothing.
+    const decision = isSent && result !== undefined ? 'accept' : 'decline';
+    telemetry.answered(id, question, decision, clock.now() - askedAt, answer.failure === 'timeout');
+    turn?.tell({ type: 'approval.resolved', approval, kind, decision, reason });
+  }
+}
+
+/** Reads the answer of the handler, with the details it may have given; undefined when it throws while it is looked at. */
+function replyOf(value: unknown, decision: 'accept' | 'decline'): CodexReply | undefined {
+  try {
+    return { ...(recordIn(value) as Partial<CodexReply> | undefined), decision };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reply may hold anything, also what throws when it is looked at, or cannot be written. */
+function acceptable(question: CodexQuestion, reply: CodexReply): unknown {
+  try {
+    const result = acceptance(question, reply);
+    JSON.stringify(result);
+    return result;
+  } catch {
+    return undefined;
+  }
+}

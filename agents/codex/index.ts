@@ -1,0 +1,27 @@
+export { codexKind, type CodexMethods } from './codexKind.ts';
+export { connectCodex, type ConnectCodexOptions } from './codexConnect.ts';
+export type { CodexApprover, CodexOptions, CodexWireLine } from './codexOptions.ts';
+export type {
+  Codex,
+  CodexHealth,
+  CodexInput,
+  CodexInputPart,
+  CodexNotification,
+  CodexNotifications,
+  CodexRequestOptions,
+  CodexServer,
+  CodexState,
+  CodexStreamOptions,
+  CodexThread,
+  CodexThreadInfo,
+  CodexThreadList,
+  CodexThreadOptions,
+  CodexTokens,
+  CodexTurn,
+  CodexTurnEvent,
+  CodexTurnOptions,
+  CodexTurnRecord,
+  CodexTurnResult,
+} from './codexTypes.ts';
+export type { CodexItem } from './protocol/items.ts';
+export type { CodexQuestion, CodexQuestionKind, CodexReply } from './protocol/questions.ts';

@@ -1,0 +1,156 @@
+import { safeEnvironment } from '../../../src/actors/process/safeEnvironment.ts';
+import { type Approver, superviseApproval } from '../../../src/integrations/approvals/approvals.ts';
+import { CallableIntegration } from '../../../src/calls/integration.ts';
+import type { FailureReason } from '../../../src/policy/failure.ts';
+import { formatDuration } from '../../../src/policy/duration.ts';
+import { AgentTrail } from '../../../src/protocol/agentTrail.ts';
+import { boundedClaudeRetries, claudeRetriesName } from '../../../src/protocol/claudeRetries.ts';
+import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { superviseIntegration } from '../../../src/runtime/superviseIntegration.ts';
+import type { AgentBackend, BackendConversation, ToldSoFar } from '../agentBackend.ts';
+import type { Sink } from '../agentStream.ts';
+import type { AgentOptions, AgentResult } from '../agentTypes.ts';
+import { handlerOf } from './claudeApprovals.ts';
+import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
+import type { ClaudeConversation } from './claudeConversation.ts';
+import type { ClaudeScope } from './claudeScope.ts';
+import { importQuery } from './claudeSdkModule.ts';
+import type { TurnTrail } from './claudeTurn.ts';
+import { lateModule } from '../../../src/actors/process/lateModule.ts';
+
+const conversationModule = lateModule(() => import('./claudeConversation.ts'));
+const commandQueryModule = lateModule(() => import('./claudeCommandQuery.ts'));
+
+/** A turn, as the call path has it. */
+interface TurnRequest {
+  readonly conversation: ClaudeConversation;
+  readonly prompt: string;
+  readonly sink: Sink;
+  readonly told: ToldSoFar | undefined;
+}
+
+/** Time in ms that the end of a process may take beyond its grace. */
+const endingMs = 3000;
+
+/**
+ * Claude through its Agent SDK: each turn is a call of one integration, each conversation a process that is a temporary child of the
+ * root supervisor.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseClaude(runtime: Runtime, name: string, options: AgentOptions): AgentBackend {
+  const settings = checkClaudeBackend(`${name}.claude`, options.claude);
+  const base = runtime.policies.policyOf(name, options.policy, 'sdk');
+  const { interruptMs, graceMs } = settings;
+  // Interrupting and killing take their time; only then is it a process that would not end.
+  const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, interruptMs + graceMs + endingMs) };
+  const trails = new WeakMap<object, { readonly trail: TurnTrail; readonly conversation: ClaudeConversation }>();
+  const conversations = new Set<ClaudeConversation>();
+  let lastProcess = 0;
+
+  const path = superviseIntegration<TurnRequest, AgentResult>(runtime, {
+    name,
+    about: { type: 'claude', provider: 'anthropic', modelOf: () => options.model },
+    policy,
+    describeTimeout,
+    amendTimeout(facts, context) {
+      const known = trails.get(context.call);
+      return known === undefined ? facts : known.conversation.amend(facts, known.trail, context);
+    },
+    operation({ conversation, prompt, sink, told }, context) {
+      const trail = trails.get(context.call)?.trail ?? {
+        attempts: new AgentTrail(() => runtime.clock.wallNow()),
+        heardBy: undefined,
+        lastFailure: undefined,
+        told,
+      };
+      trails.set(context.call, { trail, conversation });
+      if (context.attempt > 1) {
+        const message = trail.lastFailure ?? 'it took too long';
+        sink({ type: 'retrying', by: 'unwedge', attempt: context.attempt, delayMs: undefined, message });
+      }
+      return conversation.attempt(prompt, trail, sink, context);
+    },
+  });
+  const integration = new CallableIntegration(path, runtime.policies.effectOf(name, undefined));
+  const scope: ClaudeScope = {
+    runtime,
+    agent: name,
+    settings,
+    query: querySource(settings),
+    options: () => queryOptions({ ...options, envMode: options.envMode ?? runtime.environment }, settings),
+    given: { ...options.env, ...settings.env },
+    approver: approverOf(runtime, name, options, settings),
+    processId: () => `process:${name}:${++lastProcess}`,
+  };
+
+  async function open(id: string | undefined): Promise<BackendConversation> {
+    const loaded = await conversationModule();
+    const conversation = new loaded.ClaudeConversation(scope, id);
+    conversations.add(conversation);
+    return {
+      get id() {
+        return conversation.id;
+      },
+      turn: (prompt, sink, { told, ...turnOptions }) =>
+        integration.call({ conversation, prompt, sink, told }, turnOptions),
+      released: () => conversation.released(),
+      async stop() {
+        conversations.delete(conversation);
+        await conversation.stop();
+      },
+    };
+  }
+
+  return {
+    name: 'claude',
+    open: async (id) => ({ ok: true, value: await open(id) }),
+    async stop() {
+      await Promise.all([...conversations].map((conversation) => conversation.stop()));
+      conversations.clear();
+    },
+  };
+}
+
+function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeScope['query'] {
+  if (command !== undefined) {
+    return async () => (await commandQueryModule()).commandQuery({ command, args });
+  }
+  return query === undefined ? importQuery : () => Promise.resolve(query);
+}
+
+function approverOf(
+  runtime: Runtime,
+  name: string,
+  { approve, approvalMs }: AgentOptions,
+  { canUseTool }: ClaudeSettings,
+): Approver | undefined {
+  const handler = canUseTool === undefined ? approve : handlerOf(canUseTool);
+  if (handler === undefined) return undefined;
+  return superviseApproval(runtime, `agent:${name}`, handler, { overallMs: approvalMs });
+}
+
+/** The options of every query. One owner of retries: those inside Claude are bounded, but where the user has set them. */
+function queryOptions(
+  { model, cwd, env, envMode }: AgentOptions,
+  { options, env: ofCommand }: ClaudeSettings,
+): Record<string, unknown> {
+  const bundled = options['pathToClaudeCodeExecutable'] === undefined;
+  return {
+    // On the command line their secrets would be there for everyone to see, and their length would count.
+    ...(bundled && options['mcpServers'] !== undefined && { mcpServersDelivery: 'initialize' }),
+    ...options,
+    ...(model !== undefined && { model }),
+    ...(cwd !== undefined && { cwd }),
+    env: {
+      [claudeRetriesName]: boundedClaudeRetries,
+      ...(envMode === 'safe' ? safeEnvironment() : process.env),
+      ...env,
+      ...ofCommand,
+    },
+  };
+}
+
+function describeTimeout(reason: FailureReason, limitMs: number): string {
+  const limit = formatDuration(limitMs);
+  return reason === 'idle_timeout' ? `Claude said nothing for ${limit}` : `Claude was not done within ${limit}`;
+}

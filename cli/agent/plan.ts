@@ -1,0 +1,126 @@
+import { statSync } from 'node:fs';
+import type { AgentOptions } from '../../agents/conversation/agentTypes.ts';
+import type { ConfigOptions } from '../../src/config/configTypes.ts';
+import { checkPolicies, type IntegrationSettings, type PoliciesOptions } from '../../src/policy/policies.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import type { AgentName } from '../../src/protocol/agentReport.ts';
+import { unknown, UsageError } from '../errors.ts';
+import { quoted } from '../sanitize.ts';
+import type { AgentArgs } from './options.ts';
+
+/** Task of `unwedge agent`, checked. */
+export interface AgentPlan {
+  readonly backend: AgentName;
+  /** Name of the backend's integration. */
+  readonly name: string;
+  readonly fallback: AgentName | undefined;
+  readonly resume: string | undefined;
+  /** The prompt itself, or where it is read from; `-` is stdin. */
+  readonly prompt: { readonly text: string } | { readonly file: string };
+  readonly approvesAll: boolean;
+  readonly json: boolean;
+  readonly db: string | undefined;
+  /** The program of the backend; undefined: the usual one. */
+  readonly command: string | undefined;
+  /** Options of the agent, without its backend and its approver. */
+  readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
+  /** Policies as configured, with the command line over them. */
+  readonly policies: PoliciesOptions;
+  /** For the whole, that of the fallback included, in ms. */
+  readonly overallMs: number;
+}
+
+const backends: readonly AgentName[] = ['claude', 'codex'];
+const help = 'unwedge agent --help';
+
+/**
+ * @param config - yields to the command line.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' | 'policies'> = {}): AgentPlan {
+  if (args.backend === undefined) throw new UsageError(`Missing --backend; see \`${help}\``);
+  const backend = backendOf(args.backend);
+  const fallback = args.fallback === undefined ? undefined : backendOf(args.fallback);
+  if (fallback === backend) throw new UsageError(`Expected \`--fallback\` to be another backend than ${backend}`);
+  const approve = args.approve ?? 'none';
+  if (approve !== 'all' && approve !== 'none') {
+    throw new UsageError(`Expected \`--approve\` to be all or none, got ${quoted(approve)}`);
+  }
+  if (args.resume?.startsWith('-') === true) {
+    throw new UsageError(`Expected \`--resume\` to be the id of a conversation, got ${quoted(args.resume)}`);
+  }
+  if (args.cwd !== undefined && !isDirectory(args.cwd)) {
+    throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
+  }
+  for (const option of ['timeout', 'no-output-timeout'] as const) {
+    if (args[option] === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
+  }
+  const { name = backend } = args;
+  const other = backends.find((each) => each === name && each !== backend);
+  if (other !== undefined)
+    throw new UsageError(`Expected \`--name\` to be no name of another backend, got ${quoted(name)}`);
+  const overallMs = checkPolicies(config.policies).limitOf(name, 'overallMs');
+  return {
+    backend,
+    name,
+    fallback,
+    resume: args.resume,
+    prompt: promptOf(args),
+    approvesAll: approve === 'all',
+    json: args.json,
+    db: args.db ?? config.store,
+    command: args.command,
+    agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
+    policies: withFlags(config.policies ?? {}, args, [name, ...(fallback === undefined ? [] : [fallback])]),
+    overallMs: args.timeout ?? overallMs ?? usualMs,
+  };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function backendOf(word: string): AgentName {
+  const found = backends.find((backend) => backend === word);
+  if (found === undefined) throw unknown('backend', word, backends);
+  return found;
+}
+
+function promptOf({ operands: [text], 'prompt-file': file }: AgentArgs): AgentPlan['prompt'] {
+  if (text !== undefined && file !== undefined) throw new UsageError('Expected PROMPT or `--prompt-file`, not both');
+  if (file !== undefined) return { file };
+  if (text === undefined) throw new UsageError(`Missing PROMPT; see \`${help}\``);
+  if (text.trim() === '') throw new UsageError('The prompt is empty');
+  return text === '-' ? { file: '-' } : { text };
+}
+
+/** In ms; also for one attempt: an agent at work is not begun anew because it takes its time. */
+const usualMs = 30 * 60_000;
+
+function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs): PolicyInput {
+  return { limits: { attemptMs: timeout, overallMs: timeout, ...(idleMs !== undefined && { idleMs }) } };
+}
+
+function withFlags(
+  policies: PoliciesOptions,
+  { timeout, 'no-output-timeout': idleMs }: AgentArgs,
+  names: readonly string[],
+): PoliciesOptions {
+  const over = (settings: IntegrationSettings = {}): IntegrationSettings => ({
+    ...settings,
+    ...(timeout !== undefined && { attemptMs: timeout, overallMs: timeout }),
+    ...(idleMs !== undefined && { idleMs }),
+    // A figure may be given in the short form or the long one.
+    limits: {
+      ...settings.limits,
+      ...(timeout !== undefined && { attemptMs: undefined, overallMs: undefined }),
+      ...(idleMs !== undefined && { idleMs: undefined }),
+    },
+  });
+  const integrations = Object.fromEntries(names.map((name) => [name, over(policies.integrations?.[name])]));
+  return { ...policies, integrations: { ...policies.integrations, ...integrations } };
+}

@@ -1,0 +1,223 @@
+import type { OpenAlert } from '../src/policy/alertRecord.ts';
+import { readStatusAnswer, type WatchedAlert } from '../src/control/answers.ts';
+import { troubleText } from '../src/policy/alertText.ts';
+import { defaultAlertRule } from '../src/policy/alerts.ts';
+import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
+import type { AlertView, ClearedAlert, UnwatchedAlert } from '../src/store/storeReader.ts';
+import { defineCommand } from './command.ts';
+import { readDatabase } from './database.ts';
+import type { Io } from './io.ts';
+import { noteText } from './alertNoteText.ts';
+import { raisedRecords, standingOf, standingOfUnwatched, standingText, watchesOf } from './alertStanding.ts';
+import { UsageError } from './errors.ts';
+import { giveAndSay, reasonOption } from './orders.ts';
+import { messageOf } from '../src/policy/thrown.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
+import { formatDuration, parseDuration } from '../src/policy/duration.ts';
+import { silenceText } from './silentRuntimes.ts';
+import { mattersOfRuntimes } from './attention.ts';
+import { dbWords } from '../src/policy/dbWords.ts';
+import { askRuntimes } from '../operator/askRuntimes.ts';
+import { isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
+import { withNotes } from '../operator/alertNotes.ts';
+import { judgedOutside } from '../operator/judgedOutside.ts';
+import { withLastSigns } from '../operator/lastSigns.ts';
+import { runtimesOf } from '../operator/unlisted.ts';
+import { createStyle, type Style } from './style.ts';
+import { type Cell, renderTable } from './table.ts';
+import { ago } from './timeText.ts';
+import { wrapWords } from '../src/policy/wrapWords.ts';
+
+export const alerts = defineCommand({
+  name: 'alerts',
+  summary: 'which integrations fail so often that somebody should look, and which did',
+  usage: 'alerts [--ack NAME | --snooze NAME --for TIME] [--by WHO] [--reason TEXT] [--json] [--db FILE]',
+  details: [
+    'A running gateway or proxy raises an alert at 5 final failures of one integration within 10 minutes, or at 5 crashes of what is',
+    'behind it, also when every call survives them; unless it was given other thresholds, or at a success rate that is too low, where it',
+    'was told which is. It clears it after 10 minutes without either, or when the circuit closes and it does not keep crashing, and one by',
+    'rate when the rate is high enough again; none while an open circuit refuses calls. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
+    'the last 10 minutes are judged now, and shown as unwatched. FAILURES and CRASHES of an alert are those that raised it and all since, until it is',
+    'cleared: `unwedge status` counts the last 10 minutes and the last 24 hours.',
+    'With --ack you say that you look after the alert of NAME: `status` and the dashboard ask nobody else for it. --snooze puts it off for a time,',
+    'such as 2h. Both end with the alert, need no gateway, and are on record with who, when and why; what fails goes on being counted.',
+  ].join('\n'),
+  options: {
+    ack: { kind: 'text', value: 'NAME', help: 'acknowledge the alert of this integration', choices: 'integrations' },
+    snooze: { kind: 'text', value: 'NAME', help: 'put off the alert of this integration', choices: 'integrations' },
+    for: { kind: 'text', value: 'TIME', help: 'how long --snooze puts it off: 30m, 2h; at most 30d' },
+    by: { kind: 'text', value: 'WHO', help: 'who says so; without it the user who runs the command' },
+    ...reasonOption,
+  },
+  async run(args, io) {
+    const { ack, snooze, reason, by } = args;
+    const name = ack ?? snooze;
+    if (ack !== undefined && snooze !== undefined) throw new UsageError('--ack and --snooze exclude each other');
+    if (name === undefined && (reason ?? by) !== undefined)
+      throw new UsageError(`${reason === undefined ? '--by' : '--reason'} goes with --ack or --snooze`);
+    if ((snooze === undefined) !== (args.for === undefined))
+      throw new UsageError(
+        snooze === undefined ? '--for goes with --snooze' : '--snooze needs --for, such as --for 2h',
+      );
+    if (name !== undefined) {
+      const order = ack === undefined ? 'snooze' : 'acknowledge';
+      return giveAndSay({ order, name, target: snoozedFor(args.for), reason, by: by?.trim() || undefined }, args, io);
+    }
+    const now = io.now();
+    const names = createShownNames();
+    const { path, rows, found, integrations, raised } = await readDatabase(args.db, io, async (reader) => {
+      const found = await withNotes(reader, await reader.alerts(now), now, names);
+      return {
+        path: reader.path,
+        rows: await withLastSigns(await runtimesOf(reader, now), reader),
+        found,
+        integrations: found.unwatched.length === 0 ? [] : (await reader.status(now)).integrations,
+        raised: await raisedRecords(reader, found.open),
+      };
+    });
+    const [asked, watches] = await Promise.all([
+      askRuntimes(rows, io, 'status', readStatusAnswer),
+      watchesOf(rows, io),
+    ]);
+    const silent = mattersOfRuntimes(asked, io.now(), undefined, dbWords(args.db));
+    const outside = judgedOutside(found.unwatched, integrations, asked, names);
+    const view = withShownNames({ ...found, unwatched: outside }, names);
+    const open = view.open.map((alert) => ({ ...alert, ...standingOf(alert, { raised, watches, now }, args.db) }));
+    const unwatched = view.unwatched.map((alert) => ({ ...alert, ...standingOfUnwatched(alert, args.db) }));
+    const watched = withShownNames([...watches.alerts.values()], names);
+    const unrecorded = watched.filter((alert) => alert.unrecorded === true && !isOnRecord(alert, view));
+    if (args.json) {
+      io.stdout.write(toJson({ database: path, ...view, open, unrecorded, unwatched, attention: silent }));
+      return 0;
+    }
+    io.stdout.write(silenceText(silent, io));
+    if (unrecorded.length > 0) io.stdout.write(unrecordedText(unrecorded, io));
+    else if (view.open.length + view.unwatched.length + view.cleared.length === 0)
+      io.stdout.write(`${wrapWords(emptyText, io.columns).join('\n')}\n`);
+    if (view.open.length + view.unwatched.length + view.cleared.length > 0) {
+      const standings = [...open, ...unwatched].map((alert) => standingText(alert, now, io));
+      const where = `${createStyle(io).bold(sanitize(path))}\n`;
+      io.stdout.write([where, alertTable(view, now, io), ...standings].join('\n'));
+    }
+    return 0;
+  },
+});
+
+/** @throws UsageError for what is no time. */
+function snoozedFor(time: string | undefined): string | undefined {
+  try {
+    const forMs = time === undefined ? 1 : parseDuration('--for', time);
+    if (forMs > 0) return time;
+  } catch (error) {
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+  throw new UsageError(`Expected \`--for\` to be more than 0, got ${quoted(time ?? '')}`);
+}
+
+const emptyText =
+  'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes, unless it was given others.';
+
+/** A store that has recovered was given the alert since, of which its gateway does not hear; of an integration one at most is open. */
+function isOnRecord({ integration }: WatchedAlert, { open }: AlertView): boolean {
+  return open.some((alert) => alert.integration === integration);
+}
+
+/** Alerts that a gateway has in its memory alone: its store did not take them. */
+function unrecordedText(unrecorded: readonly WatchedAlert[], io: Io): string {
+  const names = unrecorded.map(({ integration }) => sanitize(integration)).join(', ');
+  const what = unrecorded.length === 1 ? 'An alert is open that is' : 'Alerts are open that are';
+  return `${wrapWords(`${what} not on record, in the memory of its gateway alone: ${names}`, io.columns).join('\n')}\n`;
+}
+
+type ShownAlerts = Partial<NotedAlerts & Pick<AlertView, 'cleared'>>;
+
+/** Alerts as rows, what is open first. */
+export function alertTable(view: ShownAlerts, now: number, io: Io): string {
+  const style = createStyle(io);
+  const { cleared = [] } = view;
+  const table = renderTable(
+    [
+      { title: 'ALERT' },
+      { title: 'INTEGRATION', hasNames: true },
+      { title: 'SINCE', rank: 3 },
+      { title: 'FAILURES', align: 'right', rank: 1 },
+      { title: 'CRASHES', align: 'right', rank: 2 },
+      { title: 'LAST', rank: 4 },
+      ...(cleared.length === 0 ? [] : [{ title: 'CLEARED', rank: 5 }]),
+      { title: 'WHAT', stacks: 'first' },
+    ],
+    [...openRows(view, now, style), ...clearedRows(view, now, style)],
+    io.columns,
+  );
+  const counts = wrapWords(countsText(view), io.columns).map(style.dim);
+  return `${table}${counts.join('\n')}\n${notesText(view, now, io)}`;
+}
+
+/** Writes the watcher of each alert, a line each. */
+function notesText({ open = [], unwatched = [] }: ShownAlerts, now: number, io: Io): string {
+  return [...open, ...unwatched]
+    .flatMap(({ integration, note }) =>
+      note === undefined ? [] : [`${sanitize(integration)}: ${noteText(note, now)}`],
+    )
+    .flatMap((line) => wrapWords(line, io.columns))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** `status` counts the last 10 minutes and the last day: these are others. */
+function countsText({ open = [], unwatched = [], cleared = [] }: ShownAlerts): string {
+  const ofAlerts = 'those that raised the alert and all since';
+  const within = formatDuration(defaultAlertRule.windowMs);
+  const told = [
+    ...(open.length + cleared.length > 0 ? [ofAlerts] : []),
+    ...(unwatched.length > 0 ? [`of unwatched ones those of the last ${within}`] : []),
+  ];
+  return `FAILURES and CRASHES: ${told.join('; ')}.`;
+}
+
+/** Returns the reason why one needs nobody now. */
+function stateOf({ note }: Noted<object>, cell: Cell, now: number, dim: Style['dim']): Cell {
+  return note !== undefined && isPutAway(note, now) ? { text: note.is, paint: dim } : cell;
+}
+
+function openRows(view: ShownAlerts, now: number, { red, yellow, dim }: Style): Cell[][] {
+  const { open = [], unwatched = [], cleared = [] } = view;
+  const end = cleared.length === 0 ? undefined : '';
+  return [
+    ...open.map((alert) =>
+      alertRow(stateOf(alert, { text: 'open', paint: red }, now, dim), ago(alert.raisedAt, now), alert, now, end),
+    ),
+    ...unwatched.map((alert) =>
+      alertRow(stateOf(alert, { text: 'unwatched', paint: yellow }, now, dim), '', alert, now, end),
+    ),
+  ];
+}
+
+const endTexts = { quiet: 'quiet', closed: 'circuit closed', recovered: 'success rate recovered' } as const;
+
+function clearedRows({ cleared = [] }: ShownAlerts, now: number, { dim }: Style): Cell[][] {
+  return cleared.map((alert) => {
+    const end = `${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}`;
+    return alertRow({ text: 'cleared', paint: dim }, ago(alert.raisedAt, now), alert, now, end);
+  });
+}
+
+/** @param end - when and why it was cleared; undefined in a table without cleared ones. */
+function alertRow(
+  state: Cell,
+  since: string,
+  alert: OpenAlert | UnwatchedAlert | ClearedAlert,
+  now: number,
+  end: string | undefined,
+): Cell[] {
+  const { integration, failures, crashes, lastFailureAt } = alert;
+  const figures = [String(failures), String(crashes), ago(lastFailureAt, now)];
+  return [
+    state,
+    integration,
+    since,
+    ...figures,
+    ...(end === undefined ? [] : [end]),
+    troubleText(alert, 'clearedAt' in alert),
+  ];
+}

@@ -1,0 +1,20 @@
+import { faultNames } from '../testing/demo/faultNames.ts';
+import { defineCommand } from './command.ts';
+
+/** The fault tour; only its options are here, so that asking for help loads no gateway. */
+export const demo = defineCommand({
+  name: 'demo',
+  summary: 'crash, hang and throttle real counterparties and watch every call end',
+  usage: 'demo [--only FAULT[,FAULT...]] [--keep] [--json] [--db FILE]',
+  details: [
+    'Exits 0 when every call ended as it should, every session answered a last message and no child is left.',
+    'It records into a database of its own, which is removed at the end; one that --db names stays, and while the tour runs',
+    '`unwedge inspect`, `status --tree` and `why` can look at it there.',
+    `Faults: ${faultNames.join(', ')}.`,
+  ].join('\n'),
+  options: {
+    only: { kind: 'text', value: 'FAULT', help: 'inject only these faults, separated by commas', choices: faultNames },
+    keep: { kind: 'flag', help: 'leave the database for inspection' },
+  },
+  run: async (args, io) => (await import('./demo.ts')).run(args, io),
+});

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describeDriver } from '../../src/store/describeDriver.ts';
+import { ownVersion } from './ownVersion.ts';
+import { shellWord } from '../../src/policy/shellWord.ts';
+import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { findProgram } from './findProgram.ts';
+
+/** Node, unwedge itself, which unwedge others start, and the SQLite driver. */
+export const checkInstallation: Check = async (world) => [
+  nodeFinding(world.nodeVersion),
+  pathFinding(world),
+  await driverFinding(world),
+];
+
+/** As package.json has it. */
+const leastNode = [20, 19] as const;
+
+function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
+  if (!isOld) return { id: 'node', status: 'ok', summary: `Node ${version}` };
+  return {
+    id: 'node',
+    status: 'fail',
+    summary: `Node ${version} is too old: unwedge needs ${leastNode.join('.')} or newer`,
+    fix: 'nvm install --lts',
+  };
+}
+
+function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
+  const own = ownVersion();
+  const first = findProgram('unwedge', { env, cwd });
+  if (!first.ok) {
+    const local = localProgram(program);
+    // Its project, or its crontab, starts it by that path.
+    if (local !== undefined) {
+      const summary = `unwedge ${own}, at ${local}; it is not on PATH, so what starts it by its name alone finds none`;
+      return { id: 'path', status: 'ok', summary };
+    }
+    return {
+      id: 'path',
+      status: 'warning',
+      summary: `unwedge ${own} is not on PATH: what agents and shells start by that name finds none`,
+      fix: `npm install --global unwedge@${own}`,
+    };
+  }
+  const there = packageAround(first.path);
+  if (there !== undefined && there.directory === packageAround(program)?.directory)
+    return { id: 'path', status: 'ok', summary: `unwedge ${own}, at ${first.path}` };
+  if (there?.version === own)
+    return { id: 'path', status: 'ok', summary: `unwedge ${own}; another copy of it is first on PATH, ${first.path}` };
+  const which = there === undefined ? 'something else' : `version ${there.version}`;
+  return {
+    id: 'path',
+    status: 'warning',
+    summary: `the unwedge that is first on PATH is ${which}, not ${own}: ${first.path}`,
+    fix: `npm install --global unwedge@${own}`,
+  };
+}
+
+/** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */
+function localProgram(program: string): string | undefined {
+  const directory = packageAround(program)?.directory;
+  if (directory === undefined || projectOf(directory) === directory) return undefined;
+  const local = join(projectOf(directory), 'node_modules', '.bin', 'unwedge');
+  return existsSync(local) ? local : undefined;
+}
+
+/** The package that a program of it belongs to. */
+function packageAround(path: string): { readonly directory: string; readonly version: string } | undefined {
+  let directory: string;
+  try {
+    directory = dirname(realpathSync(path));
+  } catch {
+    return undefined;
+  }
+  for (; dirname(directory) !== directory; directory = dirname(directory)) {
+    try {
+      const found = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Record<string, unknown>;
+      return found['name'] === 'unwedge' ? { directory, version: String(found['version']) } : undefined;
+    } catch {
+      // None here, or one that cannot be read: the next directory up.
+    }
+  }
+  return undefined;
+}
+
+async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
+  const driver = await describeDriver();
+  if (driver.ok) {
+    const version = driver.version === undefined ? '' : ` ${driver.version}`;
+    return { id: 'sqlite', status: 'ok', summary: `SQLite ${driver.sqlite}, by ${driver.driver}${version}` };
+  }
+  const directory = packageAround(program)?.directory;
+  const where = directory === undefined ? '' : `cd ${shellWord(projectOf(directory))} && `;
+  return {
+    id: 'sqlite',
+    status: 'fail',
+    summary: `${driver.reason}; Node 22.13 and newer bring one`,
+    fix: `${where}${driver.command}`,
+  };
+}
+
+/** Finds the directory that npm is run in for the dependencies of a package: the one that has it under `node_modules`. */
+function projectOf(directory: string): string {
+  const at = directory.lastIndexOf('/node_modules/');
+  return at < 0 ? directory : directory.slice(0, at);
+}

@@ -1,0 +1,33 @@
+import { nearest } from '../src/policy/nearest.ts';
+import { quoted } from './sanitize.ts';
+
+/** The command line was wrong: one line on stderr, exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The command cannot do what was asked, for a reason that is no bug: one line on stderr, exit 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/**
+ * `Unknown command "evnts"; did you mean events?`. When nothing is near, what is known, which of few words none is worth looking up, or where to
+ * look.
+ * @param help - the command that shows what is known. @defaultValue none: it is listed
+ */
+export function unknown(what: string, word: string, known: readonly string[], help?: string): UsageError {
+  const all = help === undefined ? `it is one of ${known.join(', ')}` : `see \`${help}\``;
+  return unknownOr(all, what, word, known);
+}
+
+/** `Unknown value of --retry "sometimes"; it takes safe, always, never`: of an option that names its own values. */
+export function unknownValue(option: string, word: string, known: readonly string[]): UsageError {
+  return unknownOr(`it takes ${known.join(', ')}`, `value of ${option}`, word, known);
+}
+
+function unknownOr(otherwise: string, what: string, word: string, known: readonly string[]): UsageError {
+  const guess = nearest(word, known);
+  const hint = guess === undefined ? otherwise : `did you mean ${guess}?`;
+  return new UsageError(`Unknown ${what} ${quoted(word)}; ${hint}`);
+}

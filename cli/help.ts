@@ -1,0 +1,110 @@
+import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
+import { commands } from './commands.ts';
+import { toJson } from './sanitize.ts';
+import { helpWidth, wrapProse } from './wrap.ts';
+import { wrapWords } from '../src/policy/wrapWords.ts';
+
+/** Options for the print of an answer. */
+interface HelpStyle {
+  readonly json: boolean;
+  /** Width of the output; `Infinity` when it is no terminal. */
+  readonly columns: number;
+}
+
+/** Returns the text of `unwedge --help`. */
+export function overview({ json, columns }: HelpStyle): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }));
+  if (json) return toJson({ commands: rows });
+  const width = helpWidth(columns);
+  const prose = (text: string): readonly string[] => wrapProse(text, width);
+  return [
+    ...prose('unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.'),
+    '',
+    'Usage: unwedge COMMAND [OPTION...]',
+    '',
+    'Commands:',
+    ...aligned(
+      rows.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
+    '',
+    'Options of every command:',
+    ...optionLines(commonOptions, width),
+    '',
+    ...prose('unwedge help COMMAND says more about one of them; unwedge --version prints the version.'),
+    ...prose('Exit codes: 0 done, 1 could not be done, 2 wrong usage, 128+n ended by signal n.'),
+    '',
+  ].join('\n');
+}
+
+/** Returns the text of `unwedge COMMAND --help`. */
+export function commandHelp(command: Command, { json, columns }: HelpStyle): string {
+  const { name, summary, usage, details } = command;
+  const options = optionsOf(command);
+  if (json) return toJson({ name, summary, usage: `unwedge ${usage}`, options });
+  const width = helpWidth(columns);
+  const hasDurations = Object.values(options).some(({ kind }) => kind === 'duration');
+  return [
+    ...wrapWords(`Usage: unwedge ${usage}`, width, '         '),
+    '',
+    ...wrapProse(`${name}: ${summary}.`, width),
+    ...(details === undefined ? [] : ['', ...wrapProse(details, width)]),
+    '',
+    'Options:',
+    ...optionLines(options, width),
+    ...(hasDurations ? ['', ...wrapProse(durationHelp, width)] : []),
+    '',
+  ].join('\n');
+}
+
+const durationHelp =
+  'DURATION is a number with ms, s, m, h or d, such as 500ms, 30s, 5m, 1.5h; without a unit: seconds.';
+
+/** The options of a command, the common ones last. */
+export function optionsOf({ options, ownsNoOutput }: Pick<Command, 'options' | 'ownsNoOutput'>): OptionSpecs {
+  const { json, ...others } = commonOptions;
+  return { ...options, ...(ownsNoOutput !== true && { json }), ...others };
+}
+
+function optionLines(options: OptionSpecs, width: number): readonly string[] {
+  return aligned(
+    Object.entries(options).map(([name, spec]) => [written(name, spec), described(spec)]),
+    width,
+  );
+}
+
+function written(name: string, spec: OptionSpec): string {
+  switch (spec.kind) {
+    case 'flag':
+      return spec.short === undefined ? `--${name}` : `--${name}, -${spec.short}`;
+    case 'text':
+    case 'list':
+      return `--${name} ${spec.value}`;
+    case 'duration':
+      return `--${name} DURATION`;
+    case 'count':
+      return `--${name} N`;
+  }
+}
+
+function described(spec: OptionSpec): string {
+  if (spec.kind === 'list') return `${spec.help}; may be repeated`;
+  if (spec.kind !== 'count') return spec.help;
+  // The default is said already, or is no number that could be given.
+  const usually = spec.defaultValue === 0 || spec.help.includes('; else ') ? '' : `, else ${spec.defaultValue}`;
+  return `${spec.help} (${spec.min ?? 1} to ${spec.max}${usually})`;
+}
+
+/** The widest left side that what is said of it stands beside. */
+const widestLeft = 28;
+
+function aligned(rows: readonly (readonly [string, string])[], width: number): readonly string[] {
+  const beside = rows.map(([left]) => left.length).filter((length) => length <= widestLeft);
+  const indent = ' '.repeat(Math.max(0, ...beside) + 4);
+  return rows.flatMap(([left, right]) => {
+    const [first = '', ...others] = wrapWords(right, width - indent.length).map((line) => `${indent}${line}`);
+    const isBeside = left.length + 4 <= indent.length;
+    const start = `  ${left.padEnd(indent.length - 2)}`;
+    return isBeside ? [start + first.slice(indent.length), ...others] : [`  ${left}`, first, ...others];
+  });
+}

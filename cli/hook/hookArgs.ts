@@ -1,0 +1,64 @@
+import { programFlaw } from '../../src/policy/commandText.ts';
+import { commandKey } from '../../install/commandKey.ts';
+import { UsageError, unknown } from '../errors.ts';
+import { parseWords } from '../parse.ts';
+import { hook, missingCommand } from './command.ts';
+
+/** Meaning of a failed hook for the question it is asked. */
+export type OnFailure = 'allow' | 'block';
+
+/** A hook as the command line gives it. */
+export interface HookArgs {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Name that its failures are counted under, without the `hook:` before it. */
+  readonly name: string;
+  /** Limit on the whole run, in ms; undefined: by the event. */
+  readonly timeoutMs: number | undefined;
+  /** Time that the host waits for the hook, in ms; undefined: by its settings, else by the event. */
+  readonly hostTimeoutMs: number | undefined;
+  readonly onFailure: OnFailure;
+  readonly keepBackground: boolean;
+  readonly db: string | undefined;
+}
+
+const choices: readonly OnFailure[] = ['allow', 'block'];
+
+/**
+ * Reads the words after `unwedge hook`; undefined when help is asked for.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function readHookArgs(words: readonly string[]): HookArgs | undefined {
+  const at = words.indexOf('--');
+  const options = at < 0 ? words : words.slice(0, at);
+  const [command, ...args] = at < 0 ? [] : words.slice(at + 1);
+  // An option meant for the command tells less than that there is none; a wrong option of ours tells more.
+  if (at < 0 && !options.some((word) => word.startsWith('-'))) throw new UsageError(missingCommand);
+  const parsed = parseWords(hook.options, options, 'unwedge hook --help', [], '; the command comes after --');
+  if (parsed.help) return undefined;
+  const {
+    timeout,
+    'host-timeout': hostTimeout,
+    name,
+    db,
+    'on-failure': onFailure = 'allow',
+    'keep-background': keepBackground,
+  } = parsed.args;
+  const choice = choices.find((known) => known === onFailure);
+  if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices);
+  if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
+  if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
+  if (command === undefined || command === '') throw new UsageError(missingCommand);
+  const flaw = programFlaw(command, 'the command after --');
+  if (flaw !== undefined) throw new UsageError(flaw);
+  return {
+    command,
+    args,
+    name: name ?? commandKey(command, args),
+    timeoutMs: timeout,
+    hostTimeoutMs: hostTimeout,
+    onFailure: choice,
+    keepBackground,
+    db,
+  };
+}

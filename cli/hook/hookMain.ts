@@ -1,0 +1,224 @@
+import { polled } from '../../src/actors/process/outputEnd.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
+import { inTime } from '../../src/policy/inTime.ts';
+import { blockExitCode } from '../../src/protocol/commandHook.ts';
+import { hookHostMs, type HookInput, hookLimitMs } from '../../src/protocol/hookEvents.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
+import { storePath } from '../../src/store/paths.ts';
+import { UsageError } from '../errors.ts';
+import { sanitize } from '../sanitize.ts';
+import { hook } from './command.ts';
+import { type HookArgs, readHookArgs } from './hookArgs.ts';
+import { runHookChild } from './hookChild.ts';
+import { createHookCircuit } from './hookCircuit.ts';
+import { failureExitCode, judgeHook } from './hookOutcome.ts';
+import { type HostInput, readHostInput } from './hostInput.ts';
+import { type HostTimeout, readHostTimeout } from './hostTimeout.ts';
+import {
+  ageMs,
+  armLastTimer,
+  asksToBlock,
+  disarmLastTimer,
+  endUnlessTimeFor,
+  noteLastWords,
+  slowness,
+} from './lastTimer.ts';
+
+/** Time in ms that the host's input is waited for when the hook has ended or is not run. */
+const inputMs = 500;
+/** Its hosts wait the least. */
+const shortestEvent = 'SessionEnd';
+/** Time in ms that the store may take in any case: the rest of the 1.5 s of SessionEnd after a hook's whole limit and its end. */
+const leastStoreMs = 150;
+/** Time that a lock of another process is worth waiting for, in ms of an idle machine. */
+const mostStoreMs = 2000;
+/** Time of a processor that opening it takes, and the end of the process after it, in ms. */
+const storeCpuMs = 120;
+/** Time that the start of a hook's process takes, in ms of a processor. */
+const startingCpuMs = 40;
+/** Time in ms that a host that does not read may keep this process in any case. */
+const flushMs = 2000;
+
+/**
+ * `unwedge hook`: everything from the words after it to the end of this process. Loads neither XState nor zod, and the store
+ * only when there is something to read or to write.
+ */
+export async function hookMain(words: readonly string[]): Promise<void> {
+  const misuseCode = asksToBlock(words) ? blockExitCode : 1;
+  try {
+    const args = readHookArgs(words);
+    if (args === undefined) return await printHelp(words);
+    failOpen(args);
+    const exitCode = await runHook(args);
+    disarmLastTimer();
+    process.exit(exitCode);
+  } catch (error) {
+    const text = error instanceof UsageError ? error.message : String(error);
+    await write('stderr', `unwedge: ${sanitize(text)}\n`);
+    process.exit(misuseCode);
+  }
+}
+
+async function printHelp(words: readonly string[]): Promise<void> {
+  disarmLastTimer();
+  const { commandHelp } = await import('../help.ts');
+  await write(
+    'stdout',
+    commandHelp(hook, { json: words.includes('--json'), columns: process.stdout.columns || Infinity }),
+  );
+}
+
+/** A bug of ours must not decide over what the hook was asked about. */
+function failOpen({ name, onFailure }: HookArgs): void {
+  process.on('uncaughtException', (error) => {
+    const exitCode = failureExitCode(onFailure, undefined);
+    void write('stderr', line(name, `It could not be supervised: ${String(error)}`, exitCode)).then(() =>
+      process.exit(exitCode),
+    );
+  });
+}
+
+async function runHook(args: HookArgs): Promise<number> {
+  const limits = createHookLimits(args, process.env);
+  // Later it would count the time of the hook, too.
+  const startSlowness = slowness();
+  const input = readHostInput();
+  noteLastWords({
+    name: sanitize(args.name),
+    exitCode: () => failureExitCode(args.onFailure, input.said?.event),
+  });
+  const circuit = createHookCircuit({
+    name: args.name,
+    database: storePath(args.db, process.env),
+    budgetMs() {
+      const leftMs = limits.whole(input.said?.event ?? shortestEvent) - ageMs();
+      // Work that is begun blocks: a guard is to decline in time, on record or not.
+      if (args.onFailure === 'block' && leftMs < slowness() * storeCpuMs) return 0;
+      return Math.min(mostStoreMs * startSlowness, Math.max(leastStoreMs, leftMs - leastStoreMs));
+    },
+  });
+  // The host's settings are read while the hook runs already.
+  const admission = await circuit.admit(() => limits.run(''));
+  if (!admission.admitted) {
+    const about = await saidSoon(input);
+    const exitCode = failureExitCode(args.onFailure, about?.event);
+    const wait = formatDuration(Math.ceil(admission.retryAfterMs / 1000) * 1000);
+    await write('stderr', line(args.name, `It failed too often and is not run for ${wait}`, exitCode));
+    return exitCode;
+  }
+  const watch = (): void => {
+    if (args.onFailure === 'block') armLastTimer(limits.whole(input.said?.event));
+  };
+  endUnlessTimeFor(startingCpuMs);
+  const run = await runHookChild({ ...args, limitMs: limits.run, input, started: watch });
+  const outcome = judgeHook(run, args.onFailure);
+  if (outcome.is !== 'failed') return passOn(outcome);
+  const { failure } = outcome;
+  // A hook may fail before its input was read; one that hung has had the time.
+  const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
+  const exitCode = failureExitCode(args.onFailure, about?.event);
+  // A host whose guard may not decline is to hear of the failure what the guard said.
+  if (failure.exitCode !== undefined && exitCode !== blockExitCode)
+    return passOn({ is: 'answered', exitCode: failure.exitCode });
+  const trouble = await circuit.failed(failure, about, admission);
+  const text = trouble === undefined ? failure.message : `${failure.message} (not recorded: ${trouble})`;
+  await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
+  return exitCode;
+
+  async function passOn({ is, exitCode: code }: { is: 'answered' | 'ignored'; exitCode: number }): Promise<number> {
+    // The host waits for what the hook says as long as for the hook: half an answer would be another one.
+    const leftMs = limits.run(input.said?.event) - performance.now();
+    const streams = (['stdout', 'stderr'] as const).map((name) =>
+      writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
+    );
+    const [isHeard, mayComplain] = await Promise.all(streams);
+    await circuit[is](admission);
+    if (isHeard && mayComplain) return code;
+    const lateCode = code || failureExitCode(args.onFailure, input.said?.event);
+    // A host that has not read stderr for all that time will not read it now.
+    if (mayComplain) await write('stderr', line(args.name, 'Its output could not be passed on in full', lateCode));
+    return lateCode;
+  }
+}
+
+/** Returns the input of the host, if it comes at once. */
+async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
+  input.drop();
+  // A machine that is busy is no host that says nothing: only time counts in which this process listened.
+  await inTime(input.ended, { clock: systemClock, limitMs: inputMs, running: true });
+  await polled(systemClock);
+  return input.said;
+}
+
+/** The message may quote the hook. What redacts is loaded for a failure alone. */
+async function withoutSecrets(text: string): Promise<string> {
+  const { KnownSecrets } = await import('../../src/redaction/knownSecrets.ts');
+  const { createTextRedactor } = await import('../../src/redaction/secrets.ts');
+  return createTextRedactor(new KnownSecrets(process.env)).text(text);
+}
+
+function line(name: string, message: string, exitCode: number): string {
+  const consequence = exitCode === blockExitCode ? 'it is a guard, so this is declined' : 'going on without it';
+  return `unwedge: hook ${sanitize(name)}: ${sanitize(message).replace(/\.$/, '')}; ${consequence}\n`;
+}
+
+/** A word of ours, for which a host that does not read is not waited for long. */
+async function write(name: 'stdout' | 'stderr', text: string): Promise<void> {
+  await writeOut(process[name], text, flushMs);
+}
+
+/**
+ * Limits of time, in ms since this process started: its host has waited since then.
+ * The host's own limit comes from `--host-timeout`, else from its settings, else it is taken to be the usual one of the event.
+ */
+export function createHookLimits(
+  args: Pick<HookArgs, 'command' | 'timeoutMs' | 'hostTimeoutMs'>,
+  env: NodeJS.ProcessEnv,
+) {
+  const { timeoutMs, hostTimeoutMs } = args;
+  const ofHost: HostTimeout = hostTimeoutMs === undefined ? readHostTimeout(args, env) : () => hostTimeoutMs;
+  return {
+    /** Returns that of the run. @param ownMs - what the hook itself asked for. */
+    run: (event: string | undefined, ownMs?: number): number => {
+      const hostMs = ofHost(event);
+      const asked = timeoutMs ?? ownMs;
+      if (asked === undefined) return hookLimitMs(event, hostMs);
+      // A guard that is ended by its host has not declined.
+      return hostMs === undefined ? asked : Math.min(asked, hookLimitMs(event, hostMs));
+    },
+    /** Returns that of this process: then the host ends it, or goes on without it. */
+    whole: (event: string | undefined): number => ofHost(event) ?? hookHostMs(event),
+  };
+}
+
+/** A stream of this process, as far as it is written to. */
+type HookStream = Pick<NodeJS.WriteStream, 'write' | 'once' | 'writableLength'>;
+
+/** The reader of a file would take a part for the whole. */
+const notKept: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
+/**
+ * Writes, and waits until all that was written is on its way.
+ * @param limitMs - how long a host that does not read may keep this process.
+ * @returns true when it is written, or no reader is left; false when the reader did not read it, or there is no
+ * room for it.
+ */
+export function writeOut(
+  stream: HookStream,
+  data: string | Uint8Array,
+  limitMs: number,
+  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> = systemClock,
+): Promise<boolean> {
+  // Output from before, while the hook went on in the background, may still wait.
+  if (data.length === 0 && stream.writableLength === 0) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const late = clock.setTimeout(() => resolve(false), limitMs, { ref: true });
+    const done = (error?: NodeJS.ErrnoException | null): void => {
+      clock.clearTimeout(late);
+      resolve(!notKept.has(error?.code));
+    };
+    stream.once('error', done);
+    stream.write(data, done);
+  });
+}

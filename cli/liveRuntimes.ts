@@ -1,0 +1,40 @@
+import type { LiveStatus } from '../src/control/answers.ts';
+import { formatSeconds } from '../src/policy/duration.ts';
+import type { AskedRuntime } from '../operator/askRuntimes.ts';
+import type { RuntimeRow } from '../src/store/runtimes.ts';
+import { sanitize } from './sanitize.ts';
+import { ago } from './timeText.ts';
+
+/** A runtime for people: `gateway.mjs (pid 4711, started 5m ago)`; with its machine where several share a store. */
+export function runtimeText({ name, pid, startedAt, host }: RuntimeRow, now: number): string {
+  const on = host === undefined ? '' : ` on ${sanitize(host)}`;
+  return `${sanitize(name)} (pid ${pid}${on}, started ${ago(startedAt, now)})`;
+}
+
+/** That a runtime stops, to follow its name; empty while it does not. */
+export function stoppingText(stopping: LiveStatus['stopping']): string {
+  if (stopping === undefined) return '';
+  const { inMs, sinceMs } = stopping;
+  const begun = sinceMs === undefined ? '' : ` (begun ${formatSeconds(sinceMs)} ago)`;
+  return inMs > 0
+    ? ` is stopping${begun}, and cuts in ${formatSeconds(inMs)} what is under way by then`
+    : ' is stopping now';
+}
+
+/** Writes one line for each runtime that did not answer, and for each that can be asked on another machine alone. */
+export function problemLines(asked: readonly AskedRuntime<unknown>[], now: number): string {
+  return asked
+    .filter(({ problem }) => problem !== undefined)
+    .map((each) =>
+      each.elsewhere === undefined
+        ? `${runtimeText(each.runtime, now)} ${each.refused === true ? 'answers' : 'does not answer'}: ${each.problem ?? ''}.\n`
+        : `${elsewhereText(each, now)}.\n`,
+    )
+    .join('');
+}
+
+/** That a runtime is on another machine: what can be done about it there alone. */
+export function elsewhereText({ runtime, problem }: AskedRuntime<unknown>, now: number): string {
+  if (runtime.liveness === 'dead') return `${sanitize(runtime.name)} (pid ${runtime.pid}) is gone: ${problem ?? ''}`;
+  return `${runtimeText(runtime, now)} takes orders on its own machine alone: give them there`;
+}

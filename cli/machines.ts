@@ -1,0 +1,86 @@
+import { machineCatalogue } from '../src/machines/catalogue.ts';
+import { chartOf } from '../src/inspector/chart.ts';
+import { mermaidOf } from '../src/inspector/mermaid.ts';
+import { defineCommand } from './command.ts';
+import { unknown } from './errors.ts';
+import type { Io } from './io.ts';
+import { toJson } from './sanitize.ts';
+import { renderTable } from './table.ts';
+
+const formats = ['mermaid', 'json', 'xstate'];
+
+export const machines = defineCommand({
+  name: 'machines',
+  summary: 'the statecharts of the runtime, drawn from the machines that run',
+  usage: 'machines [NAME] [--format mermaid|json|xstate] [--json]',
+  details: [
+    'Without a name it lists the machines, with --format it draws all of them.',
+    'Formats: mermaid is a state diagram that Markdown viewers draw, json the states and transitions as data, xstate the',
+    "machine's own configuration for Stately's editor, without its code.",
+  ].join('\n'),
+  options: {
+    format: {
+      kind: 'text',
+      value: 'FORMAT',
+      help: 'mermaid, json or xstate; for one machine mermaid',
+      choices: formats,
+    },
+  },
+  operands: ['[NAME]'],
+  choices: Object.keys(machineCatalogue),
+  run: (args, io) => Promise.resolve(run(args, io)),
+});
+
+interface MachinesArgs {
+  readonly format: string | undefined;
+  readonly json: boolean;
+  readonly operands: readonly string[];
+}
+
+function run({ format, json, operands }: MachinesArgs, io: Io): number {
+  const [name] = operands;
+  if (name !== undefined && !Object.hasOwn(machineCatalogue, name)) {
+    throw unknown('machine', name, Object.keys(machineCatalogue));
+  }
+  if (format !== undefined && !formats.includes(format)) {
+    throw unknown('format', format, formats);
+  }
+  const names = name === undefined ? Object.keys(machineCatalogue) : [name];
+  if (name === undefined && format === undefined && !json) {
+    io.stdout.write(list(io));
+    io.stderr.write('unwedge machines NAME draws one of them.\n');
+  } else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
+  return 0;
+}
+
+function list(io: Io): string {
+  const rows = Object.entries(machineCatalogue).map(([name, { machine, summary }]) => [
+    name,
+    Object.keys(machine.states).join(', '),
+    summary,
+  ]);
+  return renderTable(
+    [
+      { title: 'MACHINE', hasIds: true },
+      { title: 'STATES', stacks: true },
+      { title: 'ONE OF', stacks: true },
+    ],
+    rows,
+    io.columns,
+  );
+}
+
+/** Draws one machine as itself; several with their names before them, or in a list. */
+function draw(names: readonly string[], format: string): string {
+  const machinesOf = names.flatMap((name) => machineCatalogue[name]?.machine ?? []);
+  if (format === 'mermaid') {
+    const drawings = machinesOf.map((machine) => mermaidOf(chartOf(machine)));
+    return drawings.length === 1
+      ? (drawings[0] ?? '')
+      : drawings.map((text, at) => `%% ${names[at]}\n${text}`).join('\n');
+  }
+  const data = machinesOf.map((machine) =>
+    format === 'json' ? chartOf(machine) : { ...machine.config, id: machine.id },
+  );
+  return toJson(data.length === 1 ? data[0] : data);
+}

@@ -1,0 +1,188 @@
+import { clientModule } from '../../src/actors/mcp/clientModule.ts';
+import { randomBytes } from 'node:crypto';
+import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
+import type { Clock } from '../../src/policy/clock.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
+import { type Callback, type CallbackListener, listenForCallback } from './callbackListener.ts';
+import { lockBusy } from '../../src/actors/mcp/http/auth/fileLock.ts';
+import { findIssuer, refused } from '../../src/actors/mcp/http/auth/issuer.ts';
+import { renewedOf } from '../../src/actors/mcp/http/auth/renewals.ts';
+import type { SignInFile } from '../../src/actors/mcp/http/auth/signInFile.ts';
+import { emptyRecord } from '../../src/actors/mcp/http/auth/signInRecord.ts';
+import type { RenewedTokens } from '../../src/actors/mcp/http/auth/tokenKeeper.ts';
+import { TokenRequest, tokenRequestMs } from '../../src/actors/mcp/http/auth/tokenRequest.ts';
+
+/** A sign-in of a person, in a browser. */
+export interface SignInRequest {
+  readonly file: SignInFile;
+  readonly clock: Clock;
+  /** Identity of a client that was registered beforehand; otherwise one is registered now. */
+  readonly client?: OAuthClientInformationMixed | undefined;
+  /** @defaultValue what the server asks for */
+  readonly scope?: string | undefined;
+  /** Port that the browser comes back to. @defaultValue any free port */
+  readonly callbackPort?: number | undefined;
+  /** Time in ms that the browser is waited for. */
+  readonly waitMs: number;
+  /** Shows the address that is to be opened. */
+  readonly show: (address: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** End of a sign-in. */
+type SignInEnd =
+  | { readonly ok: true; readonly issuer: string; readonly expiresAt?: number | undefined; readonly renews: boolean }
+  | { readonly ok: false; readonly message: string };
+
+/** Has a person sign in, and keeps the tokens. Never rejects. */
+export async function signIn(request: SignInRequest): Promise<SignInEnd> {
+  const state = randomBytes(32).toString('base64url');
+  let listener: CallbackListener;
+  try {
+    listener = await listenForCallback(request.clock, request.callbackPort ?? 0, state);
+  } catch (error) {
+    return { ok: false, message: `The browser cannot come back to this machine: ${wordsOf(error)}` };
+  }
+  try {
+    return await signInWith(request, listener, state);
+  } catch (error) {
+    return { ok: false, message: wordsOf(error) };
+  } finally {
+    await listener.close();
+  }
+}
+
+async function signInWith(request: SignInRequest, listener: CallbackListener, state: string): Promise<SignInEnd> {
+  const { clock, file } = request;
+  const { startAuthorization, exchangeAuthorization } = await clientModule();
+  const { redirectUrl } = listener;
+  const { issuer, scope } = await conversation(clock, async (talk) => {
+    const found = await findIssuer(file.server, { client_id: '' }, talk);
+    insistOnPkce(found.issuer.metadata);
+    const wanted = withOfflineAccess(request.scope ?? found.scope, found.issuer.metadata);
+    const client = request.client ?? (await register(found.issuer.metadata, redirectUrl, wanted, talk));
+    return { issuer: { ...found.issuer, client }, scope: wanted };
+  });
+  const { authorizationServer, metadata, client: clientInformation, resource } = issuer;
+  const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer, {
+    metadata,
+    clientInformation,
+    redirectUrl,
+    state,
+    resource,
+    ...(scope !== undefined && { scope }),
+  });
+  if (!/^https?:$/.test(authorizationUrl.protocol)) throw refused('The address to sign in at is none for a browser');
+  const { code, iss, error } = await comeBack(request, listener, authorizationUrl);
+  if (error !== undefined)
+    throw refused(`The sign-in was refused: ${error.replaceAll(/[^\w. -]/g, ' ').slice(0, 100)}`);
+  if (code === undefined) throw refused('The browser came back without a code');
+  const tokens = await conversation(clock, (talk) =>
+    exchangeAuthorization(authorizationServer, {
+      metadata,
+      clientInformation,
+      authorizationCode: code,
+      codeVerifier,
+      redirectUri: redirectUrl,
+      resource,
+      ...(iss !== undefined && { iss }),
+      fetchFn: talk.fetch,
+    }),
+  );
+  return keep(request, renewedOf(issuer, tokens, scope));
+}
+
+/** Takes the place of what was kept of the server: another issuer, or another person, has nothing in common with it. */
+async function keep({ clock, file }: SignInRequest, tokens: RenewedTokens): Promise<SignInEnd> {
+  const { issuer, access, refresh, scope, expiresIn } = tokens;
+  const obtainedAt = clock.wallNow();
+  const expiresAt = expiresIn === undefined ? undefined : obtainedAt + expiresIn * 1000;
+  const kept = await file.locked(2 * tokenRequestMs, () => {
+    file.write({
+      ...emptyRecord(file.server),
+      issuer,
+      tokens: { access, refresh, scope, obtainedAt, expiresAt },
+    });
+    return Promise.resolve();
+  });
+  if (kept === lockBusy) throw refused('Another process keeps the file of the sign-in locked');
+  return { ok: true, issuer: issuer?.metadata.issuer ?? '', expiresAt, renews: refresh !== undefined };
+}
+
+/** Puts one limit on all requests of the work. Text of the authorization server is not repeated. */
+async function conversation<T>(clock: Clock, work: (talk: TokenRequest) => Promise<T>): Promise<T> {
+  const talk = new TokenRequest(clock);
+  try {
+    return await work(talk);
+  } catch (error) {
+    const refusal = talk.refusal(error);
+    throw refused(
+      refusal === undefined ? talk.failure(error).message : `The authorization server refused: ${refusal.slice(0, 50)}`,
+    );
+  } finally {
+    talk.end();
+  }
+}
+
+/** A server that does not say that it checks the challenge may be one that does not. */
+function insistOnPkce({ code_challenge_methods_supported: methods }: AuthorizationServerMetadata): void {
+  if (methods?.includes('S256') !== true) {
+    throw refused('The authorization server does not offer PKCE with S256, without which a sign-in could be stolen');
+  }
+}
+
+async function register(
+  metadata: AuthorizationServerMetadata,
+  redirectUrl: string,
+  scope: string | undefined,
+  talk: TokenRequest,
+): Promise<OAuthClientInformationMixed> {
+  if (metadata.registration_endpoint === undefined) {
+    throw refused('The authorization server registers no clients: give the ID of one that it knows');
+  }
+  const { registerClient } = await clientModule();
+  return registerClient(metadata.issuer, {
+    metadata,
+    clientMetadata: {
+      client_name: 'unwedge',
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    },
+    ...(scope !== undefined && { scope }),
+    fetchFn: talk.fetch,
+  });
+}
+
+/** Without it many give no refresh token, and the sign-in ends within the hour. */
+function withOfflineAccess(scope: string | undefined, metadata: AuthorizationServerMetadata): string | undefined {
+  const offers = metadata.scopes_supported?.includes('offline_access') === true;
+  if (!offers || scope === undefined || scope.split(' ').includes('offline_access')) return scope;
+  return `${scope} offline_access`;
+}
+
+function comeBack(
+  { clock, waitMs, signal, show }: SignInRequest,
+  { callback }: CallbackListener,
+  { href }: URL,
+): Promise<Callback> {
+  return new Promise((resolve, reject) => {
+    const end = (message: string) => (): void => reject(refused(message));
+    const timer = clock.setTimeout(end(`Nobody signed in within ${formatDuration(waitMs)}`), waitMs, { ref: true });
+    const stop = end('The sign-in was stopped');
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted === true) stop();
+    void callback.then((came) => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      resolve(came);
+    });
+    show(href);
+  });
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}

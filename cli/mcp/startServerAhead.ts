@@ -1,0 +1,50 @@
+import { fstatSync } from 'node:fs';
+import { startAhead } from '../../src/actors/mcp/headStart.ts';
+import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
+import { spawnObstacle } from '../../src/actors/process/spawnObstacle.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
+import { storePath } from '../../src/store/paths.ts';
+import { mayHaveOrphans } from '../../src/store/unopened.ts';
+import { parseWords } from '../parse.ts';
+import { splitCommand } from '../splitCommand.ts';
+import { type McpArgs, mcpOptions } from './options.ts';
+
+/** Options that say that there is no one server of a command, or not now. */
+const others = ['url', 'servers', 'listen', 'sign-in', 'json'] as const;
+
+/**
+ * Starts the server that `unwedge mcp` is given as a command, while the program that stands before it loads. Left to that program: what
+ * is no plain command line, what was left behind by a proxy that died and has to be ended first, and a start without a client. Never throws.
+ */
+export function startServerAhead(words: readonly string[]): void {
+  try {
+    const { own, rest } = splitCommand({ options: mcpOptions, takesCommand: 'bare' }, words);
+    const parsed = parseWords(mcpOptions, own, '');
+    if (parsed.help || process.platform === 'win32' || !mayHaveClient()) return;
+    const { args } = parsed;
+    const [command, ...commandArgs] = rest;
+    if (command === undefined || command === '' || others.some((name) => isGiven(args[name]))) return;
+    if (hasConfig(args) || mayHaveOrphans(storePath(args.db, process.env))) return;
+    const envAllow = args['env-allow'];
+    const server = {
+      command,
+      args: commandArgs,
+      ...allowedEnvironment(envAllow.length === 0 ? undefined : envAllow),
+    };
+    if (spawnObstacle({ ...server, env: process.env }) === undefined) startAhead(server, systemClock);
+  } catch {
+    // The fault is told by the command itself.
+  }
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== false;
+
+/** A configuration may name another store, and a module of one may change the environment. */
+function hasConfig({ config }: Pick<McpArgs, 'config'>): boolean {
+  return config !== undefined || Boolean(process.env['UNWEDGE_CONFIG']?.trim());
+}
+
+/** Tells whether a client can write to stdin: it is no terminal, and not /dev/null. */
+function mayHaveClient(): boolean {
+  return !fstatSync(0).isCharacterDevice();
+}

@@ -1,0 +1,65 @@
+import type { ConfigOptions } from '../src/config/configTypes.ts';
+import { ConfigError } from '../src/config/problems.ts';
+import { CommandError } from './errors.ts';
+import type { Io } from './io.ts';
+import { duringModule } from './moduleExit.ts';
+import { exitCodes } from './run/exitCode.ts';
+
+/** The option of commands that may be given a configuration. */
+export const configOption = {
+  kind: 'text',
+  value: 'FILE',
+  help: 'a configuration file, whose store and policies hold; else UNWEDGE_CONFIG, else none',
+} as const;
+
+/**
+ * Returns the part of a configuration for a command that stands before another one; see {@link wholeConfig}.
+ * @throws {@link CommandError} with everything that is wrong.
+ */
+export async function namedConfig(
+  file: string | undefined,
+  io: ConfigIo,
+  besides?: readonly string[],
+): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
+  const { store, synchronous, environment, retention, alerts, policies } = await wholeConfig(file, io, besides);
+  return { store, synchronous, environment, retention, alerts, policies };
+}
+
+/** That a command which raises no alerts was given some, for its user. @param command - its name. */
+export function alertWords({ alerts }: Pick<ConfigOptions, 'alerts'>, command: string): readonly string[] {
+  return alerts === undefined ? [] : [`the configuration has \`alerts\`, but \`unwedge ${command}\` raises none`];
+}
+
+type ConfigIo = Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>;
+
+/**
+ * The configuration of the file that `--config` or `UNWEDGE_CONFIG` names, and the environment with it. One that merely lies in the working
+ * directory is not read: a module would be run wherever the command is.
+ * @param besides - keys of the file that the command reads by itself. @defaultValue none
+ * @throws {@link CommandError} with everything that is wrong.
+ */
+export async function wholeConfig(
+  file: string | undefined,
+  { env, endWithCommand, signal }: ConfigIo,
+  besides?: readonly string[],
+): Promise<ConfigOptions> {
+  const named = configFile(file, env);
+  if (named === undefined) return {};
+  // A module that was run may leave timers behind.
+  if (!named.endsWith('.json')) endWithCommand?.();
+  // Only for commands that name one: it brings the tables of options.
+  const { readConfig } = await import('../src/config/readConfig.ts');
+  try {
+    const read = () => readConfig({ file: named, env }, undefined, besides);
+    const { options } = await duringModule({ file: named, exitCode: exitCodes.ownError, signal }, read);
+    return options;
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
+    throw error;
+  }
+}
+
+/** The file that `--config` or `UNWEDGE_CONFIG` names; undefined where neither does. */
+export function configFile(file: string | undefined, env: Io['env']): string | undefined {
+  return file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
+}

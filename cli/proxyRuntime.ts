@@ -1,0 +1,59 @@
+import { checkGatewayOptions, type CheckedGatewayOptions, type GatewayOptions } from '../src/runtime/runtimeOptions.ts';
+import { alertText } from '../src/policy/alertText.ts';
+import { say } from '../src/policy/logger.ts';
+import { Registry } from '../src/runtime/registry.ts';
+import { messageOf } from '../src/policy/thrown.ts';
+import { sayUnstored } from './startRegistry.ts';
+
+/** Runtime of a proxy: it is started without its store, which would delay the first answer. */
+export interface ProxyRuntime {
+  readonly registry: Registry;
+  readonly checked: CheckedGatewayOptions;
+  /** Opens the store and begins to watch for alerts, with what is on record. Never rejects. */
+  openStore(): Promise<void>;
+}
+
+/** There is one child, and nobody to be spared its restarts. */
+const supervisor = { intensity: 1000 };
+/** After how long a store that could not be loaded is tried again, in ms. */
+const openAgainMs = 10_000;
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>): ProxyRuntime {
+  const checked = checkGatewayOptions({ ...options, supervisor });
+  const registry = new Registry(checked, { retention: checked.retention ?? false });
+  const { runtime } = registry;
+  const { logger } = checked;
+
+  for (const type of ['alert.raised', 'alert.cleared'] as const)
+    runtime.bus.on(type, (fact) => say(logger, 'warn', alertText(fact)));
+
+  let isUnstored = false;
+  const prepared: ProxyRuntime = {
+    registry,
+    checked,
+    async openStore() {
+      try {
+        await registry.openStore();
+      } catch (error) {
+        // It serves its client all the same, and has what is told meanwhile recorded once it can be.
+        if (!isUnstored) sayUnstored(logger, error);
+        isUnstored = true;
+        runtime.clock.setTimeout(() => void prepared.openStore(), openAgainMs, { ref: false });
+        return;
+      }
+      if (registry.stopped || checked.alerts === undefined) return;
+      // Events that were told before it was open are on record only once they are written.
+      await runtime.store()?.flush();
+      // Loaded now: it delivers by commands, which no first answer waits for.
+      try {
+        const { superviseAlerts } = await import('../src/alerts/superviseAlerts.ts');
+        if (!registry.stopped) await superviseAlerts(runtime, checked.alerts).start();
+      } catch (error) {
+        // Such as a server that has the name of what delivers them; it serves its client all the same.
+        say(logger, 'warn', `Nobody watches for alerts: ${messageOf(error)}`);
+      }
+    },
+  };
+  return prepared;
+}

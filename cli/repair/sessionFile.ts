@@ -1,0 +1,85 @@
+import { readSync } from 'node:fs';
+import { recordIn } from '../../src/protocol/agentReport.ts';
+import { isLogEntry, type TranscriptFormat } from '../../transcript/detect.ts';
+import { Findings } from '../../transcript/findings.ts';
+import { interruptedBy } from '../../transcript/interrupted.ts';
+import { parseLine } from '../../transcript/session.ts';
+import { editedEntries } from '../../transcript/sessionEdit.ts';
+import { planSession, type SessionPlan } from '../../transcript/sessionPlan.ts';
+import { emptyScan, scanEntry } from '../../transcript/sessionScan.ts';
+import { CommandError } from '../errors.ts';
+import type { Draft, Source } from './draft.ts';
+import { readLines } from './lines.ts';
+
+const interrupted = interruptedBy(undefined);
+
+/**
+ * Repairs a session's log of any size. It is read twice: once for ids and places, of which alone anything is kept, then to copy
+ * what stays and write what changes. Undefined when no line is an entry of a session and `format` did not say that it is one.
+ */
+export async function repairLog(source: Source, format: TranscriptFormat | undefined): Promise<Draft | undefined> {
+  const scan = emptyScan();
+  /** Starts of each line, and at last the end of the file. */
+  const starts: number[] = [];
+  let isLog = format !== undefined;
+  await readLines(source, (line, start) => {
+    const entry = parseLine(line);
+    isLog ||= isLogEntry(recordIn(entry) ?? {});
+    starts.push(start);
+    scanEntry(scan, entry, interrupted);
+  });
+  if (!isLog) return undefined;
+  starts.push(source.size);
+  const findings = new Findings();
+  const plan = planSession(scan, findings);
+  const isOpen = textAt(source, source.size - 1, source.size) !== '\n';
+  if (isOpen && scan.broken.at(-1) === scan.lines) findings.add({ rule: 'torn_end', at: scan.lines });
+  const report = findings.report();
+  const isRepaired = report.repairs > 0;
+  return {
+    ...report,
+    format: 'claude-code',
+    unit: 'line',
+    async *pieces() {
+      yield* editedPieces(source, plan, starts);
+      if (isRepaired && isOpen && !plan.has(scan.lines)) yield '\n';
+    },
+  };
+}
+
+async function* editedPieces(source: Source, plan: SessionPlan, starts: readonly number[]) {
+  const read = (line: number): unknown => parseLine(textAt(source, starts[line - 1] ?? 0, starts[line] ?? 0));
+  let copied = 0;
+  for (const [line, edit] of [...plan].sort(([a], [b]) => a - b)) {
+    const start = starts[line - 1] ?? 0;
+    const end = starts[line] ?? source.size;
+    yield* bytesBetween(source, copied, start);
+    const entry = read(line);
+    for (const each of editedEntries(entry, edit, read, interrupted.sentence)) {
+      const text = each === entry ? textAt(source, start, end).replace(/\n$/, '') : JSON.stringify(each);
+      yield `${text}\n`;
+    }
+    copied = end;
+  }
+  yield* bytesBetween(source, copied, source.size);
+}
+
+const chunkBytes = 1024 * 1024;
+
+async function* bytesBetween({ handle, path, signal }: Source, start: number, end: number) {
+  // Used again for each piece: one is written before the next is asked for.
+  const chunk = Buffer.alloc(Math.min(chunkBytes, end - start));
+  for (let at = start; at < end; ) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, end - at), at);
+    if (bytesRead === 0) throw new CommandError(`${path} became shorter while it was read. Nothing was done.`);
+    yield chunk.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+function textAt({ handle }: Source, start: number, end: number): string {
+  const bytes = Buffer.alloc(end - start);
+  const length = readSync(handle.fd, bytes, 0, bytes.length, start);
+  return bytes.toString('utf8', 0, length);
+}

@@ -1,0 +1,205 @@
+import { type BreakerRule, breakerRuleNote, readBreakerRule } from '../src/policy/breakerRule.ts';
+import {
+  type Quantiles,
+  rateText,
+  type ReportEntry,
+  type ReportLine,
+  reportOf,
+  reportSpan,
+  type ReportStep,
+} from '../src/policy/callReport.ts';
+import { formatDuration, formatLatency } from '../src/policy/duration.ts';
+import { wrapWords } from '../src/policy/wrapWords.ts';
+import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
+import type { EventRow } from '../src/store/events.ts';
+import type { StoreReader } from '../src/store/storeReader.ts';
+import { defineCommand } from './command.ts';
+import { readDatabase } from './database.ts';
+import { UsageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { createStyle, type Style } from './style.ts';
+import { type Cell, type Column, renderTable } from './table.ts';
+import { ago } from './timeText.ts';
+import { wrapLines } from './wrap.ts';
+
+const dayMs = 24 * 60 * 60_000;
+/** Terminals of so many columns have room for the course of time. */
+const wideColumns = 110;
+
+export const report = defineCommand({
+  name: 'report',
+  summary: 'how well each integration works: success rate, kinds of failure, latency',
+  usage: 'report [--since DURATION] [--integration NAME] [--tools] [--json] [--db FILE]',
+  details: [
+    'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
+    'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
+    'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
+    'anything was sent: by an open circuit, a limit, a stop; when a circuit last opened in that time, and by which rule, stands below the',
+    'table. What a reconcile rule asks is not counted with the calls: --tools shows it as a tool of its own, such as list_payments',
+    '(reconcile). Figures are kept by the minute and reach the database within 10 s.',
+  ].join('\n'),
+  options: {
+    since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
+    integration: { kind: 'text', value: 'NAME', help: 'only this integration', choices: 'integrations' },
+    tools: { kind: 'flag', help: 'each tool as well' },
+  },
+  async run(args, io) {
+    const until = io.now();
+    const sinceMs = args.since ?? dayMs;
+    if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
+    const { from } = reportSpan(until, sinceMs);
+    const shown = createShownNames();
+    const integration = args.integration === undefined ? undefined : shown(args.integration);
+    const { path, rows, openings, known } = await readDatabase(args.db, io, async (reader) => ({
+      path: reader.path,
+      rows: await reader.statistics(from),
+      openings: await lastOpenings(reader, from),
+      known: integration === undefined || args.json ? new Set<string>() : await knownIntegrations(reader, io, shown),
+    }));
+    const reported = withShownNames(
+      reportOf(rows, { from, until }).filter(
+        ({ integration: name }) => integration === undefined || shown(name) === integration,
+      ),
+      shown,
+    );
+    const entries = reported.map((entry): Entry => {
+      const lastOpened = openings.get(entry.integration);
+      return { ...entry, ...(lastOpened !== undefined && { lastOpened }) };
+    });
+    if (args.json) {
+      io.stdout.write(toJson({ database: path, from, until, integrations: entries }));
+      return 0;
+    }
+    const style = createStyle(io);
+    io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
+    if (entries.length > 0)
+      io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}${openingLines(entries, until, io)}`);
+    else if (integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
+    else {
+      const none = known.has(integration)
+        ? `No call of ${sanitize(integration)} has ended in that time.`
+        : noSuchIntegration(integration, known);
+      io.stdout.write(wrapLines([none], io.columns));
+    }
+    return 0;
+  },
+});
+
+/** Reported figures of an integration, with the last opening of its circuit in that time. */
+type Entry = ReportEntry & { readonly lastOpened?: LastOpening };
+
+function openingLines(entries: readonly Entry[], now: number, io: Io): string {
+  const lines = entries.flatMap(({ integration, lastOpened }) =>
+    lastOpened === undefined ? [] : [openingLine(integration, lastOpened, now)],
+  );
+  return lines.length === 0 ? '' : `\n${wrapLines(lines, io.columns)}`;
+}
+
+/** Room for all kinds of failures, also in 60 columns. */
+const mostFailedLines = 6;
+
+const refusedText = 'REFUSED are no CALLS: nothing was sent (an open circuit, a limit, a stop).';
+
+const emptyText = 'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.';
+
+function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io, style: Style): string {
+  const hasStreams = entries.some(({ firstChunk }) => firstChunk !== undefined);
+  const isWide = io.isTTY && io.columns >= wideColumns;
+  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
+  const columns: Column[] = [
+    { title: 'INTEGRATION', hasNames: true },
+    right('CALLS', 2),
+    right('SUCCESS', 1),
+    right('P50', 4),
+    right('P95', 3),
+    right('P99', 6),
+    ...(hasStreams ? [right('FIRST', 7)] : []),
+    right('RETRIES', 8),
+    right('REFUSED', 5),
+    ...(isWide ? [{ title: 'CALLS, SUCCESS OVER TIME', rank: 9 }] : []),
+    // Below its row it takes no figure's place; the course of time yields to it.
+    { title: 'FAILED', stacks: 'first', belowTitle: 'failed: ', mostLines: mostFailedLines },
+  ];
+  const row = (name: string, line: ReportLine, steps: readonly ReportStep[] = []): Cell[] => [
+    name,
+    String(line.calls),
+    rateCell(line.successRate, style),
+    ...latencies(line.took),
+    ...(hasStreams ? [line.firstChunk === undefined ? '' : formatLatency(line.firstChunk.p95Ms)] : []),
+    String(line.retries),
+    String(line.refused),
+    ...(isWide ? [course(steps)] : []),
+    failures(line),
+  ];
+  const table = renderTable(
+    columns,
+    entries.flatMap((entry) => [
+      row(entry.integration, entry, entry.steps),
+      ...(withTools ? entry.tools.map((tool) => row(`${entry.integration}: ${tool.tool ?? ''}`, tool)) : []),
+    ]),
+    io.columns,
+  );
+  const isRefused = entries.some(({ refused }) => refused > 0);
+  return isRefused ? `${table}${wrapWords(refusedText, io.columns).map(style.dim).join('\n')}\n` : table;
+}
+
+export function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {
+  const paint = rate === undefined || rate >= 0.99 ? green : rate >= 0.9 ? yellow : red;
+  return { text: rateText(rate), paint };
+}
+
+function latencies(took: Quantiles | undefined): string[] {
+  return took === undefined ? ['', '', ''] : [took.p50Ms, took.p95Ms, took.p99Ms].map(formatLatency);
+}
+
+function failures({ failures: byKind, fellBack }: ReportLine): string {
+  const kinds = Object.entries(byKind).toSorted(([, one], [, other]) => other - one);
+  const text = kinds.map(([kind, count]) => `${kind} ${count}`).join(', ');
+  return fellBack === 0 ? text : `${text} (${fellBack} fell back)`;
+}
+
+const bars = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** A bar for each step, as high as it had calls. */
+function course(steps: readonly ReportStep[]): Cell {
+  const most = Math.max(1, ...steps.map(({ calls }) => calls));
+  return steps.map(({ calls }) => bars[Math.ceil((calls / most) * (bars.length - 1))] ?? '').join('');
+}
+
+/** Last opening of a circuit of an integration, and its reason. */
+interface LastOpening {
+  /** Wall time in ms since the epoch. */
+  readonly at: number;
+  /** Name of the tool whose circuit it is. */
+  readonly tool?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly rule?: BreakerRule | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Newest events of circuits that are looked at: closings are among them. */
+const mostLooked = 2000;
+
+/** The last opening of each integration since then, by its name as it is on record. @param since - wall time in ms since the epoch. */
+async function lastOpenings(reader: StoreReader, since: number): Promise<ReadonlyMap<string, LastOpening>> {
+  const rows = await reader.events({ category: 'breaker', since, limit: mostLooked });
+  return new Map(rows.flatMap((row) => openingIn(row) ?? []));
+}
+
+/** Writes one line about it. */
+function openingLine(integration: string, { at, tool, kind, rule, error }: LastOpening, now: number): string {
+  const of = tool === undefined ? 'its circuit' : `the circuit of its tool ${sanitize(tool)}`;
+  const why = [kind, error].filter((each) => each !== undefined).map(sanitize);
+  const cause = why.length === 0 || kind === 'isolated' ? '' : `: ${why.join(': ')}`;
+  return `${sanitize(integration)}: ${of} last opened ${ago(at, now)}${breakerRuleNote(rule)}${cause}`;
+}
+
+function openingIn({ type, at, metadata }: EventRow): readonly [readonly [string, LastOpening]] | undefined {
+  const { integration, tool, kind, error } = metadata;
+  if (type !== 'opened' || typeof integration !== 'string') return undefined;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  const rule = readBreakerRule(metadata['rule']);
+  return [[integration, { at, tool: text(tool), kind: text(kind), rule, error: text(error) }]];
+}

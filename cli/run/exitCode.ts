@@ -1,0 +1,93 @@
+import { constants } from 'node:os';
+import { isShortage } from '../../src/actors/process/spawnFailure.ts';
+import type { ProcessExit } from '../../src/machines/subprocess.ts';
+import type { Failure, FailureKind } from '../../src/policy/failure.ts';
+import type { EndedBySignal } from '../io.ts';
+
+/** Exit codes of `unwedge run` that are not the command's own. */
+export const exitCodes = {
+  tryLater: 75,
+  timeout: 124,
+  ownError: 125,
+  cannotRun: 126,
+  notFound: 127,
+  brokenPipe: 141,
+} as const;
+
+/** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
+export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['124', 'a limit passed'],
+  ['125', 'an error of unwedge, wrong usage included'],
+  ['126', 'the command cannot be run'],
+  ['127', 'the command is not there'],
+  ['128+n', 'the command, or unwedge, was ended by signal n'],
+];
+
+/** The same of `unwedge agent`. */
+export const agentExitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'it answered'],
+  ['1', 'it failed'],
+  ['2', 'wrong usage'],
+  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['124', 'a limit passed'],
+  ['125', 'an error of unwedge'],
+  ['126', 'the agent cannot be run'],
+  ['127', 'the agent is not there'],
+  ['128+n', 'ended by signal n'],
+];
+
+/** As lines of help. */
+export const exitCodeLines = (codes: typeof runExitCodes): readonly string[] =>
+  codes.map(([code, meaning]) => `  ${code.padEnd(6)}${meaning}`);
+
+const laterKinds: ReadonlySet<FailureKind> = new Set([
+  'circuit_open',
+  'too_many_requests',
+  'unavailable',
+  'rate_limit',
+  'quota',
+]);
+
+/** Kinds of those that a command itself tells of. */
+const readFromText: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota']);
+
+/**
+ * The exit code for a call that failed.
+ * @param exit - how the last attempt's process ended; undefined when there was none.
+ * @param isAgent - whether an agent told of the failure: its exit code says nothing then, and that of a plain command is its answer.
+ */
+export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAgent: boolean): number {
+  // The words of a plain command on a limit are its own affair: its exit code is its answer.
+  const isAnswer = !isAgent && exit?.exitCode !== undefined && readFromText.has(failure.kind);
+  if ((laterKinds.has(failure.kind) && !isAnswer) || (isAgent && failure.kind === 'overloaded'))
+    return exitCodes.tryLater;
+  // This machine has no room for the process: there was nothing whose answer it could be.
+  const hasEnded = exit?.exitCode !== undefined || exit?.signal !== undefined;
+  if (!hasEnded && failure.kind === 'transient' && isShortage(failure)) return exitCodes.tryLater;
+  if (endedByLimit(failure)) return exitCodes.timeout;
+  // A shell that could not run what it was to has a code of its own.
+  if (hasEnded) return codeOf(exit);
+  return failure.code === 'ENOENT' ? exitCodes.notFound : exitCodes.cannotRun;
+}
+
+/** A command that exits with 124 itself has ended by a limit of its own, which comes to the same. */
+function endedByLimit({ kind, reason }: Failure): boolean {
+  return (
+    kind === 'timeout' && (reason === 'idle_timeout' || reason === 'attempt_timeout' || reason === 'overall_timeout')
+  );
+}
+
+/** The exit code of a process that was told to end, whatever its run or turn made of it. */
+export function endedCode({ reason }: AbortSignal): number | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+  return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
+}
+
+function codeOf({ exitCode, signal }: ProcessExit): number {
+  if (exitCode !== undefined && exitCode !== 0) return exitCode;
+  const signals: Readonly<Record<string, number>> = constants.signals;
+  // An agent may say that it failed, and exit with 0.
+  return signal === undefined ? 1 : 128 + (signals[signal] ?? 0);
+}

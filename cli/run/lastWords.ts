@@ -1,0 +1,136 @@
+import { backoffDelayMs } from '../../src/policy/backoff.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
+import { type Failure, type FailureFacts, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
+import type { AgentLeft } from '../../src/integrations/subprocess/agentRuns.ts';
+import type { BreakerCause } from '../../src/policy/breakerCause.ts';
+import { hintIn } from '../../src/policy/exitCodes.ts';
+import { shellWord } from '../../src/policy/shellWord.ts';
+import { sanitize } from '../sanitize.ts';
+import { pauseText } from '../../src/calls/refusal.ts';
+import { failedText, notBefore } from './circuitWords.ts';
+import type { RunPlan } from './request.ts';
+import type { RunEnd } from './supervisedRun.ts';
+
+const mayHelp = 'trying again may help';
+const tryLater = 'try again later';
+
+/** Advice for a failure of a kind that says no time. */
+const advice: { readonly [K in FailureKind]?: string } = {
+  transient: mayHelp,
+  overloaded: tryLater,
+  rate_limit: tryLater,
+  quota: tryLater,
+  timeout: mayHelp,
+  crash: mayHelp,
+  protocol: 'trying again will hardly help',
+  spawn: 'trying again does not help',
+  auth: 'trying again does not help before the credentials are right',
+  permanent: 'trying again does not help',
+};
+
+/**
+ * Writes the last words on stderr at the end of a run: the event, and whether and when to try again. A plain exit code is an answer of the command's own,
+ * which speaks for itself.
+ */
+export function lastWords(
+  plan: Pick<RunPlan, 'name' | 'policy'>,
+  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'> & Partial<Pick<RunEnd, 'opened'>>,
+  now: number,
+): readonly string[] {
+  const { outcome, notRepeated, left } = end;
+  if (outcome.ok) return [];
+  const { failure } = outcome;
+  // By Ctrl-C: the user who pressed it knows.
+  if (failure.kind === 'cancelled')
+    return [...(failure.reason === undefined ? [] : [failureLine(failure)]), ...leftLines(left)];
+  if (failure.kind === 'circuit_open') return [circuitLine(plan, failure, end.opened, now), ...leftLines(left)];
+  const again =
+    notRepeated === undefined
+      ? untimely(plan, failure, end)
+      : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
+  const isPlainExit = failure.kind === 'unknown' && failure.reason !== 'empty_response';
+  const lines = isPlainExit ? [...hintLines(failure), ...again] : [failureLine(failure, left), ...again];
+  // Why it was not tried again says so already.
+  const isSaid = notRepeated !== undefined && left?.sessionId === undefined;
+  return isSaid ? lines : [...lines, ...leftLines(left)];
+}
+
+/** A shell has no other way to tell that a signal ended its command. */
+function hintLines({ code, message }: Failure): readonly string[] {
+  const hint = hintIn(message);
+  return hint === undefined ? [] : [`exit code ${code}, ${hint}`];
+}
+
+/** That an agent whose run failed may have changed something, which a new run would do again, and how to go on with its session. */
+export function leftLines(left: AgentLeft | undefined): readonly string[] {
+  if (left?.effects !== 'possible') return [];
+  const { agent, sessionId } = left;
+  const words = agent === 'claude' ? 'claude --resume' : 'codex exec resume';
+  // Ended together with its commands, Claude keeps what became of the last one as an exit code.
+  const check = agent === 'claude' ? ', and have it check what its last call did' : '';
+  const next = sessionId === undefined ? '' : `; go on with: ${words} ${shellWord(sanitize(sessionId))}${check}`;
+  return [`it may have changed something, and another run begins anew${next}`];
+}
+
+/** Tells whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
+export function openedItself({ outcome }: Pick<RunEnd, 'outcome'>): boolean {
+  return !outcome.ok && outcome.failure.kind === 'circuit_open' && outcome.failure.attempts > 0;
+}
+
+/** That there was no time for another attempt, where the limit on the whole left none. */
+function untimely(
+  { policy: { retry, limits } }: Pick<RunPlan, 'policy'>,
+  failure: Failure,
+  { attempts, elapsedMs }: Pick<RunEnd, 'attempts' | 'elapsedMs'>,
+): readonly string[] {
+  if (attempts === 0 || attempts >= retry.maxAttempts || !isRepeated(failure)) return [];
+  const backoffMs = backoffDelayMs(retry.backoff, attempts + 1, mostOfAll);
+  const longestMs = failure.kind === 'overloaded' ? backoffMs * retry.overloadedFactor : backoffMs;
+  const waitMs = Math.max(longestMs, failure.retryAfterMs ?? 0);
+  if (elapsedMs + waitMs < limits.overallMs) return [];
+  const which = `attempt ${attempts + 1} of ${retry.maxAttempts}`;
+  return [`not tried again: no time was left for ${which} within ${formatDuration(limits.overallMs)}`];
+}
+
+/** Tells whether it would have been tried again. */
+const isRepeated = ({ kind, retryable, resumable }: Failure): boolean =>
+  (retryable || resumable === true) && failureKinds[kind].retried;
+
+/** Chance at its most. */
+const mostOfAll = (): number => 1 - Number.EPSILON;
+
+/** Writes one line about a failure: its kind, what happened, and whether and when to try again. To try again helps no agent that may have acted. */
+export function failureLine(failure: Failure, left?: AgentLeft): string {
+  const isLost = left?.effects === 'possible' && failure.retryAfterMs === undefined;
+  const said = advice[failure.kind];
+  const isAdvised = said === mayHelp || said === tryLater || failure.reason === 'empty_response';
+  const next = isLost && isAdvised ? '' : later(failure);
+  return `${failure.kind}: ${sanitize(failure.message).replace(/\.$/, '')}${next}`;
+}
+
+function circuitLine(
+  { name, policy }: Pick<RunPlan, 'name' | 'policy'>,
+  failure: Failure,
+  opened: BreakerCause | undefined,
+  now: number,
+): string {
+  const { attempts, message, reason, retryAfterMs } = failure;
+  if (retryAfterMs === undefined || reason === 'isolated')
+    return `${sanitize(message).replace(/^The /, 'the ')}; the command was not run`;
+  const when = notBefore(failure, now);
+  if (attempts === 0 && message.includes(pauseText))
+    return `${sanitize(name)}: ${pauseText} for now; ${when}; the command was not run`;
+  if (attempts === 0) {
+    const last = opened?.message ? ` (last: ${sanitize(opened.message)})` : '';
+    return `${failedText(name, opened)}${last}, ${when}; the command was not run`;
+  }
+  const cause = failure.cause as FailureFacts | undefined;
+  const why = cause === undefined ? '' : `${cause.kind}: ${sanitize(cause.message).replace(/\.$/, '')}; `;
+  return `${why}after attempt ${attempts} of ${policy.retry.maxAttempts} ${failedText(name, opened)}, ${when}`;
+}
+
+function later({ kind, reason, retryAfterMs }: Failure): string {
+  if (reason === 'empty_response') return `; ${mayHelp}`;
+  if (retryAfterMs !== undefined) return `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
+  return advice[kind] === undefined ? '' : `; ${advice[kind]}`;
+}

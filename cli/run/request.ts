@@ -1,0 +1,161 @@
+import { programFlaw } from '../../src/policy/commandText.ts';
+import type { ConfigOptions } from '../../src/config/configTypes.ts';
+import { type AgentCommand, agentCommand, type AgentOption } from '../../src/protocol/agentCommand.ts';
+import { commandKey } from '../../install/commandKey.ts';
+import type { IntegrationPolicy, Limits } from '../../src/policy/policy.ts';
+import { checkPolicies } from '../../src/policy/policies.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import type { PresetName } from '../../src/policy/presets.ts';
+import { unknown, unknownValue, UsageError } from '../errors.ts';
+import type { RunArgs } from './options.ts';
+
+/** Task of `unwedge run`, checked. */
+export interface RunPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Name that its failures are counted under. */
+  readonly name: string;
+  readonly agent: AgentOption;
+  /** True where the output is taken for that of an agent. */
+  readonly isAgent: boolean;
+  /** True where it is an agent that prints a result with its answer. */
+  readonly printsResult: boolean;
+  /** Lets another attempt begin anew whatever the ones before did. */
+  readonly retriesAlways: boolean;
+  readonly policy: IntegrationPolicy;
+  /** Whence each attempt gets its stdin; `-` is ours. */
+  readonly promptFile: string | undefined;
+  /** True where the command gets our stdin as its own. */
+  readonly inheritsStdin: boolean;
+  /** True where it uses our terminal: it stays in our process group, and Ctrl-C reaches it from there. */
+  readonly onTerminal: boolean;
+  /** True where it writes to our terminal itself. */
+  readonly inheritsStdout: boolean;
+  /** Holds the output of an attempt until it is known to be the last. */
+  readonly holdsOutput: boolean;
+  readonly json: boolean;
+  readonly db: string | undefined;
+  /** Configured times for which its records are kept. */
+  readonly retention: ConfigOptions['retention'];
+}
+
+/** Terminals among our streams. */
+interface Terminals {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+}
+
+/**
+ * Makes the plan of a run from its command line, and from what is configured, which yields to it.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function planRun(
+  args: RunArgs,
+  rest: readonly string[],
+  terminals: Terminals,
+  config: Pick<ConfigOptions, 'store' | 'retention' | 'policies'> = {},
+): RunPlan {
+  const [command, ...words] = rest;
+  if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
+  if (command === '') throw new UsageError('Expected a command after --, got ""');
+  const flaw = programFlaw(command, 'the command after --');
+  if (flaw !== undefined) throw new UsageError(flaw);
+  if (args.json && args.stream)
+    throw new UsageError(
+      'Expected `--json` or `--stream`, not both: the report has the output, and is printed at the end',
+    );
+  const { timeout, 'attempt-timeout': attemptMs } = args;
+  if (timeout !== undefined && attemptMs !== undefined && attemptMs > timeout)
+    throw new UsageError('Expected `--attempt-timeout` to be at most `--timeout`, the limit on all attempts together');
+  const agent = agentOf(args.agent);
+  const known = agentCommand(command, words, agent);
+  const inheritsStdin = args.attempts === 1 && args['prompt-file'] === undefined;
+  const onTerminal = inheritsStdin && terminals.stdin;
+  const holdsOutput = args.attempts > 1 && !args.stream;
+  const silenceMatters = args['no-output-timeout'] !== undefined;
+  const name = args.name ?? commandKey(command, words);
+  return {
+    command,
+    args: words,
+    name,
+    agent,
+    isAgent: known !== undefined,
+    printsResult: known?.agent === 'claude' && known.format !== 'text',
+    retriesAlways: retryOf(args.retry) === 'always',
+    policy: policyOf(args, known, onTerminal, { name, policies: config.policies }),
+    promptFile: args['prompt-file'],
+    inheritsStdin,
+    onTerminal,
+    inheritsStdout: onTerminal && terminals.stdout && !args.json && !silenceMatters,
+    holdsOutput,
+    json: args.json,
+    db: args.db ?? config.store,
+    retention: config.retention,
+  };
+}
+
+const agentOptions: readonly AgentOption[] = ['auto', 'none', 'claude', 'codex'];
+
+function agentOf(word: string | undefined): AgentOption {
+  const found = word === undefined ? 'auto' : agentOptions.find((option) => option === word);
+  if (found === undefined) throw unknown('agent', word ?? '', agentOptions);
+  return found;
+}
+
+const retryOptions = ['safe', 'always'] as const;
+
+function retryOf(word = 'safe'): (typeof retryOptions)[number] {
+  const found = retryOptions.find((option) => option === word);
+  if (found === undefined) throw unknownValue('--retry', word, retryOptions);
+  return found;
+}
+
+/** Settings for the run of that name. */
+interface Configured {
+  readonly name: string;
+  readonly policies: ConfigOptions['policies'];
+}
+
+/** Retries are only for users who ask for them. Then they are meant, whatever the command did before it failed. */
+function policyOf(
+  args: RunArgs,
+  agent: AgentCommand | undefined,
+  onTerminal: boolean,
+  { name, policies: given }: Configured,
+): IntegrationPolicy {
+  const policies = checkPolicies(given);
+  const preset = args.policy ?? presetOf(agent);
+  const start = Object.hasOwn(policies.presets, preset) ? policies.presets[preset] : undefined;
+  if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets));
+  const base = args.policy === undefined ? policies.policyOf('run', undefined, start, name) : start;
+  const own = (limit: keyof Limits): number =>
+    (args.policy === undefined ? policies.limitOf(name, limit) : undefined) ?? Number.POSITIVE_INFINITY;
+  const limit = (option: 'timeout' | 'attempt-timeout' | 'no-output-timeout', otherwise: number): number => {
+    const value = args[option];
+    if (value === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
+    return value ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
+  };
+  const { retry, limits } = base;
+  const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
+  const idleMs = printsAtEnd ? own('idleMs') : limits.idleMs;
+  // A limit that was not asked for here may be longer than one that was: it is never reached then.
+  return resolvePolicy(
+    'run',
+    { retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter } },
+    {
+      ...base,
+      limits: {
+        idleMs: limit('no-output-timeout', idleMs),
+        // A single attempt is the whole: the limit on that is the one that was asked for.
+        attemptMs: limit('attempt-timeout', args.attempts === 1 ? own('attemptMs') : limits.attemptMs),
+        // An attempt is let take the time that it was given.
+        overallMs: limit('timeout', Math.max(limits.overallMs, args['attempt-timeout'] ?? 0)),
+      },
+    },
+  );
+}
+
+function presetOf(agent: AgentCommand | undefined): PresetName {
+  if (agent === undefined) return 'subprocess';
+  return agent.agent === 'claude' ? 'claudeCli' : 'codex';
+}

@@ -1,0 +1,325 @@
+import type { LiveGroup, LiveStatus } from '../src/control/answers.ts';
+import { formatDuration, formatLatency } from '../src/policy/duration.ts';
+import { rateWaitText } from '../src/policy/rateText.ts';
+import type { SessionStatus } from '../src/store/storeReader.ts';
+import { alertTable } from './alerts.ts';
+import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
+import { type Args, defineCommand } from './command.ts';
+import { counted } from './counted.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { instancesOf, type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
+import type { Io } from './io.ts';
+import type { AskedRuntime } from '../operator/askRuntimes.ts';
+import { commandAbout } from '../src/policy/shownCommand.ts';
+import { runtimesElsewhere } from '../operator/unlisted.ts';
+import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
+import { type Look, lookAround, type StatusView } from './lookAround.ts';
+import { isCommand } from './nextLines.ts';
+import { nextTryOf } from '../operator/nextTry.ts';
+import { othersText } from './otherRuntimes.ts';
+import { rateCell } from './report.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
+import { createStyle, type Style } from './style.ts';
+import { type Cell, renderTable } from './table.ts';
+import { ago } from './timeText.ts';
+import { wrapWords } from '../src/policy/wrapWords.ts';
+
+export const status = defineCommand({
+  name: 'status',
+  summary: 'each integration with its circuit, failures and last error',
+  usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',
+  details: [
+    'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
+    'permanent, cancelled or refused ones). CRASHED counts losses of what is behind it and restarts that failed, whatever became of its',
+    'calls. The last error is of any kind. A failed turn (!) is told until a later turn of its session goes well, or for 24 hours. A',
+    'session is told above the table once its call is tried again, waits, or shows no sign of life for 10s; `unwedge why` tells all',
+    'that wait. SUCCESS and P95 are of the calls of the last 24 hours, as `unwedge report` has them; a narrow terminal leaves columns',
+    'out, and --json has them all. Sessions are of the last 24 hours, with their FAILED TURNS, and CALLS of theirs that failed; more than',
+    'five that are idle and without a failure are one line, and --all shows them. Circuits, calls in flight and waiting calls come from the',
+    'gateways and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is',
+    'shown once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
+    'With --watch it shows the same again and again, every 2s unless INTERVAL says otherwise, until Ctrl-C (exit 130): in place on a',
+    'terminal, below each other elsewhere, with --json as one object a line.',
+  ].join('\n'),
+  options: {
+    tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' },
+    watch: { kind: 'flag', short: 'w', help: 'again and again' },
+    all: { kind: 'flag', help: 'each idle session, too' },
+  },
+  operands: ['[INTERVAL]'],
+  async run(args, io) {
+    const show = args.tree ? (await import('./statusTree.ts')).showTrees : showStatus;
+    const [interval] = args.operands;
+    if (args.watch) return (await import('./watch.ts')).watch((on) => show(args, on), interval, args.json, io);
+    if (interval !== undefined)
+      throw new UsageError(`Unexpected argument ${quoted(interval)}; an interval goes with --watch`);
+    return show(args, io);
+  },
+});
+
+async function showStatus(args: Pick<Args, 'db' | 'json'> & { readonly all: boolean }, io: Io): Promise<number> {
+  const { now, view, asked, watched } = await lookWithHint(args.db, io);
+  const matters = mattersOf(watched, now, args.db);
+  // A caller who named a database asks for that one.
+  const others = args.db === undefined ? await runtimesElsewhere(view.database) : undefined;
+  if (args.json) {
+    const runtimes = asked.map(runtimeData);
+    const deadLetters = watched.letters.length;
+    io.stdout.write(toJson({ ...view, deadLetters, attention: matters, runtimes, otherRuntimes: others }));
+  } else {
+    io.stdout.write(describe(view, asked, { now, matters, showsAll: args.all }, io));
+    if (others !== undefined && others.length > 0) io.stdout.write(`\n${othersText(others, now, io)}`);
+    io.stderr.write(
+      problemLines(
+        // Runtimes that stand still or are gone lead all that is shown.
+        asked.filter(
+          ({ runtime, frozen, elsewhere }) =>
+            frozen === undefined && elsewhere === undefined && runtime.liveness !== 'dead',
+        ),
+        now,
+      ),
+    );
+  }
+  return 0;
+}
+
+/** The look; where there is no database at the usual place, the error names those that gateways run on. */
+async function lookWithHint(db: string | undefined, io: Io): Promise<Look> {
+  try {
+    return await lookAround(db, io);
+  } catch (error) {
+    const others = db === undefined && error instanceof CommandError ? await runtimesElsewhere('') : [];
+    if (others.length > 0) io.stderr.write(othersText(others, io.now(), io));
+    throw error;
+  }
+}
+
+function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {
+  const { sessions, groups, stopping, store } = answer ?? {};
+  return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping, store };
+}
+
+interface Shown {
+  readonly now: number;
+  readonly matters: readonly Matter[];
+  readonly showsAll: boolean;
+}
+
+function describe(
+  view: StatusView,
+  asked: readonly AskedRuntime<LiveStatus>[],
+  { now, matters, showsAll }: Shown,
+  io: Io,
+): string {
+  const style = createStyle(io);
+  const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
+  const attention = attentionText(matters, {
+    width: io.columns,
+    style,
+    // The table has the other part of the screen.
+    ...(io.page !== undefined && { mostLines: Math.floor(io.page / 3) }),
+  });
+  const live = asked.filter(({ answer }) => answer !== undefined);
+  const elsewhere = asked.filter((each) => each.elsewhere !== undefined && each.runtime.liveness !== 'dead');
+  const events = counted(view.events, 'event');
+  const here = asked.filter((each) => each.elsewhere === undefined);
+  const running =
+    live.length === 0
+      ? prose(unansweredText(here, elsewhere.length > 0))
+      : live
+          .map(({ runtime, answer }) => prose(`Live: ${runtimeText(runtime, now)}${stoppingText(answer?.stopping)}`))
+          .join('');
+  const there = elsewhere.map((each) => prose(`Live: ${elsewhereText(each, now)}`)).join('');
+  const parts = [
+    ...(attention === '' ? [] : [attention]),
+    `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
+  ];
+  const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
+  if (view.integrations.length === 0 && !hasFailed) parts.push(prose(emptyText));
+  else if (view.integrations.length > 0)
+    parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
+  const rated = view.integrations.flatMap(({ integration, live: each }) => rateLine(integration, each));
+  if (rated.length > 0) parts.push(`${rated.join('\n')}\n`);
+  const abandoned = view.integrations.flatMap(({ integration, live: each }) => abandonedLine(integration, each));
+  if (abandoned.length > 0) parts.push(abandoned.map(prose).join(''));
+  const groups = live.flatMap(({ runtime, answer }) =>
+    (answer?.groups ?? []).map((each) => groupLine(each, runtime.pid)),
+  );
+  if (groups.length > 0) parts.push(groups.join(''));
+  const { open, unwatched } = view.alerts;
+  if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
+  if (view.sessions.length > 0) parts.push(sessionsText(view, live, { now, showsAll }, io));
+  const [first] = matters;
+  // Below the tables stands what is typed; words are read where they belong.
+  if (first !== undefined && isCommand(first.next)) parts.push(`${style.dim('next:')} ${first.next}\n`);
+  return parts.join('\n');
+}
+
+/** Writes all that is known without a word of a live runtime. */
+function unansweredText(asked: readonly AskedRuntime<unknown>[], isElsewhere: boolean): string {
+  const silent = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
+  const known = 'circuits are as they were last kept, calls in flight and waiting are not known.';
+  if (silent.length === 0) return `No gateway ${isElsewhere ? 'of this machine ' : ''}runs on it: ${known}`;
+  const pids = silent.map(({ runtime }) => `pid ${runtime.pid}`).join(', ');
+  return `${pids} ${silent.length === 1 ? 'runs and does' : 'run and do'} not answer; what follows is from the database: ${known}`;
+}
+
+const emptyText =
+  'No failures and no circuits are on record: gateways, proxies and `unwedge run` with this database record them.';
+
+function integrationTable(
+  integrations: readonly IntegrationView[],
+  isLive: boolean,
+  now: number,
+  io: Io,
+  style: Style,
+): string {
+  const wereCalled = integrations.some(({ successRate24h }) => successRate24h !== undefined);
+  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
+  const isNone = (...figures: readonly Figure[]): boolean =>
+    integrations.every((each) => figures.every((figure) => each[figure] === 0));
+  // Figures that are not zero stay longest: in a crash loop that survives every call, nothing else says so.
+  const onlyCrashes = isNone('failures10m', 'failures24h') && !isNone('crashes10m', 'crashes24h');
+  const ofFailures = onlyCrashes ? ([8, 9] as const) : ([2, 7] as const);
+  const ofCrashes = isNone('crashes10m', 'crashes24h')
+    ? ([8, 9] as const)
+    : onlyCrashes
+      ? ([2, 7] as const)
+      : ([4, 7.5] as const);
+  return renderTable(
+    [
+      { title: 'INTEGRATION', hasNames: true },
+      { title: 'CIRCUIT' },
+      ...(wereCalled ? [right('SUCCESS', 1), right('P95', 6)] : []),
+      ...(isLive ? [right('IN FLIGHT', 3), right('WAITING', 5)] : []),
+      // A title of 24H says nothing without the column before it.
+      ...[right('FAILED 10M', ofFailures[0]), right('24H', ofFailures[1])],
+      ...[right('CRASHED 10M', ofCrashes[0]), right('24H', ofCrashes[1])],
+      { title: 'LAST ERROR', stacks: 'first' },
+    ],
+    bySeverity(integrations)
+      .flatMap((each) => [each, ...instancesOf(each)])
+      .map((each) => [
+        each.integration,
+        circuitCell(each, now, style),
+        ...(wereCalled ? [successCell(each, style), p95Cell(each)] : []),
+        ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
+        String(each.failures10m),
+        String(each.failures24h),
+        String(each.crashes10m),
+        String(each.crashes24h),
+        lastError(each, now),
+      ]),
+    io.columns,
+  );
+}
+
+/** Shows the success rate; past success says nothing of calls that are refused now. */
+function successCell(view: IntegrationView, style: Style): Cell {
+  const { circuit, successRate24h } = view;
+  return (circuit === 'open' || circuit === 'isolated') && (successRate24h ?? 1) === 1
+    ? { text: 'refused', paint: style.red }
+    : rateCell(successRate24h, style);
+}
+
+type Figure = 'failures10m' | 'failures24h' | 'crashes10m' | 'crashes24h';
+
+function p95Cell({ p95Ms24h }: IntegrationView): string {
+  return p95Ms24h === undefined ? '' : formatLatency(p95Ms24h);
+}
+
+function rateLine(integration: string, live: IntegrationView['live']): readonly string[] {
+  const rate = live.find((each) => each.rate !== undefined)?.rate;
+  return rate === undefined ? [] : [`${sanitize(integration)} ${sanitize(rateWaitText(rate))}`];
+}
+
+/** Work that ignores its signal goes on unseen otherwise: it is in flight no more. */
+function abandonedLine(integration: string, live: IntegrationView['live']): readonly string[] {
+  const count = live.reduce((sum, { abandoned = 0 }) => sum + abandoned, 0);
+  if (count === 0) return [];
+  const [runs, is] = count === 1 ? ['runs', 'it ignores its'] : ['run', 'they ignore their'];
+  return [`${counted(count, 'abandoned attempt')} of ${sanitize(integration)} still ${runs}: ${is} signal`];
+}
+
+function groupLine({ group, integrations }: LiveGroup, pid: number): string {
+  const name = sanitize(group);
+  if (integrations.length === 0) return `${name} (pid ${pid}) has no clients at the moment.\n`;
+  const names = integrations.map(sanitize).join(', ');
+  return `${name} (pid ${pid}) is ${names}; \`${commandAbout('restart', group, '')}\` restarts all of it.\n`;
+}
+
+/** Empty where no live runtime knows the integration: that is not the same as none. */
+function sum(live: IntegrationView['live'], figure: 'inFlight' | 'waiting'): string {
+  return live.length === 0 ? '' : String(live.reduce((total, each) => total + each[figure], 0));
+}
+
+function lastError({ lastError: last }: Pick<IntegrationView, 'lastError'>, now: number): string {
+  return last === undefined
+    ? ''
+    : `${ago(last.at, now)}: ${last.kind === undefined ? '' : `${last.kind}: `}${last.error}`;
+}
+
+function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
+  const { circuit } = view;
+  const tools = openToolsOf(view).length;
+  const { inMs, isAsked } = nextTryOf(view, now);
+  if (isAsked && circuit !== 'isolated' && circuit !== 'crashed')
+    return { text: `${circuit}, paused for ${formatDuration(inMs)}`, paint: style.yellow };
+  if (circuit === 'closed' && tools > 0)
+    return { text: `closed, ${counted(tools, 'tool')} refused`, paint: style.yellow };
+  if (circuit === 'closed') return { text: circuit, paint: style.green };
+  if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
+  const text = inMs > 0 ? `open, probe in ${formatDuration(inMs)}` : 'open, probe due';
+  return { text, paint: style.red };
+}
+
+function moreText(moreSessions: number): string {
+  return moreSessions === 0
+    ? ''
+    : `… and ${counted(moreSessions, 'session')} of the last 24h that were seen before these\n`;
+}
+
+/** From so many idle sessions on they are told by their number. */
+const mostIdle = 5;
+
+/** The sessions with something to say; those that are idle, and of which nothing failed, are one line where they are many. */
+function sessionsText(
+  { sessions, moreSessions }: StatusView,
+  live: readonly AskedRuntime<LiveStatus>[],
+  { now, showsAll }: { readonly now: number; readonly showsAll: boolean },
+  io: Io,
+): string {
+  const states = new Map(live.flatMap(({ answer }) => (answer?.sessions ?? []).map((each) => [each.session, each])));
+  const isIdle = ({ session, failedTurns24h, failedCalls24h = 0 }: SessionStatus): boolean => {
+    const { state = 'idle', waiting = 0 } = states.get(session) ?? {};
+    return state.startsWith('idle') && waiting === 0 && failedTurns24h === 0 && failedCalls24h === 0;
+  };
+  const idle = sessions.filter(isIdle).length;
+  if (showsAll || idle <= mostIdle) return sessionTable(sessions, now, io) + moreText(moreSessions);
+  const others = sessions.filter((each) => !isIdle(each));
+  const which = others.length === 0 ? counted(idle, 'session') : counted(idle, 'other session');
+  const folded = wrapWords(`${which} of the last 24h: idle, and nothing of them failed; --all shows them`, io.columns);
+  const table = others.length === 0 ? '' : sessionTable(others, now, io);
+  return `${table}${folded.join('\n')}\n${moreText(moreSessions)}`;
+}
+
+function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
+  const hasFailedCalls = sessions.some(({ failedCalls24h = 0 }) => failedCalls24h > 0);
+  return renderTable(
+    [
+      { title: 'SESSION', hasIds: true },
+      { title: 'LAST EVENT', rank: 2 },
+      { title: 'FAILED TURNS 24H', align: 'right', rank: 1 },
+      ...(hasFailedCalls ? [{ title: 'CALLS', align: 'right' as const, rank: 1.5 }] : []),
+      { title: 'LAST ERROR', stacks: true },
+    ],
+    sessions.map((each) => [
+      each.session,
+      ago(each.lastSeenAt, now),
+      String(each.failedTurns24h),
+      ...(hasFailedCalls ? [String(each.failedCalls24h ?? 0)] : []),
+      lastError(each, now),
+    ]),
+    io.columns,
+  );
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { messageOf } from '../src/policy/thrown.ts';
+import { CommandError } from './errors.ts';
+import { quoted } from './sanitize.ts';
+
+/** Shortest token that is taken from a file, in characters. */
+const shortest = 16;
+
+/**
+ * The token in a file. One that is not there is made, with a new token, for its owner to read.
+ * @throws {@link CommandError} that says what is wrong with the file.
+ */
+export function tokenIn(file: string): string {
+  try {
+    const token = newToken();
+    // Fails when it is there, whoever made it in the meantime.
+    writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+    return token;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(file, messageOf(error), error);
+  }
+  try {
+    if (!statSync(file).isFile()) throw new Error('it is no file');
+    const token = readFileSync(file, 'utf8').trim();
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('a token is one word of printable ASCII');
+    if (token.length < shortest) throw new Error(`a token has at least ${shortest} characters`);
+    return token;
+  } catch (error) {
+    throw unusable(file, messageOf(error), error);
+  }
+}
+
+function unusable(file: string, why: string, cause: unknown): CommandError {
+  return new CommandError(`The token file ${quoted(file)} cannot be used: ${why}`, { cause });
+}
+
+/** 144 bits of chance. */
+export const newToken = (): string => randomBytes(18).toString('base64url');

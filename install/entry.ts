@@ -1,0 +1,55 @@
+import { commandKey } from './commandKey.ts';
+import type { Verb } from './launcher.ts';
+import type { Range } from './textEdits.ts';
+import type { Table, Text } from './tree.ts';
+
+/** A server or a hook of a configuration file that starts a program. */
+export interface Program {
+  readonly kind: 'server' | 'hook';
+  /** Name of a server; event and matcher of a hook. */
+  readonly name: string;
+  /** Keys and places that lead to its table. */
+  readonly path: readonly (string | number)[];
+  readonly table: Table;
+  /** The field of the command; that of a hook may be one for a system of its own. */
+  readonly commandKey: string;
+  readonly command: Text;
+  /** Undefined when it has none. */
+  readonly args: { readonly range: Range; readonly items: readonly Text[] } | undefined;
+  readonly verb: Verb;
+  /** True where the command is a line for a shell. */
+  readonly isShell: boolean;
+}
+
+/** Action that is, or was, taken on an entry. */
+type Action =
+  /** Put, or to be put, behind unwedge. */
+  | 'wrapped'
+  /** It was behind unwedge before. */
+  | 'already'
+  /** The path of unwedge that was written was gone. */
+  | 'repaired'
+  | 'left'
+  /** A setting that the agent needs was written, or is to be. */
+  | 'set'
+  | 'restored';
+
+/** An entry or a setting of a file, and what becomes of it. */
+export interface EntryReport {
+  readonly kind: 'server' | 'hook' | 'setting';
+  readonly name: string;
+  readonly action: Action;
+  /** Why it is left; of a setting, what it is for. */
+  readonly why?: string | undefined;
+}
+
+/** The words of a program without a shell. */
+export function wordsOf({ command, args }: Pick<Program, 'command' | 'args'>): readonly string[] {
+  return [command.value, ...(args?.items ?? []).map(({ value }) => value)];
+}
+
+/** Names an entry for people: a hook also by what its command is called on record. @param command - the original one. */
+export function entryName({ kind, name, isShell, command: own }: Program, command = own.value): string {
+  if (kind === 'server') return name;
+  return `${name}: ${isShell ? commandKey('/bin/sh', ['-c', command]) : commandKey(command, [])}`;
+}

@@ -1,0 +1,88 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type LiveSelf, readSelfAnswer } from '../src/control/answers.ts';
+import { askRuntime } from './client.ts';
+import { socketDirectories } from '../src/control/socketPath.ts';
+import { socketsOf } from '../src/control/staleSockets.ts';
+import { identifyNow } from '../src/actors/process/processIdentity.ts';
+import type { RuntimeRow } from '../src/store/runtimes.ts';
+import type { StoreReader } from '../src/store/storeReader.ts';
+import { systemClock } from '../src/runtime/systemClock.ts';
+
+/** Time in which a socket must say whose it is, in ms. */
+const answerMs = 500;
+
+/**
+ * The runtimes of a database: those that it lists, and where none of them has a socket any more, those that could not be entered, as while its
+ * disk is full. They are found by their sockets, in the directories of this user. Never rejects.
+ */
+export async function runtimesOf(
+  reader: Pick<StoreReader, 'path' | 'runtimes'>,
+  now: number,
+): Promise<readonly RuntimeRow[]> {
+  return withUnlisted(await reader.runtimes(), reader.path, now);
+}
+
+/** The same of runtimes that were read. */
+export async function withUnlisted(
+  rows: readonly RuntimeRow[],
+  path: string,
+  now: number,
+): Promise<readonly RuntimeRow[]> {
+  if (realPathOf(path) === undefined || rows.some(({ socket }) => socket !== undefined && existsSync(socket)))
+    return rows;
+  const found = await runtimesBySocket(path, now);
+  return [...rows, ...found.filter(({ id }) => !rows.some((row) => row.id === id))];
+}
+
+/**
+ * The runtimes of this user on this machine that keep their records in a database, whatever that lists itself. Takes up to 500 ms; never rejects.
+ * @param path - of the file, or where the PostgreSQL database is, as a reader names it.
+ */
+export async function runtimesBySocket(path: string, now: number): Promise<readonly RuntimeRow[]> {
+  const placeOf = (database: string): string => realPathOf(database) ?? database;
+  return (await liveSelves())
+    .filter(({ database }) => database !== undefined && placeOf(database) === placeOf(path))
+    .map(({ id, pid, name, startedAt, socket }) => {
+      const processStart = identifyNow(pid)?.start ?? '';
+      return { id, pid, processStart, startedAt, renewedAt: now, name, socket };
+    });
+}
+
+/** A runtime of this user on this machine that keeps records, and where it does. */
+export type OtherRuntime = Pick<LiveSelf, 'pid' | 'name' | 'startedAt'> & { readonly database: string };
+
+/** The runtimes that run on other databases than this one, by their sockets, the oldest first. Takes up to 500 ms; never rejects. */
+export async function runtimesElsewhere(path: string): Promise<readonly OtherRuntime[]> {
+  const file = realPathOf(path) ?? path;
+  return (await liveSelves())
+    .flatMap(({ pid, name, startedAt, database }) =>
+      database === undefined || database === ':memory:' || (realPathOf(database) ?? database) === file
+        ? []
+        : [{ pid, name, startedAt, database }],
+    )
+    .toSorted((one, other) => one.startedAt - other.startedAt);
+}
+
+/** Gives what the runtimes of this user say of themselves, those that answer. Never rejects. */
+async function liveSelves(): Promise<readonly (LiveSelf & { readonly socket: string })[]> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return [];
+  const sockets = [...new Set(socketDirectories({ env: process.env, tmp: tmpdir() }, uid))].flatMap(socketsOf);
+  const said = await Promise.all(
+    sockets.map(async (socket) => {
+      const answer = await askRuntime(socket, 'self', {}, { clock: systemClock, timeoutMs: answerMs });
+      const self = answer.ok ? readSelfAnswer(answer.value) : undefined;
+      return self === undefined ? [] : [{ ...self, socket }];
+    }),
+  );
+  return said.flat();
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../src/policy/clock.ts';
+import type { DrainOrder } from '../../src/calls/draining.ts';
+import { inboundTrace } from '../wire/inboundTrace.ts';
+import type { Failure } from '../../src/policy/failure.ts';
+import type { Part, Runtime } from '../../src/runtime/runtime.ts';
+import { clientOf } from './clients.ts';
+import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
+import { type Asked, Exchange } from './exchange.ts';
+import { credentialOf } from './passedHeaders.ts';
+import { repeatKeys, Repeats } from './repeats.ts';
+import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
+import { modelOf, routeOf } from './route.ts';
+import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
+import { Upstream } from './upstream.ts';
+
+/**
+ * A reverse proxy in front of the HTTP API of a model. Requests that fail before the first of their answer are sent again, within a time in
+ * which no client gives up; an answer that breaks later is ended in the way its client can go on from.
+ */
+export class ApiProxy {
+  readonly name: string;
+  readonly #settings: ApiProxySettings;
+  readonly #runtime: Runtime;
+  readonly #upstreams: readonly Upstream[];
+  readonly #repeats: Repeats;
+  readonly #bodies: KeptBodies;
+  /** Requests that are under way. */
+  readonly #open = new Map<ServerResponse, Exchange | undefined>();
+  #drain: DrainOrder | undefined = undefined;
+  #isStopping = false;
+
+  /** @throws TypeError or RangeError that names the option and its value. */
+  constructor(runtime: Runtime, options: ApiProxyOptions) {
+    const settings = checkApiProxy(options);
+    const { upstream, fallback, fallbackKey, headersMs, contentMs, wholeMs } = settings;
+    // A request whose model thinks for longer is waited for by nobody else.
+    const probeMs = Math.max(headersMs + contentMs, wholeMs);
+    this.#settings = settings;
+    this.#runtime = runtime;
+    this.name = settings.name ?? new URL(upstream).host;
+    this.#upstreams = [
+      new Upstream(runtime, this.name, upstream, undefined, probeMs),
+      ...(fallback === undefined
+        ? []
+        : [new Upstream(runtime, `${this.name}:fallback`, fallback, fallbackKey, probeMs)]),
+    ];
+    this.#repeats = new Repeats(runtime.clock);
+    this.#bodies = new KeptBodies(settings.maxKeptBytes, settings.maxKeptInAllBytes);
+    runtime.join(this.#part());
+  }
+
+  /** Answers a request. Never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A client that leaves is an error to what is written to it, and none to us.
+    response.on('error', () => undefined);
+    this.#open.set(response, undefined);
+    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    void closed.then(() => this.#closed(response));
+    try {
+      const body = await this.#bodies.read(request);
+      try {
+        await this.#traced(request, response, () => this.#pass(request, response, body, closed));
+      } finally {
+        this.#bodies.release(body);
+      }
+    } catch {
+      // The client left in the middle of its request, or it is none that Node can pass on.
+      response.destroy();
+    }
+  }
+
+  /** Has a request followed from here to the end of its answer, where the host asks for telemetry. */
+  async #traced(
+    { method = 'GET', url = '/', headers }: IncomingMessage,
+    response: ServerResponse,
+    pass: () => Promise<Failure | undefined>,
+  ): Promise<void> {
+    const { tracer } = this.#runtime.tracing;
+    const { path: route } = routeOf(method, url);
+    const from = inboundTrace((name) => headers[name]);
+    const trace = tracer?.requestBegins({ protocol: 'http', integration: this.name, method, route, from });
+    if (trace === undefined) await pass();
+    else {
+      const failure = await trace.run(pass);
+      const status = response.headersSent ? response.statusCode : undefined;
+      trace.ended(failure === undefined ? { ok: true, value: { status } } : { ok: false, failure });
+    }
+  }
+
+  /** @returns what broke an answer that had begun. */
+  async #pass(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: RequestBody,
+    closed: Promise<void>,
+  ): Promise<Failure | undefined> {
+    const { method = 'GET', url = '/', headers } = request;
+    const route = routeOf(method, url);
+    const credential = credentialOf(headers);
+    const whole = body.kind === 'whole' ? body.bytes : undefined;
+    const keys = route.dialect === undefined ? [] : repeatKeys(url, headers, credential, whole);
+    const releaseBody = (): void => this.#bodies.release(body);
+    const asked: Asked = {
+      ...askedModel(body),
+      ...(route.dialect === 'gemini' && { streams: true, model: modelOf(url) }),
+      request,
+      response,
+      body,
+      route,
+      client: clientOf(headers),
+      arrivedAt: this.#runtime.clock.now(),
+      releaseBody,
+    };
+    const delayMs = Math.min(this.#repeats.delayOf(keys), this.#settings.budgetMs / 2);
+    if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
+    let before: Failure | undefined;
+    for (const [index, upstream] of this.#upstreams.entries()) {
+      if (response.destroyed) return undefined;
+      const isLast = index === this.#upstreams.length - 1;
+      const bucket = upstream.bucketOf(credential, asked.model);
+      if (this.#isStopping) {
+        refuse(asked, undefined, bucket, stopping(this.name));
+        return undefined;
+      }
+      const exchange = new Exchange(asked, upstream, bucket, this.#settings, this.#runtime.clock, isLast);
+      this.#open.set(response, exchange);
+      const outcome = await exchange.run();
+      if (outcome.ok) {
+        this.#repeats.ended(keys);
+        if (before !== undefined) this.#tellFallback(exchange, before);
+        return undefined;
+      }
+      if (exchange.isCommitted) {
+        if (outcome.failure.reason !== 'reader_left') this.#repeats.broke(keys);
+        if (!exchange.isDone) breakOff(asked, exchange, outcome.failure);
+        return outcome.failure;
+      }
+      if (isLast || !mayFallBack(outcome.failure, asked)) {
+        refuse(asked, exchange, bucket, outcome.failure);
+        return undefined;
+      }
+      before = outcome.failure;
+    }
+    return undefined;
+  }
+
+  #closed(response: ServerResponse): void {
+    this.#open.get(response)?.clientLeft();
+    this.#open.delete(response);
+    this.#drain?.ended();
+  }
+
+  #tellFallback(exchange: Exchange, { kind }: Failure): void {
+    const { integration, callName: call } = exchange;
+    this.#runtime.bus.tell({
+      type: 'call.fell_back',
+      integration,
+      call,
+      kind,
+      label: exchange.route.label,
+      session: undefined,
+    });
+  }
+
+  #part(): Part {
+    const open = this.#open;
+    return {
+      get busy() {
+        return open.size > 0;
+      },
+      drain: (order) => {
+        this.#isStopping = true;
+        this.#drain = order;
+      },
+      beforeSessions: () => {
+        this.#isStopping = true;
+      },
+      afterCalls: () => {
+        for (const upstream of this.#upstreams) upstream.close();
+      },
+    };
+  }
+}
+
+/** Resolves after so many ms, or when the client has left. */
+function waitFor(clock: Clock, ms: number, closed: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms);
+    void closed.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,271 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Call } from '../../src/calls/call.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
+import { streamCancelled } from '../../src/calls/startStream.ts';
+import { classify } from '../../src/policy/classify.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../../src/policy/failure.ts';
+import { mayRepeat } from '../../src/policy/repetition.ts';
+import type { StreamReader } from '../../src/calls/callSettings.ts';
+import type { StreamedAttempt } from '../../src/streams/chunkRelay.ts';
+import type { ClientKind } from './clients.ts';
+import type { ContentLimits } from './contentWatch.ts';
+import { ExchangeSettings } from './exchangeSettings.ts';
+import type { FailedAnswer } from './failedAnswer.ts';
+import type { ForwardedRequest } from './forwardedRequest.ts';
+import { type ForwardedAnswer, Forwarding } from './forwarding.ts';
+import { gone, type Passage } from './passage.ts';
+import type { AskedModel, RequestBody } from './requestBody.ts';
+import type { Route } from './route.ts';
+import type { ApiProxySettings } from './settings.ts';
+import type { Bucket, Upstream } from './upstream.ts';
+
+/** A request that is there with its body. */
+export interface Asked extends AskedModel {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly route: Route;
+  readonly client: ClientKind;
+  readonly arrivedAt: number;
+  /** The body will not be sent again. */
+  readonly releaseBody: () => void;
+}
+
+/**
+ * Request on its way through one upstream: a call of its bucket, whose answer is a stream. The call path decides on attempts, waits and limits; the exchange
+ * says when there may be another, and what of an answer has reached the client.
+ */
+export class Exchange implements StreamReader<unknown>, ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  readonly client: ClientKind;
+  readonly choices: number;
+  readonly model: string | undefined;
+  readonly upstream: Upstream;
+  readonly limits: ApiProxySettings;
+  readonly clock: Clock;
+  readonly settings: ExchangeSettings;
+  readonly maxPauseMs: number;
+  readonly body: RequestBody;
+  /** True once something of the answer has been given to the client: then there is no other attempt. */
+  isCommitted = false;
+  /** True once all of the answer has been given to it. */
+  isDone = false;
+  /** The way through the circuit of the upstream that the attempt under way has. */
+  passage: Passage | undefined = undefined;
+  /** The last answer that said no. */
+  lastAnswer: FailedAnswer | undefined = undefined;
+  readonly #bucket: Bucket;
+  readonly #arrivedAt: number;
+  /** Until when there may be another attempt, in ms since the request arrived. */
+  readonly #budgetMs: number;
+  readonly #isLast: boolean;
+  readonly #streams: boolean;
+  readonly #releaseBody: () => void;
+  #call: Call<unknown, unknown> | undefined = undefined;
+  #forwarding: Forwarding | undefined = undefined;
+  #lastFacts: FailureFacts | undefined = undefined;
+  #timeouts = 0;
+
+  /** @param isLast - whether no other upstream can be asked: then it is held back while the circuit is open. */
+  constructor(
+    asked: Asked,
+    upstream: Upstream,
+    bucket: Bucket,
+    limits: ApiProxySettings,
+    clock: Clock,
+    isLast: boolean,
+  ) {
+    const { request, response, body, route, client, model, streams, choices, arrivedAt } = asked;
+    this.request = request;
+    this.response = response;
+    this.body = body;
+    this.route = route;
+    this.client = client;
+    this.choices = choices;
+    this.model = model;
+    this.upstream = upstream;
+    this.limits = limits;
+    this.clock = clock;
+    this.maxPauseMs = bucket.path.policy.maxPauseMs;
+    this.#bucket = bucket;
+    this.#arrivedAt = arrivedAt;
+    this.#isLast = isLast;
+    // The one that is asked next needs time as well.
+    this.#budgetMs = isLast ? limits.budgetMs : limits.budgetMs / 2;
+    this.#streams = streams;
+    this.#releaseBody = asked.releaseBody;
+    const { effect, label } = route;
+    const leftMs = Math.max(1, this.#budgetMs - this.#elapsedMs);
+    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, { streams, effect, label, leftMs });
+  }
+
+  /** Resolves with how it ended; whatever was to be given to the client by the upstream has been. Never rejects. */
+  run(): Promise<Outcome<unknown>> {
+    return new Promise((resolve) => {
+      this.#call = this.#bucket.path.start(this, this.settings, resolve);
+    });
+  }
+
+  /** Names its call in records. */
+  get callName(): string {
+    return `${this.#bucket.path.name}-${this.#call?.number ?? 0}`;
+  }
+
+  get integration(): string {
+    return this.#bucket.path.name;
+  }
+
+  /** The client has gone: nobody wants the answer, unless it has all of it. */
+  clientLeft(): void {
+    const call = this.#call;
+    if (call === undefined || call.settled || this.isDone) return;
+    this.#bucket.path.end(call, streamCancelled('the client went away', true, call.attempt !== undefined));
+  }
+
+  /** True where an event of ours may follow the part of a stream that the client got. */
+  get isBetweenEvents(): boolean {
+    return this.#forwarding?.isBetweenEvents ?? false;
+  }
+
+  /** Tells whether the call of a tool has reached the client whole. */
+  get hasCall(): boolean {
+    return this.#forwarding?.hasCall ?? false;
+  }
+
+  /** Indices of calls whose arguments the client has nothing of. */
+  get bareCalls(): readonly unknown[] {
+    return this.#forwarding?.bareCalls ?? [];
+  }
+
+  /** True once all of a stream has reached the client: the fate of its body says nothing of the answer. */
+  get isOver(): boolean {
+    return this.#forwarding?.isOver ?? false;
+  }
+
+  /** Rest that the client is still to read of a stream that is over. */
+  get last(): string {
+    return this.#forwarding?.lastOf(true) ?? '';
+  }
+
+  // Members that the call path asks for.
+
+  inputOf(input: unknown): unknown {
+    return input;
+  }
+
+  get continuation(): 'any' | 'none' {
+    if (this.isCommitted || this.body.kind === 'passing') return 'none';
+    // An answer that is no stream takes as long as the model thinks: a second one is all there is time for.
+    if (!this.#streams && this.#timeouts > 0) return 'none';
+    return this.#mayWait(this.#lastFacts?.retryAfterMs ?? 0) ? 'any' : 'none';
+  }
+
+  async read(context: unknown, attempt: StreamedAttempt): Promise<ForwardedAnswer> {
+    const { touch, rateLimit, traceContext } = context as AttemptContext;
+    const passage = this.upstream.passage();
+    this.passage = passage;
+    this.#lastFacts = undefined;
+    this.settings.stage = 'held';
+    try {
+      await passage.enter((waitMs) => this.#isLast && this.#mayWait(waitMs));
+      // It was given up in the meantime.
+      if (this.passage !== passage || this.#call?.settled === true) throw new AttemptError(gone);
+    } catch (error) {
+      this.#note(error instanceof AttemptError ? error.facts : undefined);
+      if (this.passage !== passage) passage.ended(gone);
+      throw error;
+    }
+    this.settings.stage = 'headers';
+    touch();
+    const forwarding = new Forwarding(this, attempt, { touch, rateLimit, traceContext });
+    this.#forwarding = forwarding;
+    try {
+      forwarding.send();
+    } catch (error) {
+      forwarding.giveUp(this.judgedError(error));
+    }
+    try {
+      return await forwarding.ended;
+    } catch (error) {
+      this.#note(error instanceof AttemptError ? error.facts : undefined);
+      throw error;
+    }
+  }
+
+  /** The attempt under way is given up: its limit has passed, or nobody wants its answer. */
+  givenUp(facts: FailureFacts): void {
+    if (facts.kind === 'timeout') this.#timeouts++;
+    this.#note(facts);
+    const { passage } = this;
+    this.passage = undefined;
+    this.#forwarding?.giveUp(facts);
+    passage?.ended(facts);
+  }
+
+  // Members that an attempt asks for.
+
+  get bytesMs(): number {
+    return this.limits.bytesMs;
+  }
+
+  get contentLimits(): ContentLimits {
+    return this.limits;
+  }
+
+  /** True once it is time to show the client a sign of life, though there is no content yet. */
+  get hasWaitedLong(): boolean {
+    return this.#elapsedMs >= this.limits.budgetMs;
+  }
+
+  /** Judges an answer for the bucket: faults of the upstream are counted there. */
+  judged(facts: FailureFacts): FailureFacts {
+    const isCounted = failureKinds[facts.kind].breaker === 'failure' && facts.kind !== 'quota';
+    const breaker = isCounted ? ('ignored' as const) : undefined;
+    return { ...facts, breaker };
+  }
+
+  /** Gives the meaning of a broken connection; of its words none is told. */
+  judgedError(error: unknown): FailureFacts {
+    const facts = classify(error, { wallNow: this.clock.wallNow(), maxPauseMs: this.maxPauseMs });
+    const { upstream } = this;
+    const code = typeof facts.code === 'string' ? facts.code : undefined;
+    const what = code === undefined ? '' : ` (${code})`;
+    const isUnreached = facts.outcome === 'not_started';
+    if (isUnreached) upstream.unreachable(code ?? facts.kind);
+    const message = isUnreached
+      ? `${upstream.host} cannot be reached${what}`
+      : `The connection to ${upstream.host} broke${what}`;
+    return { ...this.judged(facts), message, cause: undefined };
+  }
+
+  /** Tells whether another attempt may follow a failure of this kind. */
+  mayFollow(facts: FailureFacts): boolean {
+    if (this.continuation === 'none' || !failureKinds[facts.kind].retried || facts.shouldRetry === false) return false;
+    return mayRepeat(facts, this.route.effect, 'lost');
+  }
+
+  /** The first of the answer goes to the client. */
+  commit(answer: IncomingMessage, headers: readonly string[]): void {
+    this.response.writeHead(answer.statusCode ?? 200, answer.statusMessage, [...headers]);
+    this.isCommitted = true;
+    this.#releaseBody();
+    this.passage?.answered();
+  }
+
+  /** Tells whether there is time for an attempt after a wait. */
+  #mayWait(waitMs: number): boolean {
+    return this.#elapsedMs + waitMs < this.#budgetMs;
+  }
+
+  get #elapsedMs(): number {
+    return this.clock.now() - this.#arrivedAt;
+  }
+
+  #note(facts: FailureFacts | undefined): void {
+    this.#lastFacts = facts;
+    this.settings.stage = 'waiting';
+  }
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../src/policy/clock.ts';
+import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { ClientKind } from './clients.ts';
+import type { ContentLimits } from './contentWatch.ts';
+import type { ExchangeSettings } from './exchangeSettings.ts';
+import type { FailedAnswer } from './failedAnswer.ts';
+import type { Passage } from './passage.ts';
+import type { RequestBody } from './requestBody.ts';
+import type { Route } from './route.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Request as an attempt made for it sees it. */
+export interface ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly route: Route;
+  readonly client: ClientKind;
+  /** Answers in one stream. */
+  readonly choices: number;
+  readonly upstream: Pick<Upstream, 'host' | 'key' | 'request' | 'reached'>;
+  readonly clock: Clock;
+  readonly settings: Pick<ExchangeSettings, 'stage'>;
+  readonly bytesMs: number;
+  readonly contentLimits: ContentLimits;
+  readonly maxPauseMs: number;
+  /** The way through the circuit of the upstream that the attempt has. */
+  readonly passage: Pick<Passage, 'ended'> | undefined;
+  /** True once something of an answer has been given to the client. */
+  readonly isCommitted: boolean;
+  /** True once it is time to show the client a sign of life, though there is no content yet. */
+  readonly hasWaitedLong: boolean;
+  /** True once all of the answer has been given to the client. */
+  isDone: boolean;
+  /** The last answer that said no. */
+  lastAnswer: FailedAnswer | undefined;
+  /** Judges a failure for the bucket. */
+  judged(facts: FailureFacts): FailureFacts;
+  /** The same for a connection that broke. */
+  judgedError(error: unknown): FailureFacts;
+  /** Tells whether another attempt may follow a failure. */
+  mayFollow(facts: FailureFacts): boolean;
+  /** The first of the answer goes to the client. */
+  commit(answer: IncomingMessage, headers: readonly string[]): void;
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../../src/policy/clock.ts';
+import { inTime } from '../../src/policy/inTime.ts';
+import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { errorAnswer, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import type { HubMember } from './hubMember.ts';
+import { mergedDiscovery, mergedInfo, signature } from './mergedInfo.ts';
+
+/** Time that servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
+const eraMs = 3000;
+/**
+ * Longest that the handshake of the client waits for those whose process lives and has not answered, in ms. Clients take the tools that they hear of first;
+ * the shortest limit of one is the 5 s of Claude Code, in which our own start and the lists have to fit.
+ */
+const handshakeMs = 4000;
+/** Time that servers may take to hear what to log, in ms: nothing of the client hangs by it. */
+const levelMs = 1000;
+
+/** Greeting of the client of a hub and its servers, in either era. */
+export class HubGreeting {
+  readonly #clock: Clock;
+  readonly #members: readonly HubMember[];
+  readonly #version: string;
+  readonly #say: (line: string) => void;
+  /** Abilities that the client was told its servers have. */
+  #told: McpParams | undefined = undefined;
+  #isModern = false;
+  #isDone = false;
+  /** Level of the log that the client wants, as it said so last. */
+  #level: McpParams | undefined = undefined;
+
+  /** @param version - ours, for the client. @param say - one line for people. */
+  constructor(clock: Clock, members: readonly HubMember[], version: string, say: (line: string) => void) {
+    this.#clock = clock;
+    this.#members = members;
+    this.#version = version;
+    this.#say = say;
+  }
+
+  /** True once the client was told what the hub is. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** True where the client speaks without a handshake. */
+  get isModern(): boolean {
+    return this.#isModern;
+  }
+
+  async initialize({ id, params }: McpRequest): Promise<string> {
+    this.#level = undefined;
+    await this.#inTime((member) => member.settles(params), handshakeMs);
+    this.#isDone = true;
+    this.#isModern = false;
+    const merged = mergedInfo(this.#members, params['protocolVersion'], this.#version);
+    this.#told = fieldsOf(merged['capabilities']);
+    return resultAnswer(id, merged);
+  }
+
+  async discover({ id, params }: McpRequest): Promise<string> {
+    const merged = mergedDiscovery(this.#members, await this.#askForEra(params), this.#version);
+    if (merged === undefined) return errorAnswer(id, rpcErrors.methodNotFound, 'Method not found: server/discover');
+    this.#isDone = true;
+    this.#isModern = true;
+    return resultAnswer(id, merged);
+  }
+
+  /** Identity of ours, as each result of the stateless era says it. */
+  get signature(): McpParams {
+    return signature(this.#version);
+  }
+
+  /** A server comes up after the handshake. What only it has the client does not ask for before it connects again. */
+  compare(member: HubMember): void {
+    const told = this.#told;
+    if (told === undefined) return;
+    const untold = ['prompts', 'resources', 'completions'].filter(
+      (name) => told[name] === undefined && fieldsOf(member.info?.['capabilities'])[name] !== undefined,
+    );
+    if (untold.length === 0) return;
+    this.#told = { ...told, ...Object.fromEntries(untold.map((name) => [name, {}])) };
+    this.#say(
+      `${member.name} came up late, with ${untold.join(' and ')}: the client asks for them once it has connected again`,
+    );
+  }
+
+  /** Introduces a client that knows the server from before, and so asks for nothing but what it wants. */
+  async introduce(params: McpParams): Promise<void> {
+    this.#isModern = true;
+    await this.#askForEra(params);
+    this.#isDone = true;
+  }
+
+  async setLevel({ id, params }: McpRequest): Promise<string> {
+    this.#level = params;
+    await this.#inTime((member) => this.tellLevel(member), levelMs);
+    return resultAnswer(id, {});
+  }
+
+  /** Tells a server what to log, whenever it comes up: the client says so once. */
+  async tellLevel(member: HubMember): Promise<void> {
+    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return;
+    await member.ask('logging/setLevel', this.#level);
+  }
+
+  /** Greets the servers without a handshake. @returns what those answered that did in time. */
+  async #askForEra(params: McpParams): Promise<readonly McpAnswer[]> {
+    const found: McpAnswer[] = [];
+    await this.#inTime(async (member) => {
+      found.push((await member.greet('server/discover', metaOf(params))).answer);
+    }, eraMs);
+    return [...found];
+  }
+
+  /** Does something with all servers at once, and waits for it, but not longer than so. */
+  async #inTime(each: (member: HubMember) => Promise<void>, limitMs: number): Promise<void> {
+    await inTime(Promise.all(this.#members.map(each)), { clock: this.#clock, limitMs });
+  }
+}
+
+/** Picks what a request of ours has of one of the client's in the stateless era. */
+export function metaOf(params: McpParams): McpParams {
+  const { progressToken: _, ...meta } = fieldsOf(params['_meta']);
+  return { _meta: meta };
+}

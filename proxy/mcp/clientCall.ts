@@ -1,0 +1,148 @@
+import type { KeyPlace } from '../../src/calls/boundRule.ts';
+import type { Call } from '../../src/calls/call.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
+import type { Trace } from '../../src/calls/tracing.ts';
+import type { Effect } from '../../src/policy/effects.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { effectOfMethod, isModern } from '../../src/protocol/mcp/methods.ts';
+import { ProgressMark } from '../../src/protocol/mcp/progressMark.ts';
+import { withParamText } from '../../src/protocol/mcp/rewrite.ts';
+import { notificationLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
+import type { Line } from './outlet.ts';
+import type { Asker, Question, Wire } from './wire.ts';
+
+/** A request of the client, from its line to its one answer. */
+export class ClientCall implements Asker {
+  readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
+  /** The tool it calls; undefined when it calls none. */
+  readonly tool: string | undefined;
+  /** The prompt it asks for. */
+  readonly prompt: string | undefined;
+  /** Name in records. */
+  readonly label: string;
+  readonly modern: boolean;
+  readonly asTask: boolean;
+  /** It came in a batch, which is to stay as it is. */
+  readonly inBatch: boolean;
+  readonly startedAt: number;
+  readonly effect: Effect | undefined;
+  /** Kept for as long as it may have to be written. */
+  line: Uint8Array | undefined;
+  row: Call<ClientCall, McpAnswer> | undefined = undefined;
+  /** Follows it, where the host asks for telemetry. */
+  trace: Trace | undefined = undefined;
+  question: Question | undefined = undefined;
+  /** Wire that it was written to last. */
+  wire: Wire | undefined = undefined;
+  /** The client was given its answer. */
+  delivered = false;
+  /** That of the server, once the client has it. */
+  answer: McpAnswer | undefined = undefined;
+  /** The client waits for it no longer. */
+  cancelled = false;
+  /** Ends the work of the attempt. */
+  settle: ((answer: McpAnswer) => void) | undefined = undefined;
+  reject: ((error: Error) => void) | undefined = undefined;
+  context: AttemptContext | undefined = undefined;
+  /** Its attempt was given up, and its answer would settle what became of it. */
+  wantsLate = false;
+  readonly #mark = new ProgressMark();
+  #progress = Number.NEGATIVE_INFINITY;
+  readonly #deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
+
+  constructor(
+    { id, key, method, params }: McpRequest,
+    line: Uint8Array,
+    startedAt: number,
+    effectOfTool: (tool: string) => Effect | undefined,
+    deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void,
+    inBatch: boolean,
+  ) {
+    this.request = { id, key, method, params };
+    const name = method === 'tools/call' ? params['name'] : undefined;
+    this.tool = typeof name === 'string' ? name : undefined;
+    this.prompt = method === 'prompts/get' && typeof params['name'] === 'string' ? params['name'] : undefined;
+    this.label = this.tool === undefined ? method : `${method} ${this.tool}`;
+    this.modern = isModern(params);
+    this.asTask = params['task'] !== undefined;
+    this.startedAt = startedAt;
+    this.effect = this.tool === undefined ? effectOfMethod(method) : effectOfTool(this.tool);
+    this.line = line;
+    this.#deliver = deliver;
+    this.inBatch = inBatch;
+  }
+
+  /** At once, so that what the server says next does not overtake it; the call path hears of it in the same turn. */
+  answered(line: Line, answer: McpAnswer): void {
+    this.question = undefined;
+    if (answer.flaw !== undefined) {
+      const message = `The answer is malformed: ${answer.flaw}`;
+      this.reject?.(new AttemptError({ kind: 'protocol', message, outcome: 'unknown' }));
+      return;
+    }
+    if (!this.delivered) {
+      this.delivered = true;
+      this.answer = answer;
+      this.#deliver(this, line, answer);
+    }
+    this.settle?.(answer);
+  }
+
+  /** Its attempt is over; when the server itself is gone the call path has heard of it by then. */
+  lost(facts: FailureFacts): void {
+    this.question = undefined;
+    this.reject?.(new AttemptError(facts));
+  }
+
+  /** Its answer came after its attempt was given up. @returns whether that settles what became of it. */
+  answeredLate(answer: McpAnswer): boolean {
+    if (!this.wantsLate || answer.flaw !== undefined) return false;
+    this.wantsLate = false;
+    const facts = failureIn(answer);
+    if (facts === undefined) this.settle?.(answer);
+    else this.reject?.(new AttemptError(facts));
+    return true;
+  }
+
+  /** Nobody wants its late answer any more. */
+  letGo(): void {
+    if (!this.wantsLate) return;
+    this.wantsLate = false;
+    this.reject?.(givenUp);
+  }
+
+  /** Carries a key from now on, unless the client has given one itself. */
+  takeKey({ in: where, name }: KeyPlace, key: string): void {
+    if (this.line === undefined) return;
+    const path = where === 'meta' ? ['_meta', name] : ['arguments', ...name.split('.')];
+    const text = Buffer.from(this.line.buffer, this.line.byteOffset, this.line.byteLength).toString('utf8');
+    this.line = Buffer.from(withParamText(text, path, key));
+  }
+
+  /** A progress of ours, above all that the client was told, where it wants to hear of any. Far below what the server will say of its own. */
+  progressLine(message: string): string | undefined {
+    const { progressToken } = fieldsOf(this.request.params['_meta']);
+    if (progressToken === undefined) return undefined;
+    const last = Math.max(0, this.#progress);
+    this.#progress = last + Math.max(1e-6, last * 1e-9);
+    return notificationLine('notifications/progress', { progressToken, progress: this.#progress, message });
+  }
+
+  logged(): void {
+    this.context?.touch();
+  }
+
+  progressed(params: McpParams): boolean {
+    if (this.#mark.moves(params)) this.context?.touch();
+    const { progress } = params;
+    // A second server begins to count anew; what the client sees must not go back.
+    const isNews = typeof progress !== 'number' || progress > this.#progress;
+    if (typeof progress === 'number' && isNews) this.#progress = progress;
+    return isNews;
+  }
+}
+
+/** Work that ends because it was told to is no failure of its own. */
+export const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });

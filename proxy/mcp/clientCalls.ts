@@ -1,0 +1,303 @@
+import type { AttemptContext } from '../../src/calls/operation.ts';
+import type { CallPath } from '../../src/calls/callPath.ts';
+import { inboundTrace } from '../wire/inboundTrace.ts';
+import type { Trace } from '../../src/calls/tracing.ts';
+import { mayRepeat } from '../../src/policy/repetition.ts';
+import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
+import { TurnoverMap } from './turnoverMap.ts';
+import { fieldsOf, type McpAnswer, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { progressKey } from '../../src/protocol/mcp/methods.ts';
+import { ClientCall, givenUp } from './clientCall.ts';
+import { ClientSettings } from './clientSettings.ts';
+import type { CallUnderWay } from '../../src/runtime/lastingCalls.ts';
+import type { Line } from './outlet.ts';
+import { OwnListing } from './ownListing.ts';
+import { ProxyRules } from './proxyRules.ts';
+import type { ProxyScope } from './proxyScope.ts';
+import { ReconcileBeat } from './reconcileBeat.ts';
+import type { Question } from './wire.ts';
+
+/** Actions of the proxy about its calls. */
+export interface ClientCallsHost {
+  /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
+  shookHands(): void;
+  /** Gives the client the answer of the server. */
+  deliver(call: ClientCall, line: Line, answer: McpAnswer): void;
+  /** Gives the client an answer that its server gave to another call, or that was found out. @param how - it is known, in words. */
+  found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
+  /** Gives the client an answer of ours. */
+  refuse(call: ClientCall, failure: Failure, elapsedMs: number): void;
+  /** Called when what is kept of lines changed, in bytes. */
+  retained(bytes: number): void;
+  readonly path: CallPath<ClientCall, McpAnswer>;
+}
+
+/** The requests of the client, each a call of the integration, by the ids the client gave them. */
+export class ClientCalls {
+  readonly #scope: ProxyScope;
+  readonly #host: ClientCallsHost;
+  /** By the key of the id; a client that uses one twice has several. */
+  readonly #inFlight = new TurnoverMap<string, ClientCall[]>();
+  readonly #rules: ProxyRules;
+  readonly #settings: ClientSettings;
+  readonly #beat: ReconcileBeat;
+  readonly #listing: OwnListing;
+  #retained = 0;
+  #initializing = 0;
+  #size = 0;
+  readonly #idle: (() => void)[] = [];
+  readonly #leaveLasting: () => void;
+  /** Handshakes in the call path. */
+  readonly #handshakes = new WeakSet<object>();
+  /** Given up for their silence, while nobody knows whether the server lives. */
+  #silent: ClientCall[] = [];
+  #refusal: FailureFacts | undefined = undefined;
+
+  constructor(scope: ProxyScope, host: ClientCallsHost) {
+    this.#scope = scope;
+    this.#host = host;
+    const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
+    this.#listing = new OwnListing(scope);
+    this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
+    this.#beat = new ReconcileBeat(scope, () => this.all());
+    this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
+    this.#settings = new ClientSettings(scope, this.#rules, tellGivenUp, (call) => ({
+      opened: () => {
+        this.#beat.waits(call);
+        return undefined;
+      },
+      settled: () => call.letGo(),
+    }));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** True while a handshake of the client is under way. */
+  get isInitializing(): boolean {
+    return this.#initializing > 0;
+  }
+
+  /** Tells whether a call of the call path is a handshake of the client. */
+  isHandshake(row: object): boolean {
+    return this.#handshakes.has(row);
+  }
+
+  *all(): Iterable<ClientCall> {
+    for (const calls of this.#inFlight.values()) yield* calls;
+  }
+
+  /** Has a request answered, once. */
+  start(request: McpRequest, line: Uint8Array, inBatch = false): void {
+    const { clock } = this.#scope;
+    const call = new ClientCall(
+      request,
+      line,
+      clock.now(),
+      (tool) => this.#rules.effectOf(tool),
+      (answered, answerLine, answer) => this.#host.deliver(answered, answerLine, answer),
+      inBatch,
+    );
+    const others = this.#inFlight.get(request.key);
+    if (others === undefined) this.#inFlight.set(request.key, [call]);
+    else others.push(call);
+    this.#size++;
+    if (request.method === 'initialize') this.#initializing++;
+    this.#retain(line.length);
+    const begin = () => this.#host.path.start(call, this.#settings.of(call), (outcome) => this.#settled(call, outcome));
+    const trace = this.#traceOf(call);
+    call.trace = trace;
+    call.row = trace === undefined ? begin() : trace.run(begin);
+    this.#scope.runtime.lasting.began();
+    // It equals one whose answer was lost.
+    if (call.row.waiting === 'reconciling') this.#beat.waits(call);
+  }
+
+  /**
+   * The client waits for an answer no longer.
+   * @returns what the server is to be told about; undefined when it was not asked, or has answered.
+   */
+  cancel(key: string, reason: unknown): Question | undefined {
+    const call = this.#inFlight.get(key)?.at(-1);
+    if (call === undefined) return undefined;
+    call.cancelled = true;
+    const { question, wire, row } = call;
+    if (question !== undefined) wire?.giveUp(question, undefined);
+    const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, 200)}` : '';
+    const facts: FailureFacts = { kind: 'cancelled', message: `Cancelled by the client${why}`, outcome: 'cancelled' };
+    if (row !== undefined) this.#host.path.end(row, facts);
+    return question;
+  }
+
+  /** Ends calls that wait for a server that cannot be started. */
+  endWaiting(facts: FailureFacts): void {
+    for (const { row } of [...this.all()]) {
+      if (row?.waiting === 'restart') this.#host.path.end(row, facts);
+    }
+  }
+
+  /** The next call that would go to the server is answered with this in its place. */
+  refuseNext(facts: FailureFacts): void {
+    this.#refusal = facts;
+  }
+
+  /** Calls that fell silent since this was asked last: it is known now what became of their server. */
+  takeSilent(): readonly ClientCall[] {
+    return this.#silent.splice(0);
+  }
+
+  /** Nobody hears of calls that wait any more. */
+  stop(): void {
+    this.#beat.end();
+    this.#leaveLasting();
+  }
+
+  /** Resolves when no call is in flight. */
+  allSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#size === 0) resolve();
+      else this.#idle.push(resolve);
+    });
+  }
+
+  /** Runs one attempt for the call path. */
+  operation(call: ClientCall, context: AttemptContext): Promise<McpAnswer> {
+    const wire = this.#scope.wire;
+    const { line } = call;
+    // The client has its answer already: it came in the moment its server was lost.
+    if (call.answer !== undefined) return Promise.resolve(call.answer);
+    if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
+    const refusal = this.#refusal;
+    if (refusal !== undefined) {
+      this.#refusal = undefined;
+      throw new AttemptError(refusal);
+    }
+    return new Promise((resolve, reject) => {
+      const { request, asTask } = call;
+      if (call.tool !== undefined) this.#listing.beforeCall(wire, call.effect !== undefined);
+      const token = progressKey(fieldsOf(request.params['_meta']));
+      const question = wire.ask(call, {
+        id: request.id,
+        key: request.key,
+        line,
+        token,
+        meta: call.inBatch ? undefined : context.traceContext,
+        addsToken: call.tool !== undefined && token === undefined && !asTask && !call.inBatch,
+        again: call.wire === wire,
+        asTask,
+      });
+      if (question === undefined) {
+        reject(new AttemptError(notConnected));
+        return;
+      }
+      call.wire = wire;
+      call.question = question;
+      call.context = context;
+      call.settle = resolve;
+      call.reject = reject;
+      if (!this.#mayRepeat(call)) this.#release(call);
+      if (request.method === 'initialize') {
+        this.#handshakes.add(context.call);
+        this.#host.shookHands();
+      }
+    });
+  }
+
+  *#underWay(): Iterable<CallUnderWay> {
+    for (const { row, tool, label, effect, startedAt } of this.all()) {
+      if (row !== undefined)
+        yield { integration: this.#scope.name, call: this.#idOf(row), tool: tool ?? label, effect, startedAt };
+    }
+  }
+
+  /** As records have it. */
+  #idOf({ number }: NonNullable<ClientCall['row']>): string {
+    return `${this.#scope.name}-${number}`;
+  }
+
+  /** An attempt is over before its answer: the server is told, and what it may still say goes to nobody. */
+  #givenUp(call: ClientCall, facts: FailureFacts): void {
+    const { question, wire, request, reject } = call;
+    call.question = undefined;
+    call.wantsLate = call.row?.progress.openEffect !== undefined;
+    const isSilent = facts.kind === 'timeout' || (call.cancelled && this.#host.path.isSuspect);
+    if (isSilent && this.#silent.length < mostSilent) this.#silent.push(call);
+    // A handshake is never called off; what the client has called off is given up by now.
+    if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
+    if (!call.wantsLate) reject?.(givenUp);
+  }
+
+  #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
+    const { key, method } = call.request;
+    const all = this.#inFlight.get(key) ?? [];
+    if (all.length <= 1) this.#inFlight.delete(key);
+    else {
+      this.#inFlight.set(
+        key,
+        all.filter((other) => other !== call),
+      );
+    }
+    this.#size--;
+    call.trace?.ended(outcome);
+    if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
+    if (method === 'initialize') this.#initializing--;
+    this.#release(call);
+    if (!call.delivered && !call.cancelled) {
+      call.delivered = true;
+      if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);
+      else this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
+    }
+    if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** It belongs to what the client says in its `_meta`. */
+  #traceOf({ request, tool, prompt }: ClientCall): Trace | undefined {
+    const { runtime, name: integration } = this.#scope;
+    const { tracer } = runtime.tracing;
+    if (tracer === undefined) return undefined;
+    const { id, method, params } = request;
+    const meta = fieldsOf(params['_meta']);
+    const from = inboundTrace((field) => meta[field]);
+    const names = { integration, method, tool, prompt, requestId: String(id) };
+    return tracer.requestBegins({ protocol: 'mcp', ...names, from });
+  }
+
+  #mayRepeat(call: ClientCall): boolean {
+    const { effect } = call;
+    const { policy, isRemote } = this.#scope.settings;
+    if (policy.retry.maxAttempts === 1) return false;
+    if (this.#rules.of(call) !== undefined) return true;
+    // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
+    if (isRemote) return true;
+    // Anything heard of the tool by then decides.
+    if (effect === undefined && call.tool !== undefined && this.#listing.isUnderWay) return true;
+    return mayRepeat(lost, effect, policy.retry.repeatAfter);
+  }
+
+  #release(call: ClientCall): void {
+    const { line } = call;
+    if (line === undefined) return;
+    call.line = undefined;
+    this.#retain(-line.length);
+  }
+
+  #retain(bytes: number): void {
+    this.#retained += bytes;
+    this.#host.retained(this.#retained);
+  }
+}
+
+/** Silent calls that are told of by name, should their server turn out to hang. */
+const mostSilent = 1000;
+
+/** All that may become of a request that was written: an answer of the server, whatever it says, goes to the client. */
+const lost = { kind: 'crash', outcome: 'unknown' } as const;
+
+const notConnected: FailureFacts = {
+  kind: 'crash',
+  reason: 'connection_lost',
+  message: 'The server is not connected',
+  outcome: 'not_started',
+  breaker: 'ignored',
+};

@@ -1,0 +1,204 @@
+import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { elementSpans, memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import {
+  idKey,
+  type McpId,
+  type McpMessage,
+  type McpNotification,
+  type McpRequest,
+  readMessage,
+} from '../../src/protocol/mcp/message.ts';
+import { withRequestId } from '../../src/protocol/mcp/rewrite.ts';
+import { errorAnswer, errorAnswerOf, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import type { ControlRequests } from './controlRequests.ts';
+import type { ClientCalls } from './clientCalls.ts';
+import type { Line } from './outlet.ts';
+import type { ProxyScope } from './proxyScope.ts';
+import type { ServerRequests } from './serverRequests.ts';
+import type { Question } from './wire.ts';
+
+/** Targets of the lines of the client. */
+interface FromClientTargets {
+  readonly calls: ClientCalls;
+  readonly controlRequests: ControlRequests;
+  readonly requests: ServerRequests;
+  /** Has a server started, when there is none. */
+  readonly wantServer: () => void;
+}
+
+/** Longest message of the client, in bytes; that of the server is the same. */
+export const maxLineBytes = 64 * 1024 * 1024;
+
+/** Notifications that wait for a server; of more the oldest are dropped. */
+const mostHeld = 100;
+
+/** Handling of the lines the client writes. */
+export class FromClient {
+  readonly #scope: ProxyScope;
+  readonly #to: FromClientTargets;
+  #held: Line[] = [];
+  /** Among those held: that the client is ready. */
+  #heldInitialized: Line | undefined = undefined;
+
+  constructor(scope: ProxyScope, to: FromClientTargets) {
+    this.#scope = scope;
+    this.#to = to;
+  }
+
+  /** Takes one line, its end included. */
+  take(line: Buffer): void {
+    const text = line.toString('utf8');
+    const message = readMessage(text);
+    const { outlet } = this.#scope;
+    if (message.kind === 'garbage') {
+      if (text.trim() !== '') outlet.write(errorAnswer(null, rpcErrors.parse, 'Parse error: this line is not JSON'));
+      return;
+    }
+    this.#to.wantServer();
+    if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
+    else this.#take(message, line, text);
+  }
+
+  /** Answers a line that was too long to be kept. */
+  refuse(head: Buffer): void {
+    const message = `A message may have ${maxLineBytes} bytes; this one was not passed on`;
+    this.#scope.outlet.write(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
+  }
+
+  /** A server hears from us that the client is ready, and must not hear it twice. */
+  serverGreeted(): void {
+    this.#held = this.#held.filter((line) => line !== this.#heldInitialized);
+  }
+
+  /** A server takes messages: what has waited for it is passed on. */
+  serverReady(): void {
+    const wire = this.#scope.wire;
+    for (const line of this.#held.splice(0)) wire?.write(line);
+  }
+
+  #take(message: McpMessage, line: Uint8Array, text: string, inBatch = false): void {
+    this.#scope.log?.passed('client', message, line.length);
+    switch (message.kind) {
+      case 'request':
+        this.#asked(message, line, inBatch);
+        break;
+      case 'notification':
+        this.#notified(message, line, text);
+        break;
+      case 'answer': {
+        const passed = this.#to.requests.answered(message, line, text);
+        if (passed !== undefined) this.#scope.wire?.write(passed);
+        break;
+      }
+      case 'foreign':
+        this.#pass(line);
+        break;
+      case 'batch':
+      case 'garbage':
+        break;
+    }
+  }
+
+  #asked(request: McpRequest, line: Uint8Array, inBatch: boolean): void {
+    const { record } = this.#scope;
+    const { controlRequests, calls } = this.#to;
+    const known = this.#knownHandshake(request);
+    if (known !== undefined) {
+      this.#scope.outlet.write(resultAnswer(request.id, known));
+      return;
+    }
+    record.asked(request);
+    if (!inBatch && this.#answeredFromRecord(request)) return;
+    if (controlRequests.takes(request)) controlRequests.start(request, line);
+    else calls.start(request, line, inBatch);
+  }
+
+  /** A client that shakes hands anew while its server is away hears what it heard the first time, and stays. */
+  #knownHandshake({ method, params }: McpRequest) {
+    const { record, wire } = this.#scope;
+    if (method !== 'initialize' || record.handshake === undefined || wire?.ready === true) return undefined;
+    const agreed = record.handshake['protocolVersion'];
+    return params['protocolVersion'] === agreed ? record.handshake : undefined;
+  }
+
+  /** The first requests of a client are answered before its server is there, where an earlier one was asked the same. */
+  #answeredFromRecord(request: McpRequest): boolean {
+    const { record, recorded, outlet } = this.#scope;
+    const { calls, controlRequests } = this.#to;
+    const isFresh = !record.established && !calls.isInitializing && !controlRequests.isDiscovering;
+    const found = recorded?.answerTo(request, isFresh);
+    if (found === undefined) return false;
+    if ('result' in found) {
+      record.answered(request, found.result);
+      outlet.write(resultAnswer(request.id, found.result));
+    } else outlet.write(errorAnswerOf(request.id, found.error));
+    return true;
+  }
+
+  #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
+    const { record, wire } = this.#scope;
+    if (method === 'notifications/cancelled') this.#cancelled(params['requestId'], params['reason'], line, text);
+    else if (method === 'notifications/initialized') {
+      record.noteInitialized();
+      if (wire?.ready === true) this.#pass(line);
+      else if (this.#to.calls.isInitializing && !record.established) {
+        // The handshake that waits for the first server is the client's own, and so is its end.
+        this.#heldInitialized = line;
+        this.#pass(line);
+      }
+      // A server that is being greeted hears it from us.
+    } else this.#pass(line);
+  }
+
+  #cancelled(requestId: unknown, reason: unknown, line: Uint8Array, text: string): void {
+    const key = idKey(requestId);
+    if (key === undefined) return;
+    const { controlRequests, calls } = this.#to;
+    const aside = controlRequests.cancel(key);
+    const question: Question | undefined = aside.mine ? aside.question : calls.cancel(key, reason);
+    if (question === undefined) return;
+    const { wireId, id } = question;
+    this.#scope.wire?.write(wireId === id ? line : withRequestId(text, wireId));
+  }
+
+  #pass(line: Line): void {
+    const wire = this.#scope.wire;
+    if (wire?.ready === true) {
+      wire.write(line);
+      return;
+    }
+    if (this.#held.push(line) > mostHeld) this.#held.shift();
+  }
+
+  /** Passes a batch as it is when all of it can go at once as it is, else one by one. */
+  #takeBatch(items: readonly McpMessage[], line: Buffer, text: string): void {
+    const spans = elementSpans(text);
+    const passed: Line[] = [];
+    let same = 0;
+    items.forEach((item, index) => {
+      const span = spans[index];
+      if (span === undefined) return;
+      const own = text.slice(span.start, span.end);
+      const bytes = Buffer.from(`${own}\n`);
+      const take = (): void => this.#take(item, bytes, own, true);
+      for (const each of this.#scope.wire?.collect(take) ?? (take(), [])) {
+        if (each === bytes) same++;
+        passed.push(each);
+      }
+    });
+    if (same === items.length) this.#scope.wire?.write(line);
+    else for (const each of passed) this.#scope.wire?.write(each);
+  }
+}
+
+/** The id in the first part of a message; null when it is not there, or not within the message itself. */
+function idIn(head: string): McpId | null {
+  const span = memberSpan(head, 'id');
+  if (span === undefined) return null;
+  try {
+    const id: unknown = JSON.parse(head.slice(span.start, span.end));
+    return idKey(id) === undefined ? null : (id as McpId);
+  } catch {
+    return null;
+  }
+}

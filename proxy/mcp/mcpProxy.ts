@@ -1,0 +1,355 @@
+import type { Readable, Writable } from 'node:stream';
+import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
+import type { CallPath } from '../../src/calls/callPath.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
+import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failure.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
+import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
+import type { Part, Runtime } from '../../src/runtime/runtime.ts';
+import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
+import { Announcements } from './announcements.ts';
+import { ControlRequests } from './controlRequests.ts';
+import { ClientCall } from './clientCall.ts';
+import { ClientCalls } from './clientCalls.ts';
+import { finishSession } from './finishSession.ts';
+import { askForLife } from './handshake.ts';
+import { FromClient, maxLineBytes } from './fromClient.ts';
+import { FromServer } from './fromServer.ts';
+import type { Line } from './outlet.ts';
+import { createIdlePause } from './idlePause.ts';
+import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
+import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
+import { foundLine, refusalOf, withEarlierAttempts } from './refusal.ts';
+import { ServerChild } from './serverChild.ts';
+import { ServerRequests } from './serverRequests.ts';
+import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
+import { watchUnreadInput } from './unreadInput.ts';
+import { createStartUp } from './startUp.ts';
+import { ServerReplacement } from './serverReplacement.ts';
+import type { WireParts } from './wire.ts';
+
+export type { McpProxyOptions } from './settings.ts';
+
+/** Surroundings of a proxy: its client, and how it speaks to people. */
+interface McpProxySurroundings extends ProxyVoice {
+  /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
+  readonly isShared?: boolean | undefined;
+  /** Told when a start of the server has failed before it answered the handshake. Never throws. */
+  readonly startFailed?: (() => void) | undefined;
+  /** Stream that the client writes. */
+  readonly input: Readable;
+  /** Stream that the client reads. */
+  readonly output: Writable;
+}
+
+/** Most that is kept of requests for a server that is away, in bytes; beyond it the client has to wait. */
+const mostRetainedBytes = 64 * 1024 * 1024;
+/** Most that the client may leave unread before it is heard no more, in bytes: answers of ours are not held back by any server. */
+const mostUnreadBytes = 16 * 1024 * 1024;
+
+/**
+ * An MCP server behind the pipe of one client: the pipe stays, servers come and go. An integration of the runtime and a child of its root
+ * supervisor, which starts with the first message of the client. The runtime must run, and stops it.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, around: McpProxySurroundings): McpProxy {
+  const proxy = new McpProxy(runtime, checkMcpProxy(options, runtime), around);
+  runtime.join(proxy);
+  return proxy;
+}
+
+/**
+ * A proxy of one client among several, which come and go while the runtime runs.
+ * As {@link superviseMcpProxy}, for a client that may leave before the runtime stops.
+ */
+export function superviseMcpSession(runtime: Runtime, settings: ProxySettings, around: McpProxySurroundings) {
+  const proxy = new McpProxy(runtime, settings, around);
+  const leave = runtime.join(proxy);
+  return {
+    proxy,
+    /** Ends it and its server for good; its name may be given to another one then. Never rejects. */
+    async leave(): Promise<void> {
+      leave();
+      proxy.beforeCalls();
+      await runtime.leave(settings.name);
+    },
+  };
+}
+
+/** A proxy that runs: what passes between its client and its server, and what becomes of it where it does not. */
+export class McpProxy implements Part {
+  readonly path: CallPath<ClientCall, McpAnswer>;
+  /** Resolves when the client has ended its side and was given what was still to come, or reads no more. */
+  readonly ended: Promise<void>;
+  /** Resolves when the client was given the first answer. */
+  readonly served: Promise<void>;
+  readonly #scope: ProxyScope;
+  readonly #announcements: Announcements;
+  readonly #requests: ServerRequests;
+  readonly #controlRequests: ControlRequests;
+  readonly #calls: ClientCalls;
+  /** The last one that was answered in the server's stead. */
+  #refused: RefusedCall | undefined;
+  readonly #startUp: ReturnType<typeof createStartUp>;
+  readonly #fromClient: FromClient;
+  readonly #fromServer: FromServer;
+  readonly #replacement: ServerReplacement;
+  readonly #server: ServerChild;
+  readonly #idlePause: ReturnType<typeof createIdlePause>;
+  readonly #unreadInput: ReturnType<typeof watchUnreadInput>;
+  readonly #pipe: McpClientPipe;
+  #firstServed = (): void => undefined;
+  #hasEnded = (): void => undefined;
+  #release = (): void => undefined;
+
+  constructor(runtime: Runtime, settings: ProxySettings, around: McpProxySurroundings) {
+    this.served = new Promise((resolve) => (this.#firstServed = resolve));
+    this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
+    const scope = new ProxyScope(runtime, settings, around, (line) => this.#pipe.write(line));
+    const { clock } = scope;
+    const { idleMs } = settings.policy.limits;
+    this.#scope = scope;
+    this.#announcements = new Announcements(scope);
+    const requests = new ServerRequests(scope);
+    const controlRequests = new ControlRequests(scope);
+    this.#requests = requests;
+    this.#controlRequests = controlRequests;
+    this.path = this.#superviseCalls();
+    const calls = new ClientCalls(scope, this.#callsHost());
+    this.#calls = calls;
+    this.#startUp = createStartUp(scope, () => calls.all());
+    const fromClient = new FromClient(scope, {
+      calls,
+      controlRequests,
+      requests,
+      wantServer: () => this.#server.want(),
+    });
+    this.#fromClient = fromClient;
+    this.#fromServer = new FromServer(scope, controlRequests, requests);
+    this.#idlePause = this.#createIdlePause();
+    this.#replacement = new ServerReplacement(scope, {
+      ...{ calls, controlRequests, requests, fromClient, announcements: this.#announcements, path: this.path },
+      pipe: () => this.#pipe,
+      changed: () => this.#idlePause.check(),
+    });
+    this.#server = this.#createServer(around.startFailed);
+    this.#unreadInput = watchUnreadInput({ clock, limitMs: idleMs, suspect: () => this.#server.hangWatch.suspect() });
+    this.#pipe = this.#startPipe(around);
+  }
+
+  /** Calls that its client waits for. */
+  get pending(): PendingCalls {
+    const { name, clock, wire } = this.#scope;
+    const refused = this.#refused;
+    return { name, calls: [...this.#calls.all()], clock, path: this.path, pid: wire?.relay.pid, refused };
+  }
+
+  /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */
+  beforeCalls(): void {
+    this.#pipe.stop();
+    this.#server.stop();
+    this.#controlRequests.stop();
+    this.#idlePause.stop();
+    this.#calls.stop();
+    this.#startUp.end();
+    this.#unreadInput.end();
+    this.#fromServer.end();
+  }
+
+  #superviseCalls(): CallPath<ClientCall, McpAnswer> {
+    const { runtime, settings, name } = this.#scope;
+    return superviseIntegration<ClientCall, McpAnswer>(runtime, {
+      name,
+      about: {
+        type: 'mcp',
+        namesOf: ({ request, prompt }) => ({ method: request.method, prompt, requestId: String(request.id) }),
+      },
+      policy: settings.policy,
+      shares: 'nothing',
+      toolOf: (call) => call.tool,
+      operation: (call, context) => this.#calls.operation(call, context),
+      failed: (call, failure) => this.#failed(call, failure),
+      probe: () => this.#probe(),
+      startsDown: () => !this.#scope.isUp,
+      restartInMs: () => this.#server.nextStartInMs,
+      incarnation: this.#scope.incarnations,
+      describeTimeout: (reason, limitMs) =>
+        `${reason === 'idle_timeout' ? 'No answer or progress' : 'No answer'} within ${formatDuration(limitMs)}`,
+      // Output that the client does not read is no fault of the server.
+      amendTimeout: (facts, { call }) => {
+        const named = this.#calls.isHandshake(call) ? handshakeTimeout(facts, settings) : facts;
+        return this.#pipe.isFull ? { ...named, breaker: 'ignored' } : named;
+      },
+      onSilence: async (cause) => {
+        // A server that has answered nothing yet still starts, which has a limit of its own; its client may give up sooner.
+        if (cause === 'cancelled' && !this.#scope.record.established) return true;
+        const isAlive = (await this.#server.hangWatch.suspect()) === 'alive';
+        if (isAlive) this.#calls.takeSilent();
+        return isAlive;
+      },
+      whenAlive: settings.whenAlive,
+    });
+  }
+
+  #failed(call: ClientCall, failure: Failure): void {
+    // A call that its server answered in the moment it was lost has its record.
+    if (failure.kind === 'cancelled' || call.answer !== undefined) return;
+    this.#announcements.toolFailed(call, failure, failure.attempts);
+  }
+
+  async #probe(): Promise<void> {
+    const { wire, record } = this.#scope;
+    if (wire === undefined) throw new AttemptError(away);
+    await askForLife(wire, record);
+  }
+
+  #callsHost(): ConstructorParameters<typeof ClientCalls>[1] {
+    return {
+      path: this.path,
+      shookHands: () => this.#fromClient.serverReady(),
+      deliver: (call, line, answer) => this.#deliver(call, line, answer),
+      found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
+      refuse: (call, failure, elapsedMs) => this.#refuse(call, failure, elapsedMs),
+      retained: (bytes) => {
+        if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
+        else this.#pipe.release('bytes');
+      },
+    };
+  }
+
+  #deliver(call: ClientCall, line: Line, answer: McpAnswer): void {
+    const { record, recorded, outlet, settings, voice } = this.#scope;
+    if (answer.result !== undefined) {
+      record.answered(call.request, answer.result);
+      recorded?.noted(call.request, answer.result);
+      for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
+    }
+    this.#startUp.end();
+    const facts = failureIn(answer);
+    outlet.write(facts === undefined ? line : withEarlierAttempts(call, line, answer));
+    this.#firstServed();
+    this.#server.served();
+    if (facts !== undefined) this.#announcements.toolFailed(call, facts, call.row?.attempts);
+  }
+
+  #refuse(call: ClientCall, failure: Failure, elapsedMs: number): void {
+    const { wire, lastStderr, outlet, log, clock } = this.#scope;
+    outlet.write(refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr));
+    const { id, method } = call.request;
+    const { kind, reason, outcome } = failure;
+    const { row, tool = method, startedAt } = call;
+    this.#refused = { number: row?.number ?? String(id), tool, startedAt, failure, at: clock.now() };
+    log?.note('answered by unwedge', { id, method, kind, reason, outcome });
+    this.#firstServed();
+  }
+
+  #createIdlePause(): ReturnType<typeof createIdlePause> {
+    const { clock, settings } = this.#scope;
+    return createIdlePause({
+      clock,
+      everyMs: Math.min(settings.policy.limits.idleMs / 3, 5000),
+      // While people are asked, or the client does not read, the server is not silent.
+      isOwed: () => this.#pipe.isFull || this.#requests.isWaiting,
+      touch: () => {
+        for (const call of this.#calls.all()) call.context?.touch();
+      },
+    });
+  }
+
+  #createServer(startFailed: McpProxySurroundings['startFailed']): ServerChild {
+    const scope = this.#scope;
+    const { record, clock } = scope;
+    const wire: WireParts = {
+      now: () => clock.now(),
+      nextId: () => scope.nextId(),
+      late: (asker, answer, givenUpAt) => {
+        if (asker instanceof ClientCall && asker.answeredLate(answer)) return;
+        this.#announcements.late(asker, answer, givenUpAt, clock.now());
+      },
+    };
+    return new ServerChild(scope, {
+      wire,
+      started: (begun) => {
+        this.#startUp.begin();
+        return this.#replacement.started(begun);
+      },
+      ready: (taking) => {
+        // A server that was not greeted still has to answer the client's own handshake.
+        if (record.established) this.#startUp.end();
+        this.#replacement.ready(taking);
+      },
+      lost: (facts, stderr, gone) => {
+        this.#unreadInput.end();
+        this.#fromServer.end();
+        this.#startUp.end();
+        if (!record.established) startFailed?.();
+        return this.#replacement.lost(facts, stderr, gone);
+      },
+      incarnationEnded: () => this.path.incarnationEnded(),
+      gather: () => this.#pipe.gather(),
+      line: (line) => {
+        this.#controlRequests.serverSpoke();
+        this.#fromServer.take(line);
+        this.#idlePause.check();
+      },
+      errors: (chunk) => {
+        this.#controlRequests.serverSpoke();
+        scope.voice.errors(chunk);
+      },
+      drained: () => {
+        this.#unreadInput.end();
+        this.#pipe.release('server');
+      },
+      isNeeded: () => this.path.stats.waiting > 0 || this.#controlRequests.isWaiting || record.subscriptions.length > 0,
+      isUnread: () => this.#pipe.isFull,
+    });
+  }
+
+  #startPipe({ input, output }: McpProxySurroundings): McpClientPipe {
+    const scope = this.#scope;
+    return startMcpClientPipe({
+      input,
+      output,
+      maxLineBytes,
+      begin: () => {
+        this.#release = scope.wire?.relay.gather() ?? this.#release;
+      },
+      end: () => this.#piecePassed(),
+      line: (line) => this.#fromClient.take(line),
+      tooLong: (head) => this.#fromClient.refuse(head),
+      ended: () => void finishSession(scope, this.#calls, this.#controlRequests, this.#pipe).then(this.#hasEnded),
+      fullChanged: (full) => {
+        if (full) scope.wire?.relay.pauseOutput();
+        else {
+          this.#pipe.release('unread');
+          scope.wire?.relay.resumeOutput();
+        }
+        this.#idlePause.check();
+      },
+    });
+  }
+
+  /** All lines of one piece of input were taken. */
+  #piecePassed(): void {
+    this.#release();
+    this.#release = () => undefined;
+    if (this.#scope.wire?.relay.isFull === true) {
+      this.#pipe.hold('server');
+      this.#unreadInput.begin();
+    }
+    if (this.#pipe.unread > mostUnreadBytes) this.#pipe.hold('unread');
+  }
+}
+
+/** All limits of a handshake are one; it has no progress to show. */
+function handshakeTimeout(facts: FailureFacts, { server }: ProxySettings): FailureFacts {
+  const message = `No answer to initialize within ${formatDuration(server.handshakeMs)}`;
+  return { ...facts, reason: 'init_timeout', message };
+}
+
+const away: FailureFacts = {
+  kind: 'crash',
+  reason: 'connection_lost',
+  message: 'The server is not connected',
+  outcome: 'not_started',
+};

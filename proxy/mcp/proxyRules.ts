@@ -1,0 +1,98 @@
+import type { ProbeLimits, ProbePort } from '../../src/calls/boundRule.ts';
+import type { CallPath } from '../../src/calls/callPath.ts';
+import type { CallSettings } from '../../src/calls/callSettings.ts';
+import { mcpForms } from '../../src/calls/requestForms.ts';
+import type { Effect } from '../../src/policy/effects.ts';
+import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';
+import type { Reconciler } from '../../src/policy/reconciler.ts';
+import type { Tools } from '../../src/policy/toolOptions.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
+import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
+import { ClientCall } from './clientCall.ts';
+import type { ProxyScope } from './proxyScope.ts';
+
+/** The way of our own calls of tools. */
+interface OwnCalls {
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'start'>;
+  /** Told when an attempt is given up. */
+  readonly givenUp: (call: ClientCall, facts: FailureFacts) => void;
+}
+
+/** Configuration of the tools of the server: their effects, and the reconcile rules, which ask this server. */
+export class ProxyRules {
+  readonly #scope: ProxyScope;
+  readonly #own: () => OwnCalls;
+  readonly #tools: Tools;
+
+  constructor(scope: ProxyScope, own: () => OwnCalls) {
+    this.#scope = scope;
+    this.#own = own;
+    const port: ProbePort = {
+      call: (_integration, tool, input, limits) => this.#ask(tool, input, limits),
+      read: (_integration, answer) => mcpForms.read((answer as McpAnswer).result),
+      beside: (_integration, answer) => mcpForms.beside?.((answer as McpAnswer).result),
+      effect: (_integration, tool) => this.effectOf(tool),
+    };
+    this.#tools = scope.settings.toolsBy(port);
+  }
+
+  /** Tells what calls of a tool do to the world, where somebody says: the configuration first, then the server. */
+  effectOf(tool: string): Effect | undefined {
+    const { settings, record } = this.#scope;
+    const known = this.#tools.get(tool);
+    const declared = known?.effect ?? settings.effect;
+    if (declared !== undefined) return declared;
+    const said = record.tools.of(tool);
+    // To ask is the better answer to a lost call than to repeat it: the rule was given for this tool.
+    const isRepeated = settings.repeatsAlways && known?.reconciler?.kind !== 'ask';
+    return isRepeated && said === 'mutating' ? undefined : said;
+  }
+
+  /** Finds what settles the lost answer of a call; a task is asked for by itself. */
+  of({ tool, asTask }: ClientCall): Reconciler | undefined {
+    return tool === undefined || asTask ? undefined : this.#tools.get(tool)?.reconciler;
+  }
+
+  /** Calls a tool that changes nothing, on its usual way. Never rejects; what the tool says of its own failure is a failure. */
+  async #ask(tool: string, input: unknown, { signal, timeoutMs }: ProbeLimits): Promise<Outcome<McpAnswer>> {
+    const { settings, record, clock, name } = this.#scope;
+    const { path, givenUp } = this.#own();
+    const id = this.#scope.nextId();
+    const method = 'tools/call';
+    const params = { ...record.requestParams, name: tool, arguments: input ?? {} };
+    const line = Buffer.from(requestLine(id, method, params));
+    const request = { kind: 'request', id, key: `s${id}`, method, params } as const;
+    const call = new ClientCall(
+      request,
+      line,
+      clock.now(),
+      () => 'readOnly',
+      () => undefined,
+      false,
+    );
+    const ownLimits = settings.limitsOf(method, tool);
+    const asked: CallSettings<ClientCall, McpAnswer> = {
+      ...ownLimits,
+      // A rule whose time was too short says nothing about the server.
+      ownLimits,
+      overallMs: Math.min(ownLimits.overallMs, timeoutMs),
+      // A rule that got no answer asks again by itself.
+      retry: { ...settings.policy.retry, maxAttempts: 1 },
+      effect: 'readOnly',
+      label: call.label,
+      session: undefined,
+      signal,
+      fallback: undefined,
+      underWay: true,
+      isQuestion: true,
+      givenUp,
+    };
+    const outcome = await new Promise<Outcome<McpAnswer>>((resolve) => {
+      call.row = path.start(call, asked, resolve);
+    });
+    const facts = outcome.ok ? failureIn(outcome.value) : undefined;
+    if (facts === undefined) return outcome;
+    return { ok: false, failure: { ...facts, integration: name, attempts: 1, retryable: false } };
+  }
+}

@@ -1,0 +1,81 @@
+import type { CallPath } from '../../src/calls/callPath.ts';
+import { circuitOf } from '../../src/calls/integration.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import type { Failure } from '../../src/policy/failure.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
+import type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../../src/sessions/why.ts';
+import type { ClientCall } from './clientCall.ts';
+
+/** A request of a client that unwedge answered, as its server did not. Its contents are not kept. */
+export interface RefusedCall {
+  /** Number of its row; of one that was refused before it had one, its id for the client. */
+  readonly number: number | string;
+  /** Tool that it calls, or its method. */
+  readonly tool: string;
+  /** On the clock of the proxy, in ms, as `at` is. */
+  readonly startedAt: number;
+  readonly failure: Failure;
+  readonly at: number;
+}
+
+/** The requests of a client that have no answer, and the server behind them. */
+export interface PendingCalls {
+  readonly name: string;
+  readonly calls: readonly ClientCall[];
+  readonly clock: Clock;
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'link' | 'why'>;
+  readonly pid: number | undefined;
+  /** The last of those that have one. @defaultValue none yet */
+  readonly refused?: RefusedCall | undefined;
+}
+
+/** Tells what the client of a proxy waits for, in the form of a session: its connection is one. */
+export function proxyWhy({ pending }: { readonly pending: PendingCalls }): SessionWhy {
+  const { name, calls, clock, path, pid, refused } = pending;
+  const { link } = path;
+  const now = clock.now();
+  const circuit = circuitOf(link);
+  const probe = circuit === 'open' ? { probeInMs: Math.max(0, link.openUntil - now) } : {};
+  const target = { state: link.state, circuit, ...probe, process: { pid } };
+  const waiting = calls.flatMap(({ row, tool, request }): readonly ToolCallWhy[] => {
+    const progress = row === undefined ? undefined : path.why(row);
+    if (row === undefined || progress === undefined) return [];
+    const about = { call: `${name}-${row.number}`, integration: name, tool: tool ?? request.method };
+    return [{ ...about, sinceMs: now - row.startedAt, progress, target }];
+  });
+  const next = waiting
+    .flatMap(({ call, tool, progress }): readonly RuleWhy[] =>
+      progress === undefined ? [] : [{ ...progress.next, id: `${call}:${progress.next.id}`, what: tool, call }],
+    )
+    .toSorted((one, other) => one.inMs - other.inMs)[0];
+  const state = 'connected to its client';
+  // Nobody fires a rule of a proxy: it names none.
+  const ended = refused === undefined ? [] : [endedCall(name, refused, now)];
+  return {
+    session: name,
+    state,
+    waiting: 0,
+    heldElsewhere: false,
+    calls: waiting,
+    ended,
+    questions: [],
+    rules: [],
+    next,
+  };
+}
+
+function endedCall(name: string, { number, tool, failure, startedAt, at }: RefusedCall, now: number): EndedCallWhy {
+  const { kind, message, attempts } = failure;
+  return {
+    call: `${name}-${number}`,
+    integration: name,
+    tool,
+    sinceMs: now - startedAt,
+    endedAgoMs: now - at,
+    ok: false,
+    synthetic: true,
+    failure: { kind, message },
+    attempts,
+    trail: [],
+  };
+}

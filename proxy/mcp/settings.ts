@@ -1,0 +1,224 @@
+import { remoteServerKeys, type RemoteServerOptions } from '../../src/actors/mcp/http/remoteOptions.ts';
+import { processTarget } from '../../src/actors/mcp/mcpProcess.ts';
+import { checkMcpServer } from '../../src/actors/mcp/mcpServerOptions.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/patientStart.ts';
+import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
+import type { ServerTarget } from '../../src/actors/mcp/serverLink.ts';
+import type { ProbePort, RequestForms } from '../../src/calls/boundRule.ts';
+import { reconciledTools } from '../../src/calls/reconciledTools.ts';
+import { mcpForms } from '../../src/calls/requestForms.ts';
+import { programForm } from '../../src/policy/commandText.ts';
+import type { Duration } from '../../src/policy/duration.ts';
+import {
+  boolean,
+  byName,
+  choice,
+  duration,
+  type Given,
+  list,
+  section,
+  type Tell,
+  text,
+  type Values,
+} from '../../src/policy/optionKeys.ts';
+import { type WhenAlive, whenAliveChoices } from '../../src/policy/policies.ts';
+import type { Limits } from '../../src/policy/policy.ts';
+import type { RetryInput } from '../../src/policy/policyInput.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { readOptions } from '../../src/policy/readOptions.ts';
+import type { ReconcileOptions } from '../../src/policy/reconcileRule.ts';
+import { toolLimits, type Tools } from '../../src/policy/toolOptions.ts';
+import { fieldsOf, type McpAnswer } from '../../src/protocol/mcp/message.ts';
+import { remoteServer } from '../../src/runtime/remoteServer.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
+import type { ClientCall } from './clientCall.ts';
+import { ToolNames } from './toolNames.ts';
+
+/** Cases in which a request whose answer was lost is sent again. */
+type RetryMode = 'safe' | 'always' | 'never';
+
+/** Parts of the runtime that the options are read with. */
+type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
+
+/** {@link McpProxyOptions}, checked. */
+export type ProxySettings = ReturnType<typeof checkMcpProxy>;
+
+const retryModes: readonly RetryMode[] = ['safe', 'always', 'never'];
+
+const retries: Readonly<Record<RetryMode, RetryInput>> = {
+  safe: { repeatAfter: 'broken' },
+  always: { repeatAfter: 'lost' },
+  never: { maxAttempts: 1 },
+};
+
+/** Calls in flight at once; a client that has more does not wait for their answers. */
+const mostInFlight = 1000;
+
+/** Keys that a remote server is told apart from others by, and shown. */
+const { url, headers, auth, transport } = remoteServerKeys;
+
+const proxyKeys = {
+  /** Name that its calls are recorded under, and by which it is restarted by hand. */
+  name: text({ required: true }),
+  /** Path, or name to look up on the PATH. Never goes through a shell. Either this or `remote`. */
+  command: text(programForm),
+  /** A server that is reached by HTTP, and what it is shown. Without `auth` and an authorization it is shown what somebody signed in to. */
+  remote: section(
+    { url, headers, auth, transport },
+    { given: {} as Pick<RemoteServerOptions, 'url' | 'headers' | 'auth' | 'transport'> },
+  ),
+  /** @defaultValue [] */
+  args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
+  /** Variables set for the server, beside those it gets anyway. @defaultValue {} */
+  env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
+  /** @defaultValue the working directory of the runtime */
+  cwd: text(),
+  /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
+  idleMs: duration(),
+  /**
+   * Fate of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits (`wait`), as it would without
+   * us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
+   */
+  whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive }),
+  /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
+  overallMs: duration(),
+  /** By tool: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
+  toolMs: byName(duration(), { given: {} as Readonly<Record<string, Duration>>, default: {} }),
+  /**
+   * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
+   * @defaultValue 180000, and 30000 of a remote server
+   */
+  handshakeMs: duration(),
+  /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
+  retry: choice(retryModes),
+  /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
+  envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
+  /** True where `toolMs` is for several servers, each of which may lack a tool of it. @defaultValue false */
+  isOneOfSeveral: boolean({ default: false }),
+};
+
+/** An MCP server behind a proxy. */
+export interface McpProxyOptions extends Given<typeof proxyKeys> {}
+
+/**
+ * Checks options: what they say wins over the policies.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
+  const { policies } = world;
+  const { name, idleMs, overallMs, toolMs, retry, ...own } = readOptions('', options, proxyKeys, needServer);
+  const whenAlive = own.whenAlive ?? policies.whenAliveOf(name) ?? 'wait';
+  const policy = resolvePolicy(
+    name,
+    {
+      limits: { idleMs, attemptMs: overallMs, overallMs },
+      retry: retry === undefined ? undefined : retries[retry],
+      maxInFlight: mostInFlight,
+      maxAbandoned: mostInFlight,
+    },
+    policies.policyOf(name, undefined, 'mcp'),
+  );
+  const tools = policies.toolsOf(name, undefined);
+  const reconcile = policies.reconcileOf(name, undefined);
+  for (const rule of [reconcile, ...[...tools.values()].map((tool) => tool.reconcile)]) refuseOthers(name, rule);
+  const toolsBy = (port: ProbePort): Tools => reconciledTools(name, tools, reconcile, proxyForms, port);
+  // A rule that cannot be followed is found out now, and not with the first client.
+  toolsBy(nobody);
+  const server = targetOf(own, world);
+  return {
+    name,
+    /** True where a tool's own word that repeating it does harm counts for nothing. */
+    repeatsAlways: retry === 'always',
+    whenAlive,
+    policy,
+    server,
+    /** True where it is elsewhere, and no process of ours. */
+    isRemote: own.remote !== undefined,
+    /** Effect that the configuration gives to calls of tools that it names no effect of. */
+    effect: policies.effectOf(name, undefined),
+    /** Names that are written of tools, held against those that there are. */
+    toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
+    /** The configured tools, their reconcile rules bound to this port. */
+    toolsBy,
+    /** The limits of a request. */
+    limitsOf(method: string, tool: string | undefined): Limits {
+      if (method === 'initialize') return all(server.handshakeMs);
+      // It is answered when the task is done, and says nothing until then.
+      if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
+      const limits = toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
+      const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
+      // Its idle limit stays: without that nobody asks a server that hangs for a sign of life.
+      return own === undefined ? limits : { ...limits, attemptMs: own, overallMs: own };
+    },
+  };
+}
+
+/** A proxy reaches the tools of its own server alone. */
+function refuseOthers(name: string, rule: ReconcileOptions | undefined): void {
+  const other = rule !== undefined && 'tool' in rule ? rule.integration : undefined;
+  if (other === undefined || other === name) return;
+  throw new RangeError(
+    `Expected \`integration\` of a reconcile rule of ${name} to be left out, got ${other}: a proxy asks its own server`,
+  );
+}
+
+/** For rules that are only looked at. */
+const nobody: ProbePort = {
+  call: () => Promise.reject(new Error('There is no server yet')),
+  read: () => undefined,
+  beside: () => undefined,
+  effect: () => undefined,
+};
+
+function needServer({ command, remote }: Values<typeof proxyKeys>, tell: Tell): void {
+  if ((command === undefined) === (remote === undefined)) tell('command', { says: 'or `remote`, one of them' });
+}
+
+function targetOf(
+  {
+    command = '',
+    args,
+    env,
+    cwd,
+    remote,
+    handshakeMs,
+    envAllow,
+  }: Pick<Values<typeof proxyKeys>, 'command' | 'args' | 'env' | 'cwd' | 'remote' | 'handshakeMs' | 'envAllow'>,
+  world: ProxyWorld,
+): ServerTarget {
+  if (remote !== undefined) {
+    const limits = { handshakeMs: handshakeMs ?? remoteHandshakeMs };
+    return remoteServer(world, readOptions('', { ...remote, ...limits }, remoteServerKeys), true);
+  }
+  return processTarget(
+    checkMcpServer({
+      command,
+      args,
+      handshakeMs: handshakeMs ?? commandHandshakeMs,
+      cwd,
+      ...allowedEnvironment(envAllow, env),
+    }),
+  );
+}
+
+const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms });
+
+/** Forms of the calls and answers of a proxy, for reconcile rules. A call takes its key into the line that is written. */
+const proxyForms: RequestForms = {
+  about(call) {
+    const { tool, request } = call as ClientCall;
+    return { tool, input: request.params['arguments'] ?? {} };
+  },
+  answer: (result): McpAnswer => ({
+    kind: 'answer',
+    key: undefined,
+    result: fieldsOf(mcpForms.answer(result)),
+    error: undefined,
+    flaw: undefined,
+  }),
+  keysIn: mcpForms.keysIn,
+  keyed(call, place, key) {
+    (call as ClientCall).takeKey(place, key);
+    return call;
+  },
+};

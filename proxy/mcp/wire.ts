@@ -1,0 +1,278 @@
+import type { McpRelay } from '../wire/mcpRelay.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { TurnoverMap } from './turnoverMap.ts';
+import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../../src/protocol/mcp/message.ts';
+import { progressKey } from '../../src/protocol/mcp/methods.ts';
+import { withId, withMetaTexts, withProgressToken } from '../../src/protocol/mcp/rewrite.ts';
+import { cancelledLine, requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import type { Line } from './outlet.ts';
+
+/** A caller that waits for the answer to a request. */
+export interface Asker {
+  /** Gets the answer as the server wrote it, with the id the request came with. */
+  answered(line: Line, answer: McpAnswer, question: Question): void;
+  /** The server shows that it works on it. @returns whether that is news to the caller. */
+  progressed?(params: McpParams): boolean;
+  /** The server has logged something while it worked on this alone. */
+  logged?(): void;
+  /** No answer will come any more. */
+  lost?(facts: FailureFacts): void;
+}
+
+/** A request as it goes to the server. */
+interface Asking {
+  readonly id: McpId;
+  readonly key: string;
+  /** As it is to be written, its end included. */
+  readonly line: Uint8Array;
+  /** Its own progress token. */
+  readonly token?: string | undefined;
+  /** Gives it a token where it has none, for us to see its progress. */
+  readonly addsToken?: boolean | undefined;
+  /** True where its id was used on this server before. */
+  readonly again?: boolean | undefined;
+  /** Goes into its `_meta`. */
+  readonly meta?: Readonly<Record<string, string>> | undefined;
+  /** True where its progress token outlives its answer. */
+  readonly asTask?: boolean | undefined;
+}
+
+/** A request that the server was asked and has not answered. */
+export interface Question {
+  readonly asker: Asker;
+  readonly wireId: McpId;
+  readonly wireKey: string;
+  readonly id: McpId;
+  /** Monotonic, in ms. */
+  readonly askedAt: number;
+  readonly token: string | undefined;
+  /** The progress that comes is for us alone. */
+  readonly ownToken: boolean;
+  readonly asTask: boolean;
+  open: boolean;
+}
+
+/** Parts that the wires of one proxy share. */
+export interface WireParts {
+  readonly now: () => number;
+  /** An id that nobody else uses. */
+  readonly nextId: () => string;
+  /** An answer came that nobody waits for any more; `givenUpAt` when its request was given up, as far as is known. */
+  readonly late: (asker: Asker | undefined, answer: McpAnswer, givenUpAt: number | undefined) => void;
+}
+
+interface GivenUp {
+  readonly asker: Asker;
+  readonly at: number;
+}
+
+/** Requests that were given up and may still be answered; of more the oldest are forgotten. */
+const mostGivenUp = 1000;
+/** Progress tokens of tasks, which outlive the answer to their request. */
+const mostTaskTokens = 1000;
+
+/** The exchange with one server process: the callers that wait, each for its answer. */
+export class Wire {
+  readonly relay: McpRelay;
+  /** True once it takes requests of the client. */
+  ready = false;
+  readonly #parts: WireParts;
+  readonly #questions = new TurnoverMap<string, Question>();
+  readonly #givenUp = new Map<string, GivenUp>();
+  readonly #tokens = new TurnoverMap<string, Question>();
+  readonly #taskTokens = new Set<string>();
+  #lost: FailureFacts | undefined = undefined;
+  #collected: Line[] | undefined = undefined;
+
+  constructor(relay: McpRelay, parts: WireParts) {
+    this.relay = relay;
+    this.#parts = parts;
+  }
+
+  /** Requests without an answer. */
+  get questions(): Iterable<Question> {
+    return this.#questions.values();
+  }
+
+  /** Writes one line, its end included. False when the server cannot be written to. */
+  write(line: Line): boolean {
+    if (this.#collected === undefined) return this.#lost === undefined && this.relay.write(line);
+    this.#collected.push(line);
+    return true;
+  }
+
+  /** Collects what is written while `run` runs, instead of writing it. */
+  collect(run: () => void): readonly Line[] {
+    const lines: Line[] = [];
+    this.#collected = lines;
+    try {
+      run();
+    } finally {
+      this.#collected = undefined;
+    }
+    return lines;
+  }
+
+  /** Asks the server. Undefined when it cannot be written to. */
+  ask(asker: Asker, asking: Asking): Question | undefined {
+    const { id, key, addsToken = false, asTask = false } = asking;
+    const isTaken = asking.again === true || this.#questions.has(key) || this.#givenUp.has(key);
+    const wireId = isTaken ? this.#parts.nextId() : id;
+    let line: Line = asking.line;
+    let token = asking.token;
+    let ownToken = false;
+    if (isTaken) line = withId(textOf(line), wireId);
+    if (asking.meta !== undefined) line = withMetaTexts(textOf(line), asking.meta);
+    if (addsToken) {
+      const added = this.#parts.nextId();
+      const marked = withProgressToken(textOf(line), added);
+      if (marked !== undefined) {
+        line = marked;
+        token = idKey(added);
+        ownToken = true;
+      }
+    }
+    if (!this.write(line)) return undefined;
+    const askedAt = this.#parts.now();
+    const wireKey = isTaken ? `s${wireId}` : key;
+    const question: Question = { asker, wireId, wireKey, id, askedAt, token, ownToken, asTask, open: true };
+    this.#questions.set(wireKey, question);
+    if (token !== undefined) this.#tokens.set(token, question);
+    return question;
+  }
+
+  /** Asks the server something of our own. Rejects with an {@link AttemptError} when it says no, or is lost. */
+  request(method: string, params: McpParams | undefined): Promise<McpParams> {
+    return new Promise((resolve, reject) => {
+      const id = this.#parts.nextId();
+      const asked = this.ask(
+        {
+          answered: (_, { result, error, flaw }) => {
+            if (flaw !== undefined)
+              reject(new AttemptError(refused(method, { message: `its answer is malformed: ${flaw}` })));
+            else if (result !== undefined) resolve(result);
+            else reject(new AttemptError(refused(method, fieldsOf(error))));
+          },
+          lost: (facts) => reject(new AttemptError(facts)),
+        },
+        { id, key: `s${id}`, line: Buffer.from(requestLine(id, method, params)) },
+      );
+      if (asked === undefined) reject(new AttemptError(this.#lost ?? unwritable));
+    });
+  }
+
+  /** The server answered. The line goes to the caller that waits for it, if one does. */
+  answered(line: Line, answer: McpAnswer): void {
+    const question = this.#take(answer);
+    if (question === undefined) return;
+    const isRewritten = question.wireId !== question.id;
+    question.asker.answered(isRewritten ? withId(textOf(line), question.id) : line, answer, question);
+  }
+
+  /** Decides on a progress notification: it passes, or nobody waits for it. */
+  progressed(params: McpParams): 'pass' | 'drop' {
+    const token = progressKey(params);
+    const question = token === undefined ? undefined : this.#tokens.get(token);
+    if (question === undefined) return token !== undefined && this.#taskTokens.has(token) ? 'pass' : 'drop';
+    const isNews = question.asker.progressed?.(params) !== false;
+    return isNews && !question.ownToken ? 'pass' : 'drop';
+  }
+
+  /** The server logged something. On stdio that names no request: of one call alone it is a sign of life, of several it says nothing. */
+  logged(): void {
+    let only: Asker | undefined;
+    for (const { asker } of this.#questions.values()) {
+      if (asker.logged === undefined) continue;
+      if (only !== undefined) return;
+      only = asker;
+    }
+    only?.logged?.();
+  }
+
+  /**
+   * Nobody waits for the answer any more.
+   * @param reason - told to the server; undefined when it is not to be told, or was.
+   */
+  giveUp(question: Question, reason: string | undefined): void {
+    if (!question.open) return;
+    this.#close(question);
+    if (this.#lost !== undefined) return;
+    this.#givenUp.set(question.wireKey, { asker: question.asker, at: this.#parts.now() });
+    for (const key of this.#givenUp.keys()) {
+      if (this.#givenUp.size <= mostGivenUp) break;
+      this.#givenUp.delete(key);
+    }
+    if (reason !== undefined) this.write(cancelledLine(question.wireId, reason));
+  }
+
+  /** The server is gone: nothing is written any more. */
+  seal(facts: FailureFacts): void {
+    this.#lost = facts;
+    this.ready = false;
+  }
+
+  /** Tells each waiting caller that the server is gone. */
+  lose(facts: FailureFacts): void {
+    this.seal(facts);
+    for (const question of [...this.#questions.values()]) {
+      if (!question.open) continue;
+      this.#close(question);
+      question.asker.lost?.(facts);
+    }
+  }
+
+  /** Ends a request that will get no answer; the server goes on. */
+  requestFailed(id: McpId, facts: FailureFacts): void {
+    const question = this.#questions.get(idKey(id) ?? '');
+    if (question === undefined) return;
+    this.#close(question);
+    question.asker.lost?.(facts);
+  }
+
+  #take(answer: McpAnswer): Question | undefined {
+    const { key } = answer;
+    if (key === undefined) return undefined;
+    const question = this.#questions.get(key);
+    if (question !== undefined) {
+      this.#close(question);
+      if (question.asTask && question.token !== undefined && this.#taskTokens.size < mostTaskTokens) {
+        this.#taskTokens.add(question.token);
+      }
+      return question;
+    }
+    const before = this.#givenUp.get(key);
+    this.#givenUp.delete(key);
+    this.#parts.late(before?.asker, answer, before?.at);
+    return undefined;
+  }
+
+  #close(question: Question): void {
+    question.open = false;
+    this.#questions.delete(question.wireKey);
+    if (question.token !== undefined && this.#tokens.get(question.token) === question) {
+      this.#tokens.delete(question.token);
+    }
+  }
+}
+
+function textOf(line: Line): string {
+  return typeof line === 'string' ? line : Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8');
+}
+
+function refused(method: string, { message, code }: McpParams): FailureFacts {
+  return {
+    kind: 'protocol',
+    reason: method === 'initialize' ? 'init_rejected' : undefined,
+    message: `The server refused ${method}: ${typeof message === 'string' ? message : 'it did not say why'}`,
+    outcome: 'failed',
+    code: typeof code === 'number' ? code : undefined,
+  };
+}
+
+const unwritable: FailureFacts = {
+  kind: 'crash',
+  reason: 'connection_lost',
+  message: 'The server takes no more requests',
+  outcome: 'not_started',
+  breaker: 'ignored',
+};

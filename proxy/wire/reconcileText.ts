@@ -1,0 +1,11 @@
+import { formatDuration } from '../../src/policy/duration.ts';
+import type { ReconcileWhy } from '../../src/calls/callWhy.ts';
+
+/** Describes the question about a lost answer, and its time. @param leftMs - until the next thing happens to the call that waits. */
+export function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {
+  const what = held ? `an equal call of ${about}` : about;
+  const left = formatDuration(leftMs);
+  if (state === 'repeating') return `waits for ${what}, which did not happen and is made again; ${left} left`;
+  if (state === 'queued') return `waits for its turn to ask ${asks} whether ${what} happened, ${left} left`;
+  return `asks ${asks} whether ${what} happened, ${state === 'waiting' ? `again in ${left}` : `${left} left`}`;
+}

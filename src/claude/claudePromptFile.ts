@@ -1,7 +1,0 @@
-import { fitsInline } from '../actors/prompt/promptDelivery.ts';
-import { type PromptFile, writePromptFile } from '../actors/prompt/promptFile.ts';
-
-/** Writes a system prompt that a command line has no room for to a file; undefined when it has. */
-export async function fileForLong(systemPrompt: string): Promise<PromptFile | undefined> {
-  return fitsInline(systemPrompt) ? undefined : await writePromptFile(systemPrompt);
-}

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { faults } from '../../../testing/demo/faults.ts';
+import { faultNames } from '../../../testing/demo/faultNames.ts';
+
+describe('the faults of the tour', () => {
+  it('are those that the command line names, in that order', () => {
+    expect(faults.map(({ name }) => name)).toEqual(faultNames);
+  });
+
+  it('all say how their call must end and what must be recorded', () => {
+    for (const { expected } of faults) {
+      expect(expected.mostMs).toBeGreaterThan((expected.leastMs ?? 0) + 2000);
+      expect(expected.records).not.toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { boolean, type Given, text } from '../src/policy/optionKeys.ts';
+import { readOptions } from '../src/policy/readOptions.ts';
+import type { ServerIdentity } from './faultyMcpAnswers.ts';
+import { checkRule } from './mcpAnswerFaults.ts';
+import { type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
+
+/** A program and its arguments, as clients and `gateway.mcpServer` take them. */
+export interface FaultyMcpServer {
+  readonly command: string;
+  readonly args: string[];
+}
+
+/** Options that the program is given, checked and with their defaults. */
+export interface FaultyMcpScript extends ServerIdentity {
+  readonly faults: readonly McpFaultRule[];
+  readonly tools: readonly FaultyTool[];
+  readonly toolsAfterRestart: readonly FaultyTool[];
+  readonly stderr?: string | undefined;
+  readonly ignoreSigterm: boolean;
+  readonly ignoreStdinEnd: boolean;
+  readonly startsFile?: string | undefined;
+}
+
+/**
+ * An MCP server over stdio that does wrong what the script says, and the same each time: a counterparty for tests of clients, proxies
+ * and supervisors. It speaks the protocol of the years up to 2025 (`initialize`) by hand, and needs nothing but Node.
+ *
+ * Besides the listed tools it has two: `received` gives the methods and params of all it was sent (the last 1,000), `environment` the
+ * variable named by `name`.
+ * @throws TypeError or RangeError that names the option and its value.
+ *
+ * @example
+ * // Crashes in the second search of its first life, and is well after the restart.
+ * const server = faultyMcpServer({
+ *   startsFile,
+ *   faults: [{ tool: 'search', nth: 2, start: 1, do: 'crash', exitCode: 3 }],
+ * });
+ * gateway.mcpServer('kb', server);
+ */
+export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcpServer {
+  const script = JSON.stringify(scriptOf(options));
+  const size = Buffer.byteLength(script);
+  if (size > mostScriptBytes) {
+    throw new RangeError(`Expected the options to take at most ${mostScriptBytes} bytes as JSON, got ${size}`);
+  }
+  return { command: process.execPath, args: [programPath(), script] };
+}
+
+/** The program stands beside the entry; this module may be built into a file elsewhere. */
+function programPath(): string {
+  const paths = ['./faultyMcpProgram.js', './faultyMcpProgram.js'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
+  return paths.find((path) => existsSync(path)) ?? String(paths[0]);
+}
+
+/** Linux starts no program with a longer argument than 128 KB. */
+const mostScriptBytes = 100_000;
+
+const serverKeys = {
+  /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
+  faults: rulesKey,
+  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
+  tools: toolList,
+  /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
+  toolsAfterRestart: toolList,
+  /** Name that it gives itself. @defaultValue 'faulty' */
+  name: text({ default: 'faulty' }),
+  /** The version that it tells. @defaultValue '1.0.0' */
+  version: text({ default: '1.0.0' }),
+  /** The instructions that it tells. @defaultValue none */
+  instructions: text({ empty: true }),
+  /** Written to stderr at its start, as most servers do. */
+  stderr: text({ empty: true }),
+  /** Says `not now` to SIGTERM, on stderr, and stays. @defaultValue false */
+  ignoreSigterm: boolean({ default: false }),
+  /** Stays when its stdin ends. @defaultValue false */
+  ignoreStdinEnd: boolean({ default: false }),
+  /** A file in which the server counts its starts, one byte each; where it does not exist, it is made. */
+  startsFile: text(),
+};
+
+/** Faults of an MCP server, and what it is like otherwise. */
+export interface FaultyMcpServerOptions extends Given<typeof serverKeys> {}
+
+function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
+  const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, serverKeys);
+  for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
+  const counts = toolsAfterRestart !== undefined || faults.some(({ start }) => start !== undefined);
+  if (counts && read.startsFile === undefined) {
+    throw new RangeError('Expected `startsFile` beside `toolsAfterRestart` and rules with a `start`');
+  }
+  return { ...read, faults, tools: toolsFrom(tools), toolsAfterRestart: toolsFrom(toolsAfterRestart ?? tools) };
+}

@@ -1,0 +1,180 @@
+import type { Duration } from '../src/policy/duration.ts';
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { byName, duration, integer, type Key, list, text } from '../src/policy/optionKeys.ts';
+import { readValue } from '../src/policy/readOptions.ts';
+import { show } from '../src/policy/showValue.ts';
+
+/** Act of an HTTP upstream on one request. */
+export type UpstreamFault =
+  /** Answers, with 200 where nothing else is said: 429 with `retry-after`, 503, 529. */
+  | {
+      readonly do?: 'answer' | undefined;
+      /** From 200 to 599. @defaultValue 200 */
+      readonly status?: number | undefined;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+      /** @defaultValue '' */
+      readonly body?: string | undefined;
+      /** Waits so long first, in ms above 0. @defaultValue none */
+      readonly afterMs?: Duration | undefined;
+    }
+  /** Takes the request, and sends nothing, not even headers. */
+  | { readonly do: 'hang' }
+  /** Sends the headers and a part of the body, then nothing more. */
+  | { readonly do: 'stall'; readonly body?: string | undefined }
+  /** Sends the headers and less of the body than they promise, then ends the connection. */
+  | { readonly do: 'cut'; readonly body?: string | undefined }
+  /** Resets the connection. */
+  | { readonly do: 'reset' };
+
+/** By path: what happens to its first request, its second, and so on; the last goes for all that follow. */
+export type UpstreamScript = Readonly<Record<string, readonly UpstreamFault[]>>;
+
+/** A request that arrived, with its body. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+/** A running HTTP server, on the loopback address. */
+export interface FaultyUpstream {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Every request so far, in the order they arrived. */
+  readonly received: readonly ReceivedRequest[];
+  /** Counts the requests that a path got. */
+  requests(path: string): number;
+  /** Ends every connection, the hanging ones too. */
+  close(): Promise<void>;
+}
+
+/**
+ * An HTTP server on a free port of 127.0.0.1 that does wrong what the script says; a path it does not name gets 404.
+ * @throws TypeError or RangeError that names the option and its value.
+ *
+ * @example
+ * const upstream = await faultyUpstream({
+ *   '/search': [{ status: 429, headers: { 'retry-after': '1' } }, { do: 'reset' }, { body: 'found' }],
+ * });
+ */
+export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpstream> {
+  const checked = checkScript(script);
+  const received: ReceivedRequest[] = [];
+  const counts = new Map<string, number>();
+
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      const [path = '/'] = (request.url ?? '/').split('?');
+      const count = (counts.get(path) ?? 0) + 1;
+      counts.set(path, count);
+      received.push({ method: request.method ?? '', path, headers: request.headers, body });
+      const faults = checked[path] ?? [];
+      befall(faults[Math.min(count, faults.length) - 1] ?? { status: 404 }, request.socket, response);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    requests: (path) => counts.get(path) ?? 0,
+    close() {
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function befall(fault: CheckedFault, socket: Socket, response: ServerResponse): void {
+  switch (fault.do) {
+    case undefined:
+    case 'answer': {
+      const { status = 200, headers = {}, body = '', afterMs } = fault;
+      const answer = (): void => void response.writeHead(status, headers).end(body);
+      if (afterMs === undefined) answer();
+      else setTimeout(answer, afterMs).unref();
+      return;
+    }
+    case 'hang':
+      return;
+    case 'stall':
+    case 'cut': {
+      const { body = 'half of it' } = fault;
+      response.writeHead(200, { 'content-length': String(2 * Buffer.byteLength(body) + 1) });
+      response.write(body, () => {
+        if (fault.do === 'cut') socket.end();
+      });
+      return;
+    }
+    case 'reset':
+      socket.resetAndDestroy();
+      return;
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    // Given up by the client; what arrived of it arrived.
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const body = text({ empty: true });
+
+const faultKey: Key<CheckedFault> = {
+  kind: 'variants',
+  by: 'do',
+  usual: 'answer',
+  required: true,
+  of: {
+    answer: {
+      status: integer({ min: 200, max: 599 }),
+      headers: byName(text({ empty: true })),
+      body,
+      afterMs: duration(),
+    },
+    hang: {},
+    stall: { body },
+    cut: { body },
+    reset: {},
+  },
+};
+
+const scriptKey = byName(list(faultKey, { least: 1, expected: 'a list of what happens' }), { required: true });
+
+function checkScript(script: UpstreamScript): Readonly<Record<string, readonly CheckedFault[]>> {
+  const read = readValue('script', script, scriptKey);
+  const odd = Object.keys(read).find((path) => !path.startsWith('/'));
+  if (odd !== undefined) throw new RangeError(`Expected a path of \`script\` to begin with "/", got ${show(odd)}`);
+  for (const fault of Object.values(read).flat()) {
+    for (const [header, value] of Object.entries('headers' in fault ? (fault.headers ?? {}) : {})) {
+      validateHeaderName(header);
+      validateHeaderValue(header, value);
+    }
+  }
+  return read;
+}
+
+/** {@link UpstreamFault} with its wait in ms. */
+type CheckedFault =
+  | Exclude<UpstreamFault, AnswerFault>
+  | (Omit<AnswerFault, 'afterMs'> & { readonly afterMs?: number | undefined });
+
+type AnswerFault = Extract<UpstreamFault, { readonly do?: 'answer' | undefined }>;

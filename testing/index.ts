@@ -1,0 +1,29 @@
+export { SimulatedClock } from './simulatedClock.ts';
+export { seededRandom } from './random.ts';
+export { replayIncident, type ReplayIncidentOptions } from './replayIncident.ts';
+export type { ReplayLine, ReplayResult, ReplayStep } from '../incident/replay/result.ts';
+export type { IncidentSubject } from '../incident/incident.ts';
+export type { FakeMcpContext, FakeMcpTool } from './fakeMcpPeer.ts';
+export { type FakeMcpServer, fakeMcpServer, type FakeMcpServerOptions } from './fakeMcpServer.ts';
+export { type FaultyMcpServer, faultyMcpServer, type FaultyMcpServerOptions } from './faultyMcpServer.ts';
+export type { FaultyMcpHttpServerOptions } from './faultyMcpHttpScript.ts';
+export { type FaultyMcpHttpServer, startFaultyMcpHttpServer } from './faultyMcpHttpServer.ts';
+export type { McpHttpFault, McpHttpFaultMatch, McpHttpFaultRule } from './mcpHttpFaults.ts';
+export type { ReceivedMcpRequest } from './mcpHttpRequests.ts';
+export {
+  type FaultyUpstream,
+  faultyUpstream,
+  type ReceivedRequest,
+  type UpstreamFault,
+  type UpstreamScript,
+} from './faultyUpstream.ts';
+export type { FaultyTool, McpFault, McpFaultMatch, McpFaultRule } from './mcpFaults.ts';
+export {
+  type FaultyModelApi,
+  faultyModelApi,
+  type ModelAnswer,
+  type ModelEnding,
+  type ModelMoment,
+  type ModelRequest,
+  type ModelScript,
+} from './faultyModelApi.ts';

@@ -1,0 +1,223 @@
+import { basename } from 'node:path';
+import type { LiveStatus, WatchedAlert } from '../../src/control/answers.ts';
+import { troubleText } from '../../src/policy/alertText.ts';
+import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
+import { type ReportEntry, reportOf } from '../../src/policy/callReport.ts';
+import type { AskedRuntime } from '../../operator/askRuntimes.ts';
+import { gatewaysOf, type HurtSessions } from '../../operator/needs.ts';
+import { type IntegrationView, viewOf } from '../../operator/integrationView.ts';
+import type { NotedAlerts } from '../../src/store/alertNote.ts';
+import { judgedOutside } from '../../operator/judgedOutside.ts';
+import type { SessionWhy } from '../../src/sessions/why.ts';
+import type { AlertView, DeadLetterRecord, StoreStatus } from '../../src/store/storeReader.ts';
+import type { TreeNode } from '../../src/supervisor/tree.ts';
+import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine } from './snapshot.ts';
+import type { Look } from './source.ts';
+import type { PendingRecords } from './frozen.ts';
+import type { SteadyTimes } from './steadyTimes.ts';
+import { waitsOf, type WaitSources } from './waits.ts';
+
+/** Findings of one look. Times are wall time in ms since the epoch. */
+interface Found {
+  readonly at: number;
+  readonly spanMs: number;
+  readonly database: string;
+  readonly status: StoreStatus;
+  readonly alerts: NotedAlerts & Pick<AlertView, 'cleared'>;
+  readonly asked: readonly AskedRuntime<LiveStatus>[];
+  readonly trees: readonly AskedRuntime<TreeNode>[];
+  readonly whys: readonly SessionWhy[];
+  readonly figures: readonly CallFiguresRow[];
+  /** Time at which the figures were read. */
+  readonly figuresAt: number;
+  readonly times: SteadyTimes;
+  /** Names as they may be shown. */
+  readonly shown: (name: string) => string;
+  /** As events have a name that is shown so. */
+  readonly recorded: (shown: string) => string;
+  /** The alerts that live gateways watch, by integration. */
+  readonly watched: ReadonlyMap<string, WatchedAlert>;
+  /** Since when runtimes do not answer, by their id. */
+  readonly frozenSince: ReadonlyMap<string, number>;
+  /** Records of sessions that no gateway answers for. */
+  readonly pending: PendingRecords;
+  /** Messages that nobody will process unless a person sends them again. */
+  readonly letters: readonly DeadLetterRecord[];
+  /** Sessions that open circuits hurt, by their names as they are shown. @defaultValue none is known */
+  readonly hurt?: HurtSessions | undefined;
+}
+
+/** The steps of the figures begin with the minute, so that what has not changed is the same at the next look. */
+const minuteMs = 60_000;
+
+/** Puts together what is shown. */
+export function assemble(all: Found): Look {
+  const found = withoutAliases(all);
+  const { at, spanMs, database, status, asked, figures, figuresAt } = found;
+  const until = Math.ceil(figuresAt / minuteMs) * minuteMs;
+  const span = { from: until - spanMs, until };
+  const reports = new Map(reportOf(figures, span).map((each) => [each.integration, each]));
+  const [total] = reportOf(
+    figures.filter(({ tool }) => tool === undefined).map((row) => ({ ...row, integration: '' })),
+    span,
+  );
+  const live = asked.filter(({ answer }) => answer !== undefined);
+  const running = asked.filter(({ answer, frozen }) => answer !== undefined || frozen !== undefined);
+  const names = new Set(running.map(({ runtime }) => found.shown(runtime.name)));
+  const [name = basename(database)] = names;
+  const views = viewOf(status.integrations, asked);
+  const known = new Set(views.map(({ integration }) => integration));
+  // Short-lived runs have figures and no more.
+  const counted = [...reports.values()].filter(({ integration }) => !known.has(integration));
+  const integrations = [
+    ...views.map((view) => integrationLine(view, reports.get(view.integration), found)),
+    ...counted.map((report) => countedLine(report, found)),
+  ];
+  const unwatched = judgedOutside(found.alerts.unwatched, status.integrations, asked, found.shown);
+  const alerts = alertLines({ ...found.alerts, unwatched }, { ...found, isWatched: live.length > 0 });
+  const runtimes = asked
+    .filter(({ runtime }) => runtime.liveness !== 'dead')
+    .map((each) => runtimeLine(each, found.shown));
+  return {
+    at,
+    title: names.size > 1 ? `${running.length} gateways` : name,
+    database,
+    spanMs,
+    total,
+    letters: found.letters.length,
+    runtimes,
+    integrations,
+    sessions: sessionLines(found),
+    waits: waitsOf({ ...found, integrations, alerts, runtimes, dead: deadLines(found) }),
+    alerts,
+  };
+}
+
+/** Events have names without their secrets: what is on record under such a name alone is told under the name that it is shown by. */
+function withoutAliases(found: Found): Found {
+  const { status, asked, figures, shown } = found;
+  const live = asked.flatMap(({ answer }) => [...(answer?.integrations ?? []), ...(answer?.sessions ?? [])]);
+  const names = [...status.integrations, ...figures, ...live].map((each) =>
+    'session' in each ? each.session : each.integration,
+  );
+  const changed = names.filter((name) => shown(name) !== name);
+  if (changed.length === 0) return found;
+  const aliases = new Set(changed.map((name) => found.recorded(shown(name))));
+  const integrations = status.integrations.filter(({ integration }) => !aliases.has(integration));
+  const sessions = status.sessions.filter(({ session }) => !aliases.has(session));
+  return { ...found, status: { ...status, integrations, sessions } };
+}
+
+/** Gateways that ended without a word. */
+function deadLines({ asked, shown }: Found): WaitSources['dead'] {
+  const keys = new Set(gatewaysOf(asked).dead.map(({ key }) => key));
+  return asked
+    .filter(({ runtime }) => keys.has(runtime.id))
+    .map(({ runtime: { id, name, pid, lastSignAt, renewedAt } }) => {
+      return { key: id, name: shown(name), pid, lastSignAt: lastSignAt ?? renewedAt };
+    });
+}
+
+export function runtimeLine({ runtime, problem, frozen }: AskedRuntime<unknown>, shown: Found['shown']): RuntimeLine {
+  const { id, name, pid, startedAt, liveness } = runtime;
+  return {
+    key: id,
+    name: shown(name),
+    pid,
+    startedAt,
+    liveness,
+    problem,
+    ...(frozen !== undefined && { isFrozen: true }),
+  };
+}
+
+function integrationLine(view: IntegrationView, report: ReportEntry | undefined, found: Found): IntegrationLine {
+  const { integration, circuit, live, breaker, failures10m, crashes10m, lastError } = view;
+  const states = live.map(({ state }) => state);
+  const probes = live.flatMap(({ probeInMs }) => probeInMs ?? []);
+  const pauses = live.flatMap(({ pausedForMs }) => pausedForMs ?? []);
+  const isOpen = circuit === 'open' || circuit === 'half-open';
+  const kept = breaker === undefined ? 0 : breaker.openUntil;
+  const probe = probes.length > 0 ? found.at + Math.min(...probes) : kept;
+  return {
+    key: found.shown(integration),
+    circuit,
+    state: states.find((each) => each !== 'idle') ?? states[0],
+    inFlight: sum(live.map((each) => each.inFlight)),
+    waiting: sum(live.map((each) => each.waiting)),
+    runtimes: live.map(({ runtime }) => runtime),
+    ...(circuit !== 'closed' && breaker !== undefined && breaker.openedAt > 0 && { openedAt: breaker.openedAt }),
+    ...(circuit === 'open' && { probeAt: found.times.of(`probe ${integration}`, probe) }),
+    ...(pauses.length > 0 && { pausedUntil: found.times.of(`pause ${integration}`, found.at + Math.max(...pauses)) }),
+    ...(isOpen && breaker?.cause !== undefined && { cause: breaker.cause }),
+    failures10m,
+    crashes10m,
+    lastError,
+    report,
+  };
+}
+
+function countedLine(report: ReportEntry, { shown }: Found): IntegrationLine {
+  const key = shown(report.integration);
+  const none = { inFlight: 0, waiting: 0, runtimes: [], failures10m: 0, crashes10m: 0 };
+  return { key, circuit: 'closed', ...none, report };
+}
+
+function sessionLines({ status, asked, shown }: Found): readonly SessionLine[] {
+  const live = new Map(asked.flatMap(({ answer }) => (answer?.sessions ?? []).map((each) => [each.session, each])));
+  const known = new Map(status.sessions.map((each) => [each.session, each]));
+  return [...new Set([...live.keys(), ...known.keys()])].sort().map((key) => ({
+    key: shown(key),
+    state: live.get(key)?.state,
+    waiting: live.get(key)?.waiting ?? 0,
+    lastSeenAt: known.get(key)?.lastSeenAt,
+    failedTurns24h: known.get(key)?.failedTurns24h ?? 0,
+    lastError: known.get(key)?.lastError,
+  }));
+}
+
+interface Watched extends Pick<Found, 'shown' | 'watched'> {
+  /** True where a gateway runs that could watch. */
+  readonly isWatched: boolean;
+}
+
+function alertLines({ open, unwatched, cleared }: Found['alerts'], watched: Watched): readonly AlertLine[] {
+  const { shown } = watched;
+  return [
+    ...open.map((each) => ({
+      ...{ key: each.id, integration: shown(each.integration), state: 'open' as const, raisedAt: each.raisedAt },
+      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
+      ...clearing(each, watched),
+      ...(each.note !== undefined && { note: each.note }),
+    })),
+    ...unwatched.map((each) => ({
+      ...{ key: `unwatched ${shown(each.integration)}`, integration: shown(each.integration) },
+      ...{ state: 'unwatched' as const, rule: watchedAgain },
+      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
+      ...(each.note !== undefined && { note: each.note }),
+    })),
+    ...cleared.map((each) => ({
+      ...{ key: each.id, integration: shown(each.integration), state: 'cleared' as const, raisedAt: each.raisedAt },
+      ...{ clearedAt: each.clearedAt, failures: each.failures, crashes: each.crashes },
+      ...{ lastFailureAt: each.lastFailureAt, text: troubleText(each, true) },
+    })),
+  ];
+}
+
+/** Nobody clears an alert while no gateway runs. */
+const watchedAgain = 'Looked at again when a gateway runs';
+
+/** Finds what clears an alert, and when. */
+function clearing(
+  { integration, because, lastFailureAt }: AlertView['open'][number],
+  { isWatched, watched }: Watched,
+): Pick<AlertLine, 'rule' | 'endsAt'> {
+  if (!isWatched) return { rule: watchedAgain };
+  const { quietMs: quiet, once, isLow = false } = watched.get(integration) ?? {};
+  if (once !== undefined) return { rule: `All clear once ${once}, or nobody calls it` };
+  if (because === 'rate' || isLow) return { rule: 'All clear when enough calls succeed' };
+  if (quiet === undefined) return { rule: 'All clear after a time without a failure' };
+  return { rule: 'All clear without a failure', endsAt: lastFailureAt + quiet };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

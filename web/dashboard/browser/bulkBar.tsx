@@ -1,0 +1,121 @@
+import { signal } from '@preact/signals';
+import { formatSeconds } from '../../../src/policy/duration.ts';
+import type { Order, OrderName } from '../../../src/policy/operatorOrder.ts';
+import { giveMany } from './api.ts';
+import { Ask, type Consequence } from './ask.tsx';
+import { cutting, told, verbs } from './dialog.tsx';
+import { isStale, right } from './live.ts';
+import { buttonsOfMany } from './orderButtons.ts';
+import type { Picked } from './picked.tsx';
+import { count, counted } from './words.ts';
+
+/** An order, and those that it fits. */
+export interface BulkChoice {
+  readonly order: OrderName;
+  readonly text: string;
+  /** Consequence that is said to follow from it. */
+  readonly after: Consequence;
+  /** Keys of the rows that it fits. */
+  readonly fits: readonly string[];
+}
+
+interface BulkBarProps {
+  readonly picked: Picked;
+  /** Groups that can be chosen at once: a name for it, and the keys. */
+  readonly groups: readonly (readonly [text: string, keys: readonly string[]])[];
+  readonly choices: readonly BulkChoice[];
+  /** Noun for one of them, such as `integration`. */
+  readonly noun: string;
+  /** Returns the name and target of a key. */
+  readonly about: (key: string) => Pick<Order, 'name' | 'target'>;
+}
+
+interface BulkWish extends Pick<BulkChoice, 'order' | 'after'> {
+  readonly of: readonly Pick<Order, 'name' | 'target'>[];
+  readonly noun: string;
+  readonly picked: Picked;
+}
+
+/** An order is about as many at most. */
+const mostInBulk = 500;
+const perSecond = 2;
+const wish = signal<BulkWish | undefined>(undefined);
+
+/** Chooses rows of a list, and gives one order about those that it fits. None for who may give no orders. */
+export function BulkBar({ picked, groups, choices, noun, about }: BulkBarProps) {
+  if (right.value !== 'all') return null;
+  // Rows that have gone meanwhile are chosen no longer.
+  const chosen = new Set(choices.flatMap(({ fits }) => fits.filter((key) => picked.value.has(key))));
+  const fitting = choices
+    .map((choice) => ({ ...choice, keys: choice.fits.filter((key) => chosen.has(key)).slice(0, mostInBulk) }))
+    .filter(({ keys }) => keys.length > 0);
+  const off = isStale.value;
+  return (
+    <div class="acts in" role="group" aria-label={`Orders on many ${noun}s`}>
+      {groups
+        .filter(([, keys]) => keys.length > 0)
+        .map(([text, keys]) => (
+          <button key={text} type="button" class="btn ghost" onClick={() => (picked.value = new Set(keys))}>
+            Choose {text} ({count(keys.length)})
+          </button>
+        ))}
+      {chosen.size > 0 && (
+        <>
+          <button type="button" class="btn ghost" onClick={() => (picked.value = new Set())}>
+            Choose none
+          </button>
+          <span class="dim" role="status">
+            {count(chosen.size)} chosen
+          </span>
+        </>
+      )}
+      {fitting.map(({ order, text, after, keys }) => (
+        <button
+          key={order}
+          type="button"
+          class="btn"
+          aria-disabled={off}
+          onClick={() => {
+            if (!off) wish.value = { order, after, noun, picked, of: keys.map(about) };
+          }}
+        >
+          {text} {count(keys.length)}…
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Asks before an order on many: with their number, which is typed where work is cut off. */
+export function BulkDialog() {
+  const asked = wish.value;
+  if (asked === undefined) return null;
+  const { order, after, of, noun, picked } = asked;
+  const what = counted(of.length, noun);
+  return (
+    <Ask
+      verb={verbs[order]}
+      {...buttonsOfMany(order, verbs[order], what)}
+      what={what}
+      note={order === 'restart' ? 'This cannot be undone. ' : ''}
+      after={[
+        after,
+        [
+          'clock',
+          'acc',
+          `One after the other, two a second: ${formatSeconds(((of.length - 1) / perSecond) * 1000)} or longer.`,
+        ],
+        ['held', 'acc', 'It can be stopped on the way; what was done until then stays done.'],
+      ]}
+      word={cutting.has(order) ? String(of.length) : undefined}
+      act={async (why) => {
+        const { ok, text } = await giveMany(order, of, why);
+        told.value = `${verbs[order]} ${what}: ${text}`;
+        if (ok) picked.value = new Set();
+      }}
+      close={() => {
+        wish.value = undefined;
+      }}
+    />
+  );
+}

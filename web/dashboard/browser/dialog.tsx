@@ -1,0 +1,181 @@
+import { signal } from '@preact/signals';
+import type { OrderName } from '../../../src/policy/operatorOrder.ts';
+import { give } from './api.ts';
+import { Ask, type Consequence } from './ask.tsx';
+import { isStale, right } from './live.ts';
+import { buttonsOf } from './orderButtons.ts';
+import { counted } from './words.ts';
+import { tables } from './tables.ts';
+
+export interface Wish {
+  readonly order: OrderName;
+  readonly name: string;
+  readonly of: 'integration' | 'session';
+  /** Part of the session that is meant: a rule, a call or a message, by its id. */
+  readonly target?: string | undefined;
+  /** The same in words, for the question. @defaultValue the name */
+  readonly what?: string | undefined;
+}
+
+const wish = signal<Wish | undefined>(undefined);
+/** Result of the last order. */
+export const told = signal('');
+
+export const verbs: Readonly<Record<OrderName, string>> = {
+  restart: 'Restart',
+  isolate: 'Isolate',
+  reset: 'Reset circuit of',
+  probe: 'Probe',
+  fire: 'Fire',
+  stop_retrying: 'Stop retrying',
+  cancel: 'Cancel',
+  send_again: 'Send again',
+  drop: 'Drop',
+  acknowledge: 'Acknowledge the alert of',
+  snooze: 'Snooze the alert of',
+};
+
+/** Orders that cut work off or lose something: the name is typed before. */
+export const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'cancel', 'drop']);
+
+/** A button that asks before it orders; none for who may not press it. */
+export function OrderButton({ text, ...asked }: Wish & { readonly text: string }) {
+  if (right.value !== 'all') return null;
+  const off = isStale.value;
+  return (
+    <button
+      type="button"
+      class="btn"
+      aria-disabled={off}
+      title={off ? 'Not connected' : undefined}
+      onClick={() => {
+        if (!off) wish.value = asked;
+      }}
+    >
+      {text}
+    </button>
+  );
+}
+
+/** Says what follows from an order, counted from how things are now, and asks for the name where work is cut off. */
+export function OrderDialog() {
+  const asked = wish.value;
+  return asked === undefined ? null : (
+    <Question key={`${asked.order} ${asked.name} ${asked.target ?? ''}`} {...asked} />
+  );
+}
+
+function Question(asked: Wish) {
+  const { order, name, target, what = name } = asked;
+  return (
+    <Ask
+      verb={verbs[order]}
+      {...buttonsOf(order, asked.of, target !== undefined)}
+      what={what}
+      note={order === 'restart' ? 'This cannot be undone. ' : ''}
+      after={consequences(asked)}
+      word={cutting.has(order) ? name : undefined}
+      act={async (why) => {
+        const { ok, text } = await give(order, name, why, target);
+        // The text of a success is a sentence of its own.
+        told.value = ok ? text : `${verbs[order]} ${what}: ${text}`;
+      }}
+      close={() => {
+        wish.value = undefined;
+      }}
+    />
+  );
+}
+
+function consequences({ order, name, of, target }: Wish): readonly Consequence[] {
+  const integration = of === 'integration' ? tables.integrations.row(name) : undefined;
+  const session = of === 'session' ? tables.sessions.row(name) : undefined;
+  const { inFlight = 0, waiting = 0 } = integration ?? {};
+  const goesOn =
+    waiting === 0 ? 'No call waits.' : `${counted(waiting, 'call waits and goes', 'calls wait and go')} on after it.`;
+  const places = integration?.runtimes.length ?? 0;
+  const where: readonly Consequence[] = places > 1 ? [['warn', 'warn', `It is done in ${places} gateways.`]] : [];
+  switch (order) {
+    case 'reset':
+      return [...where, ['ok', 'ok', 'The circuit closes; what was counted is forgotten.'], ['run', 'acc', goesOn]];
+    case 'isolate':
+      return [
+        ...where,
+        ['held', 'bad', 'Calls are refused at once, until somebody resets the circuit.'],
+        ['run', 'acc', inFlight === 0 ? 'No call is in flight.' : `${counted(inFlight, 'call')} in flight may end.`],
+        ['warn', 'warn', 'No probe tries the circuit while it is held open.'],
+      ];
+    case 'probe':
+      return [
+        ['clock', 'acc', 'One call tries it now, whatever time was set for that; the others go on being kept back.'],
+        ['ok', 'ok', 'Where it is answered, calls go through again.'],
+        ['warn', 'warn', 'Where it is not, they go on being kept back.'],
+      ];
+    case 'fire':
+      return [
+        ['clock', 'acc', 'This rule acts now, exactly as if its time had come.'],
+        ['ok', 'ok', 'The session goes on. Where the rule has changed meanwhile, nothing is done.'],
+      ];
+    case 'stop_retrying':
+      return [
+        ['run', 'acc', 'An attempt in flight goes on, and what it ends with is the end of the call.'],
+        ['cross', 'warn', 'No further attempt follows; a call that waits for its next one ends as the last one did.'],
+      ];
+    case 'cancel':
+      return [
+        [
+          'cross',
+          'bad',
+          target === undefined
+            ? 'Its turn is cut off, with its calls.'
+            : 'The call is cut off; what it has done stays done.',
+        ],
+        ['ok', 'ok', 'The agent is given an error in place of the answer. The session goes on.'],
+      ];
+    case 'send_again':
+      return [
+        ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],
+        ['run', 'acc', 'It is sent once, however often this is ordered.'],
+      ];
+    case 'acknowledge':
+      return [
+        ['ok', 'ok', 'Nobody else is asked to look after it, until it ends.'],
+        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
+      ];
+    case 'snooze':
+      return [
+        ['clock', 'acc', `Nobody is asked to look after it for ${target ?? 'a time'}, or until it ends.`],
+        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
+      ];
+    case 'drop':
+      return [['cross', 'bad', 'It is never delivered, and cannot be sent again.']];
+    case 'restart':
+      return session === undefined
+        ? [
+            ...where,
+            [
+              'cross',
+              'bad',
+              inFlight === 0
+                ? 'No call is in flight.'
+                : `${counted(inFlight, 'call is', 'calls are')} cut off; what may be sent again is.`,
+            ],
+            ['clock', 'warn', goesOn],
+            ['ok', 'ok', 'The circuit closes.'],
+          ]
+        : [
+            [
+              'cross',
+              'bad',
+              session.state === 'idle' || session.state === 'recovering'
+                ? 'No turn is under way.'
+                : 'Its turn is cut off, with its calls.',
+            ],
+            [
+              'ok',
+              'ok',
+              `${counted(session.waiting, 'message stays in the mailbox and follows', 'messages stay in the mailbox and follow in order')}.`,
+            ],
+          ];
+  }
+}

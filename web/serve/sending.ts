@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import type { Outcome } from '../../src/policy/failure.ts';
+import { inTime } from '../../src/policy/inTime.ts';
+import type { Acceptance } from '../../src/sessions/acceptance.ts';
+import type { Message } from '../../src/sessions/mailbox.ts';
+import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { Answered, Asked, AskedOf } from './api.ts';
+import { ApiError, unreadable } from './apiError.ts';
+import { heldElsewhere } from './heldElsewhere.ts';
+import { toolMessage, userMessage } from './messageForms.ts';
+import { answersIn, type MessageResult } from './messageHandler.ts';
+import type { MessageStates } from './messageStates.ts';
+import { endedView, isOver, type MessageView } from './messageView.ts';
+import type { Place, Places } from './places.ts';
+import type { ServedSession } from './sessionHost.ts';
+
+interface SendingParts {
+  readonly clock: Clock;
+  readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
+  readonly agents: readonly string[];
+  readonly states: MessageStates;
+  readonly places: Places;
+  readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
+  readonly isStopping: () => boolean;
+  /** Tells whether the turn of a message is under way in this process. */
+  readonly isRunning: (session: string, message: string) => boolean;
+}
+
+/** Sends messages to sessions, for their clients: what is answered at once, what within the time that they wait, and what to one that was sent before. */
+export class Sending {
+  readonly #parts: SendingParts;
+  readonly #underWay = new MessagesUnderWay();
+
+  constructor(parts: SendingParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws ApiError that says why it is not accepted. */
+  async send(session: ServedSession, asked: AskedOf<'send'>): Promise<Answered> {
+    const given = asked.request.headers['idempotency-key'];
+    const key = typeof given === 'string' ? given : undefined;
+    const message = this.#messageIn(asked.body);
+    const place = this.#placeFor(session, asked.body, key);
+    let acceptance: Acceptance<MessageResult | undefined>;
+    try {
+      acceptance = await session.send(message, key === undefined ? {} : { key });
+    } catch (error) {
+      place?.giveBack();
+      throw error;
+    }
+    if (acceptance.accepted) void acceptance.processed.then(() => place?.leave());
+    else place?.giveBack();
+    if (!acceptance.accepted && acceptance.reason === 'duplicate')
+      return this.#again(session, acceptance.id ?? '', message, asked);
+    if (acceptance.accepted) this.#underWay.add(acceptance.id, message, acceptance.processed);
+    return this.#answerOf(session, acceptance, asked);
+  }
+
+  /** Takes a place; one that goes on elsewhere takes one there, and one that was accepted before takes none. */
+  #placeFor(session: ServedSession, body: AskedOf<'send'>['body'], key: string | undefined): Place | undefined {
+    if (session.heldElsewhere || (key !== undefined && session.knows(key))) return undefined;
+    return this.#parts.places.enter(this.#targetOf(session, body), session.id);
+  }
+
+  /** Finds who is asked: a server, or an agent, by the name of its integration. */
+  #targetOf({ history }: Pick<ServedSession, 'history'>, { agent, tool }: AskedOf<'send'>['body']): string {
+    return tool?.server ?? agent ?? answersIn(history).at(-1)?.asked ?? this.#parts.agents[0] ?? '';
+  }
+
+  #messageIn({ text, agent, tool }: AskedOf<'send'>['body']): Message {
+    const { servers, agents } = this.#parts;
+    if ((text === undefined) === (tool === undefined))
+      throw new ApiError(400, 'Expected `body` to have either `text` or `tool`.');
+    if (tool !== undefined) {
+      if (agent !== undefined) throw new ApiError(400, '`agent` belongs to `text`; `tool` names its server.');
+      if (!servers.has(tool.server)) throw unknown('body.tool.server', tool.server, [...servers.keys()]);
+      return toolMessage({ server: tool.server, name: tool.name, arguments: { ...tool.arguments } });
+    }
+    if (agents.length === 0)
+      throw new ApiError(400, 'No agent is configured to answer `text`: name one under `agents` of the configuration.');
+    if (agent !== undefined && !agents.includes(agent)) throw unknown('body.agent', agent, agents);
+    return userMessage({ text: text ?? '', agent });
+  }
+
+  async #answerOf(
+    session: ServedSession,
+    acceptance: Acceptance<MessageResult | undefined>,
+    asked: AskedOf<'send'>,
+  ): Promise<Answered> {
+    if (!acceptance.accepted) {
+      const { reason } = acceptance;
+      if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
+      if (reason === 'owned_elsewhere') throw await heldElsewhere(session.id, this.#parts.read);
+      if (reason === 'unavailable') throw unreadable();
+      throw new ApiError(503, 'It is stopping.', 5);
+    }
+    const { clock, states } = this.#parts;
+    const { id, durable, processed } = acceptance;
+    const limitMs = asked.query.wait;
+    const until = clock.now() + (limitMs ?? 0);
+    const outcome = limitMs === undefined ? undefined : await inTime(processed, { clock, limitMs });
+    if (outcome === undefined) {
+      const state = limitMs !== undefined && this.#parts.isRunning(session.id, id) ? 'running' : 'waiting';
+      return { status: 202, data: { id, durable, state } };
+    }
+    const reason = outcome.ok ? undefined : outcome.failure.reason;
+    // Cut by a stop: it is delivered again at the next start.
+    if (reason === 'stopped') return { status: 202, data: { id, durable, state: 'waiting' } };
+    // It goes on where the session does.
+    if (reason === 'taken_over' && durable) {
+      await states.ended(session.id, id, until, () => this.#isGivenUp(asked));
+      const view = (await states.view(session, id).catch(() => undefined)) ?? waitingView(id);
+      return { status: isOver(view) ? 200 : 202, data: { ...view, durable } };
+    }
+    const view = outcome.ok ? endedView(id, outcome.value) : endedView(id, undefined, outcome.failure.message);
+    return { data: { ...view, durable } };
+  }
+
+  /** A message that was accepted under this key before, here or by another gateway: what became of it, which may be waited for. */
+  async #again(session: ServedSession, id: string, message: Message, asked: AskedOf<'send'>): Promise<Answered> {
+    const { clock, states } = this.#parts;
+    const known = this.#underWay.get(id);
+    const begun = session.history.findLast((entry) => entry.type === 'message' && entry.id === id);
+    const kept = known?.message ?? (begun?.type === 'message' ? begun.message : undefined);
+    const first = kept ?? (await states.record(session.id, id))?.message;
+    if (first !== undefined && !isDeepStrictEqual(plain(first), plain(message)))
+      throw new ApiError(422, `Another message was accepted under this Idempotency-Key: ${id}.`);
+    const limitMs = asked.query.wait;
+    if (limitMs !== undefined) {
+      const until = clock.now() + limitMs;
+      if (known !== undefined) await inTime(known.processed, { clock, limitMs });
+      await states.ended(session.id, id, until, () => this.#isGivenUp(asked));
+    }
+    const view = (await states.view(session, id)) ?? (this.#underWay.get(id) && waitingView(id));
+    if (view === undefined)
+      throw new ApiError(
+        410,
+        `It was accepted before under this Idempotency-Key, as ${id}; its end is not known any more.`,
+      );
+    return { status: isOver(view) ? 200 : 202, data: { ...view, duplicate: true } };
+  }
+
+  /** Tells whether nobody waits for the end of a message any more: its client has left, or this gateway stops. */
+  #isGivenUp({ request }: Pick<Asked, 'request'>): boolean {
+    return request.socket.destroyed || this.#parts.isStopping();
+  }
+}
+
+const waitingView = (id: string): MessageView => ({ id, state: 'waiting' });
+
+/** As it is once it was kept. */
+const plain = (message: Message): unknown => JSON.parse(JSON.stringify(message));
+
+function unknown(key: string, value: string, known: readonly string[]): ApiError {
+  return new ApiError(400, `Expected \`${key}\` to be one of ${known.join(', ') || 'none'}, got \`${value}\`.`);
+}
+
+/** A message that was accepted by this process and has not ended. */
+interface MessageUnderWay {
+  readonly message: Message;
+  /** Never rejects. */
+  readonly processed: Promise<Outcome<unknown>>;
+}
+
+/** The messages that were accepted here and have not ended, by their ids: for who sends one again. As many as mailboxes hold. */
+class MessagesUnderWay {
+  readonly #messages = new Map<string, MessageUnderWay>();
+
+  add(id: string, message: Message, processed: MessageUnderWay['processed']): void {
+    this.#messages.set(id, { message, processed });
+    void processed.then(() => this.#messages.delete(id));
+  }
+
+  get(id: string): MessageUnderWay | undefined {
+    return this.#messages.get(id);
+  }
+}

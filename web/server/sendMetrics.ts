@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MetricFamily } from '../../src/policy/metrics.ts';
+import { metricsBody } from '../../src/policy/metricsText.ts';
+import { noTrace } from './httpServer.ts';
+
+/** Path at which metrics are served. */
+export const metricsPath = '/metrics';
+
+/** Tells whether a request is for the metrics, whatever its method. */
+export function asksForMetrics({ url = '/' }: Pick<IncomingMessage, 'url'>): boolean {
+  return url.split('?', 1)[0] === metricsPath;
+}
+
+/** Answers with metrics, in the format that the request asks for. */
+export function sendMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  families: readonly MetricFamily[],
+): void {
+  const { method, headers } = request;
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.writeHead(405, {
+      ...noTrace,
+      Allow: 'GET, HEAD',
+      'Content-Type': 'text/plain; charset=utf-8',
+      Connection: 'close',
+    });
+    response.end('Metrics are asked for by GET.\n');
+    return;
+  }
+  const { text, contentType } = metricsBody(families, headers.accept);
+  response.writeHead(200, {
+    ...noTrace,
+    'Content-Type': contentType,
+    Vary: 'Accept',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(method === 'HEAD' ? undefined : text);
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../src/policy/clock.ts';
+import { anything, duration, having, type Key, type Given } from '../src/policy/optionKeys.ts';
+import { readOptions, readValue } from '../src/policy/readOptions.ts';
+import { systemClock } from '../src/runtime/systemClock.ts';
+import type { WatchedRun } from './runReader.ts';
+
+interface CheckedSseOptions {
+  /** Number of the last event the client has. */
+  readonly after: number;
+  readonly heartbeatMs: number;
+  readonly clock: Clock;
+}
+
+export const sseHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // Proxies that collect an answer before they pass it on are asked not to.
+  'x-accel-buffering': 'no',
+};
+
+/** A run of a workflow. */
+export const runKey = having<WatchedRun, { readonly required: true }>('an object', ['events'], { required: true });
+
+const sseKeys = {
+  /**
+   * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
+   * event, it gets what happened from the start. @defaultValue from the start
+   */
+  lastEventId: anything as Key<string | readonly string[] | null | undefined>,
+  /**
+   * Interval at which a client gets a comment while it has nothing to read, in ms above 0. A client that takes nothing at four such times in a row counts as
+   * gone.
+   * @defaultValue 15000
+   */
+  heartbeatMs: duration({ default: 15_000 }),
+  /** Source of time and timers. @defaultValue the system's */
+  clock: having<Clock>('a clock', ['setTimeout', 'clearTimeout']),
+};
+
+/** Place where a client goes on, and how often it gets a sign of life. */
+export interface ServerSentEventOptions extends Given<typeof sseKeys> {}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkSse(run: WatchedRun, options: ServerSentEventOptions): CheckedSseOptions {
+  readValue('run', run, runKey);
+  const { clock = systemClock, heartbeatMs } = readOptions('', options, sseKeys);
+  return { after: numberOf(options.lastEventId), heartbeatMs, clock };
+}
+
+/** A client says what it likes. */
+function numberOf(lastEventId: unknown): number {
+  const text: unknown = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId;
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
