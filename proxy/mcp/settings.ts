@@ -141,7 +141,7 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     /** The configured tools, their reconcile rules bound to this port. */
     toolsBy,
     /** The limits of a request. */
-    limitsOf(method: string, tool: string | undefined): Limits {
+    limitsOf: (method: string, tool: string | undefined): Limits => {
       if (method === 'initialize') return all(server.handshakeMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
