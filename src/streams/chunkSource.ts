@@ -33,15 +33,15 @@ export type ChunkOf<O> = O extends Response
  */
 export function openChunkSource<C>(answer: unknown): ChunkSource<C> | undefined {
   if (isResponse(answer)) return answer.body === null ? emptySource() : readerSource<C>(answer.body);
-  if (hasMethod(answer, asSource)) return (answer as { [asSource](): ChunkSource<C> })[asSource]();
+  if (hasMethod<{ [asSource](): ChunkSource<C> }>(answer, asSource)) return answer[asSource]();
   // Before the iterator: that of a web stream makes two promises more for each chunk.
-  if (hasMethod(answer, 'getReader')) return readerSource<C>(answer as unknown as ReadableStream<C>);
-  return hasMethod(answer, Symbol.asyncIterator) ? iteratorSource<C>(answer as unknown as AsyncIterable<C>) : undefined;
+  if (hasMethod<ReadableStream<C>>(answer, 'getReader')) return readerSource<C>(answer);
+  return hasMethod<AsyncIterable<C>>(answer, Symbol.asyncIterator) ? iteratorSource<C>(answer) : undefined;
 }
 
 export function isResponse(value: unknown): value is Response {
   if (typeof value !== 'object' || value === null || !('status' in value) || !('body' in value)) return false;
-  return value.body === null || hasMethod(value.body, 'getReader');
+  return value.body === null || hasMethod<ReadableStream>(value.body, 'getReader');
 }
 
 /** Headers of a response that say when to come again. */
@@ -54,11 +54,8 @@ export function refusedBy({ status, statusText, headers, body }: Response): Erro
   return Object.assign(new Error(`HTTP ${status} ${statusText}`.trim()), { status, headers: Object.fromEntries(kept) });
 }
 
-interface Destroyable {
-  destroy(): void;
-}
-
-function hasMethod(value: unknown, name: PropertyKey): value is object {
+/** Takes a value for what has such a method. */
+function hasMethod<T extends object>(value: unknown, name: keyof T): value is T {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
 }
 
@@ -82,7 +79,7 @@ function iteratorSource<C>(iterable: AsyncIterable<C>): ChunkSource<C> {
     next: () => iterator.next(),
     cancel: async () => {
       // The iterator of a Node stream lets go only once a chunk has come that it was asked for.
-      if (hasMethod(iterable, 'destroy')) (iterable as unknown as Destroyable).destroy();
+      if (hasMethod<{ destroy(): void }>(iterable, 'destroy')) iterable.destroy();
       await iterator.return?.();
     },
   };
