@@ -77,7 +77,8 @@ async function check(file: string, { json, config, openclaw }: ConfigArgs, io: I
   for (const hint of served.hints) io.stderr.write(`unwedge: ${sanitize(hint)}\n`);
   if (loaded === undefined) return 1;
   const { servers, leftOut, variables } = served;
-  const besides = servers === 0 ? '' : `, with ${counted(servers, 'server')} under mcpServers`;
+  const none = served.isForServeAlone ? ', without mcpServers: for `unwedge serve`, not for `unwedge mcp`' : '';
+  const besides = servers === 0 ? none : `, with ${counted(servers, 'server')} under mcpServers`;
   const without = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`;
   const needed = variables.length === 0 ? '' : `; to be set where it is used: ${variables.join(', ')}`;
   io.stdout.write(

@@ -14,6 +14,8 @@ import { hasMembers, servedKeys, serversOf } from '../serve/whatIsServed.ts';
 /** Parts of a file about them. */
 interface ServedParts {
   readonly servers: number;
+  /** It has agents or hooks and no `mcpServers`: `unwedge serve` takes it, and `unwedge mcp` does not. */
+  readonly isForServeAlone: boolean;
   readonly problems: readonly ConfigProblem[];
   /** Variables that have to be set where the file is used. */
   readonly variables: readonly string[];
@@ -27,6 +29,7 @@ interface ServedParts {
 
 const nothing: ServedParts = {
   servers: 0,
+  isForServeAlone: false,
   problems: [],
   leftOut: [],
   variables: [],
@@ -92,6 +95,7 @@ export async function judgeServed(
   };
   return {
     servers: judged?.servers.length ?? 0,
+    isForServeAlone: mcpServers === undefined,
     problems,
     leftOut: goesOn ? flaws : [],
     variables: judged?.variables ?? [],

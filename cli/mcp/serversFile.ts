@@ -46,8 +46,13 @@ async function contentOf(text: string): Promise<unknown> {
  * @throws {@link CommandError} that tells all that is wrong, where nothing is left.
  */
 export function serversIn(file: string, content: unknown, env: Environment, hasOthers = false) {
-  const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
-  if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
+  const fields = fieldsIn(content);
+  const table = fieldsIn(fields?.['mcpServers']);
+  if (table === undefined) {
+    const others = ['agents', 'hooks'].filter((key) => fields?.[key] !== undefined);
+    const besides = others.length === 0 ? '' : `; with ${others.join(' and ')} alone it is for \`unwedge serve\``;
+    throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\`${besides}`);
+  }
   const { servers, problems, notes } = judgeServers(table, env);
   const told = problems.map(({ name, says }) => (name === undefined ? says : `${quoted(name)}: ${says}`));
   if (servers.length === 0 && !hasOthers)

@@ -478,6 +478,14 @@ describe('unwedge config --check', () => {
     });
   });
 
+  it('[L-1] [P-8] says that a file with an agent alone is not for `unwedge mcp`', async () => {
+    const path = file(JSON.stringify({ agents: { nightly: { backend: 'claude' } } }));
+    expect(await call(['config', '--check', path])).toMatchObject({
+      code: 0,
+      stdout: `${path}: ok, without mcpServers: for \`unwedge serve\`, not for \`unwedge mcp\`\n`,
+    });
+  });
+
   it('[L-1] ends, whatever a module leaves behind', async () => {
     const path = file('setInterval(() => {}, 1000); export default {};', 'own.mjs');
     expect(await runBuilt(['config', '--check', path])).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });

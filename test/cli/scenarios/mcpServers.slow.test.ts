@@ -163,6 +163,11 @@ describe('unwedge mcp with a file of servers', () => {
 
   it.each([
     ['without servers', {}, 'to have an object `mcpServers`'],
+    [
+      'with an agent alone',
+      { agents: { nightly: { backend: 'claude' } } },
+      'to have an object `mcpServers`; with agents alone it is for `unwedge serve`',
+    ],
     ['that has none', { mcpServers: {} }, 'it has no server'],
     [
       'with a name that is too long to begin others',
