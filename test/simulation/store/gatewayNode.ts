@@ -129,11 +129,19 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
       const session = this.#chance.pick(this.#sessions);
       for (let times = this.#chance.integer(1, 4); times > 0; times--) this.#send(session);
     }
+    // Others wait for the commit of one before they send the next: what they sent is mail in a row.
+    if (this.#chance.happens(0.15)) this.#sendInARow(this.#chance.pick(this.#sessions), this.#chance.integer(2, 5));
     if (this.#chance.happens(0.05)) this.#chance.pick(this.#sessions).giveBack('another');
     if (this.#chance.happens(0.01)) void this.#stop();
   }
 
-  #send(session: SupervisedSession): void {
+  #sendInARow(session: SupervisedSession, times: number): void {
+    this.#send(session, () => {
+      if (times > 1 && !this.hasStopped) this.#sendInARow(session, times - 1);
+    });
+  }
+
+  #send(session: SupervisedSession, answered: () => void = () => undefined): void {
     const mark = `${this.name}/${this.sent.length + 1}`;
     const key = this.#chance.happens(0.3) ? `shared ${this.#chance.integer(1, sharedKeys)}` : undefined;
     const sent: SentMessage = {
@@ -148,6 +156,7 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
       sent.answer = answer;
       sent.answeredAt = ++this.#order;
       if (answer.accepted) void answer.processed.then((end) => this.isDead || sent.ends.push(end));
+      answered();
     });
   }
 

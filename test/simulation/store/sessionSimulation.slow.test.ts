@@ -12,6 +12,11 @@ describe('sessions of gateways on a simulated database', { timeout: 1_800_000 },
   });
 
   describe('find a planted bug:', () => {
+    it('[N-3] mail that is taken the last first', async () => {
+      const bug: Mutate = (text) => text.replace('ORDER BY m.id LIMIT $3', 'ORDER BY m.id DESC LIMIT $3');
+      expect(await firstSessionViolation(bug)).toMatch(/stands before/);
+    });
+
     it('[N-3] an end of which the sender never hears', async () => {
       const bug: Mutate = (text) =>
         text.replace("x.number = h.number AND x.state = 'taken' RETURNING", 'false RETURNING');

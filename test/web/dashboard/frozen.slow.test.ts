@@ -8,7 +8,7 @@ import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { sourceOf, startGateway } from './startDashboard.ts';
 
 /** A gateway beside the first whose process runs, takes connections and never answers, as one under SIGSTOP does. */
-async function addFrozen(path: string): Promise<() => void> {
+async function addFrozen(path: string) {
   const socket = join(dirname(path), 'frozen.sock');
   const listener = createServer(() => undefined).listen(socket);
   onTestFinished(() => void listener.close());
@@ -20,13 +20,27 @@ async function addFrozen(path: string): Promise<() => void> {
        SELECT 'frozen-1', pid, process_start, started_at, renewed_at, 'nightly', ? FROM unwedge_runtimes`,
     )
     .run(socket);
-  return () => void database.prepare(`DELETE FROM unwedge_runtimes WHERE id = 'frozen-1'`).run();
+  return {
+    database,
+    leave: () => void database.prepare(`DELETE FROM unwedge_runtimes WHERE id = 'frozen-1'`).run(),
+  };
+}
+
+/** A session of a gateway that is gone, with a message that waits. */
+function addWaiting(database: ReturnType<typeof openDatabase>, id: string): void {
+  database.prepare('INSERT INTO unwedge_sessions (id, fence) VALUES (?, 1)').run(id);
+  database
+    .prepare(
+      `INSERT INTO unwedge_messages (session, number, body, state, deliveries, posted_at)
+       VALUES (?, 1, '{"kind":"user","text":"go"}', 'waiting', 0, CAST(? AS INTEGER))`,
+    )
+    .run(id, Date.now());
 }
 
 describe.skipIf(!hasSqlite)('a gateway that is frozen', () => {
   it('[O-13] is shown so, as what needs a person, with since when, until it answers or is gone', async () => {
     const { path } = await startGateway();
-    const leave = await addFrozen(path);
+    const { leave } = await addFrozen(path);
     const source = sourceOf(path);
     const first = await source.snapshot(900_000);
     expect(first.runtimes.map(({ name, isFrozen = false }) => [name, isFrozen])).toContainEqual(['nightly', true]);
@@ -47,6 +61,14 @@ describe.skipIf(!hasSqlite)('a gateway that is frozen', () => {
     expect((await source.snapshot(900_000)).waits).toEqual([]);
   });
 
+  it('[O-13] is shown with the work that waits for it', async () => {
+    const { path } = await startGateway();
+    const { database } = await addFrozen(path);
+    addWaiting(database, 'agent:lost');
+    const { waits } = await sourceOf(path).snapshot(900_000);
+    expect(waits[0]?.text).toContain('On record as pending: 1 message.');
+  });
+
   it('[O-13] is shown with what is on record of its work', async () => {
     const { path, gateway } = await startGateway();
     await gateway.stop();
@@ -55,13 +77,7 @@ describe.skipIf(!hasSqlite)('a gateway that is frozen', () => {
     const session = database.prepare('INSERT INTO unwedge_sessions (id, fence) VALUES (?, 1)');
     // However many have nothing to do.
     for (let idle = 0; idle < 300; idle++) session.run(`agent:${idle}`);
-    session.run(id);
-    database
-      .prepare(
-        `INSERT INTO unwedge_messages (session, number, body, state, deliveries, posted_at)
-         VALUES (?, 1, '{"kind":"user","text":"go"}', 'waiting', 0, CAST(? AS INTEGER))`,
-      )
-      .run(id, Date.now());
+    addWaiting(database, id);
     const reader = await openReader(path);
     onTestFinished(() => reader.close());
     expect(await pendingRecords(reader, [])).toEqual({ calls: 0, messages: 1 });
