@@ -1,16 +1,11 @@
 import type { OutageParts } from '../src/store/outage.ts';
 import type { StoreOutage } from '../src/policy/storeOutage.ts';
+import type { TransactOptions } from '../src/store/work.ts';
 import { WriteQueue } from '../src/store/writeQueue.ts';
 import type { BatchRows } from './batch.ts';
 import { PgCommitter, type PgWrite } from './pgCommitter.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
-
-/** Options of a transaction that has to wait. */
-export interface TransactOptions {
-  /** Treatment of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
-  readonly late?: 'skip' | 'run' | undefined;
-}
 
 /** The database of a store, as its parts use it: read at once, written with the commit of the turn. Nothing here throws. */
 export class PgDatabase {

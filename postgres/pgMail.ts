@@ -9,14 +9,13 @@ import type {
   SessionMail,
 } from '../src/sessions/sessionMail.ts';
 import { toJson } from '../src/store/json.ts';
-import { messageIn } from '../src/store/sessionRows.ts';
+import { messageIn, nameOf } from '../src/store/sessionRows.ts';
 import { outcomeIn } from './mailOutcome.ts';
 import { answeredMail, endedMail, firstOfKey, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';
 import type { BatchRows } from './batch.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
-import { nameOf } from './sessionReads.ts';
 
 /** Interval at which mail is looked for, in ms; a hint is followed at once. */
 const lookEveryMs = 1_000;

@@ -13,7 +13,7 @@ import type {
 import type { SessionMail } from '../src/sessions/sessionMail.ts';
 import type { Clock, Random } from '../src/policy/clock.ts';
 import { toJson } from '../src/store/json.ts';
-import { type CallRow, judgeUnprocessed, lostCall } from '../src/store/sessionRows.ts';
+import { type CallRow, judgeUnprocessed, lostCall, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 import { settleLostCall } from './callStatements.ts';
@@ -23,15 +23,7 @@ import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import { endOverMail, takeAllMail } from './mailStatements.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
-import {
-  endAsDeadLetter,
-  lastNumbers,
-  pendingCalls,
-  readPast,
-  toCallRow,
-  toMessageRow,
-  unprocessedMessages,
-} from './sessionReads.ts';
+import { endAsDeadLetter, lastNumbers, pendingCalls, readPast, unprocessedMessages } from './sessionReads.ts';
 import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';
 

@@ -1,16 +1,15 @@
 import { type DeadLetterReason, maxKeys, type Past, type StoredDeadLetter } from '../src/sessions/sessionStore.ts';
-import type { MessageName, NamedMessage } from '../src/sessions/messageId.ts';
-import { type CallRow, historyOf, messageIn, type MessageRow } from '../src/store/sessionRows.ts';
+import type { NamedMessage } from '../src/sessions/messageId.ts';
+import { historyOf, messageIn, nameOf, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** Columns of a message, as {@link toMessageRow} reads it. */
-export const messageColumns =
-  'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
+const messageColumns = 'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
 /** Columns of a call, as {@link toCallRow} reads it. */
-export const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
+const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
   c.started_at, c.state, c.result, c.result_seq, c.settled_at`;
 
 /** The messages without an end. */
@@ -108,51 +107,7 @@ export async function readDeadLetter(
   return { ...nameOf(row), message: messageIn(String(row['body'])), reason: String(row['state']) as DeadLetterReason };
 }
 
-export function toMessageRow(row: PgRow): MessageRow {
-  const { seq, key } = row;
-  return {
-    ...nameOf(row),
-    body: String(row['body']),
-    key: typeof key === 'string' ? key : undefined,
-    deliveries: Number(row['deliveries']),
-    stops: Number(row['stops']),
-    at: Number(row['posted_at']),
-    taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
-  };
-}
-
-/** Names the message of a row. */
-export function nameOf(row: PgRow): MessageName {
-  const mail = mailOf(row);
-  return mail === undefined ? { number: Number(row['number']) } : { number: Number(row['number']), mail };
-}
-
 function keyIn(row: PgRow): Past['keys'][number] {
   const { number, mail } = nameOf(row);
   return mail === undefined ? [String(row['key']), number] : [String(row['key']), number, mail];
-}
-
-function mailOf({ mail }: PgRow): number | undefined {
-  return mail === null || mail === undefined ? undefined : Number(mail);
-}
-
-export function toCallRow(row: PgRow): CallRow {
-  const { idempotency_key: idempotencyKey } = row;
-  return {
-    session: String(row['session']),
-    call: String(row['id']),
-    turn: Number(row['turn']),
-    integration: String(row['integration']),
-    tool: String(row['tool']),
-    input: String(row['input']),
-    effect: row['effect'],
-    rule: row['rule'],
-    idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
-    seq: Number(row['seq']),
-    startedAt: Number(row['started_at']),
-    settled:
-      row['state'] === 'settled'
-        ? { result: String(row['result']), seq: Number(row['result_seq']), at: Number(row['settled_at']) }
-        : undefined,
-  };
 }

@@ -19,7 +19,7 @@ import { isDeadLetter } from '../../src/store/deadLetterRows.ts';
 import { storedEvent } from '../../src/store/record.ts';
 import { boundedJson } from '../../src/policy/boundedJson.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { messageIn } from '../../src/store/sessionRows.ts';
+import { messageIn, nameOf } from '../../src/store/sessionRows.ts';
 import { Batch } from '../batch.ts';
 import { writeFenced } from '../fenced.ts';
 import type { Lease } from '../leases.ts';
@@ -33,7 +33,6 @@ import type { PgTarget } from '../pgTarget.ts';
 import { diagnosePg } from '../pgTrouble.ts';
 import type { Value } from '../../src/store/dialect.ts';
 import type { RowStatement } from '../rowStatement.ts';
-import { nameOf } from '../sessionReads.ts';
 import { dropUntaken, findUntaken, type LetterRows } from './pgUntakenMail.ts';
 
 interface Letter {

@@ -1,38 +1,45 @@
-import type { CallFiguresRow, CallTotals } from '../../src/policy/callFigures.ts';
 import type { OrderResult } from '../../src/policy/operatorOrder.ts';
-import type { FlightRecord, PolicyRow } from '../../src/policy/flight.ts';
-import type { HistoryEntry } from '../../src/sessions/history.ts';
+import { messageNamed } from '../../src/sessions/messageId.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../src/store/events.ts';
-import type { FlightQuery } from '../../src/store/flights.ts';
 import type { LetterOrder } from '../../src/store/letterOrder.ts';
+import { messageRecordIn } from '../../src/store/recordRows.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type {
   AlertView,
   ClusterView,
   DeadLetterRecord,
   MessageRecord,
+  SessionOwner,
   SessionRecords,
   StoreReader,
   StoreStatus,
-  TurnRecord,
 } from '../../src/store/storeReader.ts';
-import { readFlights, readPolicies } from '../../src/store/tables/flights.ts';
-import { readStatistics, readTotals } from '../../src/store/tables/statistics.ts';
+import { TableReader } from '../../src/store/tables/tableReader.ts';
 import type { Read } from '../../src/store/work.ts';
 import { queryOf, queryValues } from '../pgTables.ts';
+import { outcomeIn } from '../mailOutcome.ts';
+import type { PgRow } from '../pgDriver.ts';
 import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
 import { readPgAlerts } from './pgAlertView.ts';
 import { readPgCluster } from './pgCluster.ts';
-import { readPgDeadLetters } from './pgDeadLetters.ts';
-import { readPgHistory, readPgMessage } from './pgMessageRecord.ts';
 import type { Ask } from './pgReads.ts';
 import { readPgRuntimes } from './pgRuntimeRows.ts';
-import { readPgSessionIds, readPgWaitingSessions, readPgSessionRecords } from './pgSessionRecords.ts';
 import { readPgStatus } from './pgStatus.ts';
-import { readPgTurns } from './pgTurnRecords.ts';
+import { untakenMail } from './pgUntakenMail.ts';
 
-/** Most dead letters that are read. */
+/** Most mail that is read for one question. */
 const mostLetters = 500;
+
+/** Finds whose a session is, and since when, by the clock of the database. */
+const leaseOf = `
+  SELECT l.token, (extract(epoch FROM clock_timestamp() - l.taken_at) * 1000)::float8 AS has, n.name, n.host, n.pid,
+    (extract(epoch FROM n.expires_at - clock_timestamp()) * 1000)::float8 AS lease_left
+  FROM uw.lease l LEFT JOIN uw.node n ON n.id = l.owner AND n.expires_at > clock_timestamp() WHERE l.key = $1`;
+
+const waitingMail = `SELECT id AS mail, body, state, 0 AS deliveries, posted_at FROM uw.mail
+  WHERE session = $1 AND state = 'waiting' ORDER BY id LIMIT 100`;
+
+const mailOf = 'SELECT id AS mail, number, body, state, outcome FROM uw.mail WHERE session = $1 AND id = $2';
 
 export interface PgReaderParts {
   /** For people: without user and password. */
@@ -47,7 +54,7 @@ export interface PgReaderParts {
 }
 
 /** A schema of a PostgreSQL database, opened for reading. */
-export class PgReader implements StoreReader {
+export class PgReader extends TableReader implements StoreReader {
   readonly path: string;
   readonly identity: string;
   readonly orderAboutLetter: PgReaderParts['orderAboutLetter'];
@@ -56,6 +63,7 @@ export class PgReader implements StoreReader {
   readonly #ask: Ask;
 
   constructor({ path, identity, ask, orderAboutLetter, recordNote, close }: PgReaderParts) {
+    super();
     this.path = path;
     this.identity = identity;
     this.orderAboutLetter = orderAboutLetter;
@@ -91,62 +99,54 @@ export class PgReader implements StoreReader {
     return readPgAlerts(this.#ask, now);
   }
 
-  statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]> {
-    return readStatistics(this.#read, since, of);
-  }
-
-  totals(): Promise<readonly CallTotals[]> {
-    return readTotals(this.#read);
-  }
-
-  flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
-    return readFlights(this.#read, query);
-  }
-
-  policies(): Promise<readonly PolicyRow[]> {
-    return readPolicies(this.#read);
-  }
-
   runtimes(): Promise<readonly RuntimeRow[]> {
     return readPgRuntimes(this.#ask);
   }
 
-  sessionIds(): Promise<readonly string[]> {
-    return readPgSessionIds(this.#ask);
+  override async session(id: string): Promise<SessionRecords | undefined> {
+    const [[lease], mail] = await Promise.all([this.#ask(leaseOf, [id]), this.#ask(waitingMail, [id])]);
+    const records = await this.records(id, mail);
+    const owner = lease && ownerIn(lease);
+    return records === undefined || owner === undefined ? records : { ...records, owner };
   }
 
-  waitingSessions(): Promise<readonly string[]> {
-    return readPgWaitingSessions(this.#ask);
+  /** Whichever node accepted it and whichever has it. */
+  override async message(session: string, id: string): Promise<MessageRecord | undefined> {
+    const named = messageNamed(id, session);
+    if (named === undefined || 'number' in named) return super.message(session, id);
+    const [mail] = await this.#ask(mailOf, [session, named.mail]);
+    if (mail === undefined) return this.found(session, named);
+    // A mail that joined a message by its key is that message.
+    if (mail['number'] !== null) return this.found(session, { number: Number(mail['number']) });
+    if (mail['state'] === 'waiting') return messageRecordIn(session, { ...mail, number: 0 }, undefined);
+    // It was dropped before anybody took it.
+    const outcome = mail['outcome'] === null ? undefined : outcomeIn(mail['outcome']);
+    return { id, state: 'dropped', ...(outcome?.ok === false && { error: outcome.failure.message }) };
   }
 
-  session(id: string): Promise<SessionRecords | undefined> {
-    return readPgSessionRecords(this.#ask, id);
-  }
-
-  turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
-    return readPgTurns(this.#ask, session, limit);
-  }
-
-  message(session: string, id: string): Promise<MessageRecord | undefined> {
-    return readPgMessage(this.#ask, session, id);
-  }
-
-  history(session: string, limit: number): Promise<readonly HistoryEntry[]> {
-    return readPgHistory(this.#ask, session, limit);
+  /** Behind them the mail that nobody takes. */
+  override async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
+    return super.deadLetters(session, await this.#ask(untakenMail('$1::text', '$2'), [session ?? null, mostLetters]));
   }
 
   cluster(): Promise<ClusterView> {
     return readPgCluster(this.#ask);
   }
 
-  deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
-    return readPgDeadLetters(this.#ask, session, mostLetters);
-  }
-
-  readonly #read: Read = (statement, row = {}) => this.#ask(queryOf(statement).text, queryValues(statement, row));
+  protected readonly read: Read = (statement, row = {}) =>
+    this.#ask(queryOf(statement).text, queryValues(statement, row));
 
   async #id(text: string): Promise<number> {
     const [row] = await this.#ask(`SELECT ${text} AS id`);
     return Number(row?.['id'] ?? 0);
   }
+}
+
+/** Undefined where no live node has the session. */
+function ownerIn({ name, host, pid, token, has, lease_left: left }: PgRow): SessionOwner | undefined {
+  if (typeof host !== 'string') return undefined;
+  return {
+    ...{ name: String(name), host, pid: Number(pid), fence: Number(token) },
+    ...{ sinceMs: Math.max(0, Math.round(Number(has))), leaseLeftMs: Math.round(Number(left)) },
+  };
 }

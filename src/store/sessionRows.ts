@@ -11,6 +11,7 @@ import type {
   WaitingMessage,
 } from '../sessions/sessionStore.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
+import type { Row } from './dialect.ts';
 import { fromJson } from './json.ts';
 
 /** A message as an engine has it. Times are wall time in ms since the epoch. */
@@ -150,4 +151,50 @@ export function messageIn(text: string): Message | undefined {
   const body = fromJson(text)?.value;
   if (typeof body !== 'object' || body === null || !('kind' in body) || typeof body.kind !== 'string') return undefined;
   return body as Message;
+}
+
+/** The message in a row. */
+export function toMessageRow(row: Row): MessageRow {
+  const { seq, key } = row;
+  return {
+    ...nameOf(row),
+    body: String(row['body']),
+    key: typeof key === 'string' ? key : undefined,
+    deliveries: Number(row['deliveries']),
+    stops: Number(row['stops']),
+    at: Number(row['posted_at']),
+    taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
+  };
+}
+
+/** Names the message of a row. */
+export function nameOf(row: Row): MessageName {
+  const mail = mailOf(row);
+  return mail === undefined ? { number: Number(row['number']) } : { number: Number(row['number']), mail };
+}
+
+function mailOf({ mail }: Row): number | undefined {
+  return mail === null || mail === undefined ? undefined : Number(mail);
+}
+
+/** The call in a row. */
+export function toCallRow(row: Row): CallRow {
+  const { idempotency_key: idempotencyKey } = row;
+  return {
+    session: String(row['session']),
+    call: String(row['id']),
+    turn: Number(row['turn']),
+    integration: String(row['integration']),
+    tool: String(row['tool']),
+    input: String(row['input']),
+    effect: row['effect'],
+    rule: row['rule'],
+    idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+    seq: Number(row['seq']),
+    startedAt: Number(row['started_at']),
+    settled:
+      row['state'] === 'settled'
+        ? { result: String(row['result']), seq: Number(row['result_seq']), at: Number(row['settled_at']) }
+        : undefined,
+  };
 }

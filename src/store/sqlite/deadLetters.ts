@@ -1,10 +1,8 @@
 import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
-import { deadLetterIn, isDeadLetter } from '../deadLetterRows.ts';
+import { isDeadLetter } from '../deadLetterRows.ts';
 import { messageIn } from '../sessionRows.ts';
-import type { DeadLetterRecord } from '../storeReader.ts';
 import type { Database } from './database.ts';
-import { hasTable } from './schema.ts';
 
 /** Reads one dead letter of a session. */
 export function selectDeadLetter(database: Database, session: string, number: number): StoredDeadLetter | undefined {
@@ -42,22 +40,4 @@ export function resendLetter(
   if (made === 0) return false;
   buryLetter(database, session, letter, at, `sent again as ${messageId(session, { number })}`);
   return true;
-}
-
-/** Dead letters of a session or of all, the newest first. @throws what SQLite reports. */
-export function readDeadLetters(
-  database: Database,
-  session: string | undefined,
-  limit: number,
-): readonly DeadLetterRecord[] {
-  if (!hasTable(database, 'unwedge_messages')) return [];
-  const columns = 'session, number, body, state, deliveries, posted_at, ended_at';
-  const order = 'ORDER BY ended_at DESC, session, number DESC LIMIT ?';
-  const rows =
-    session === undefined
-      ? database.prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDeadLetter} ${order}`).all(limit)
-      : database
-          .prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDeadLetter} AND session = ? ${order}`)
-          .all(session, limit);
-  return rows.map((row) => deadLetterIn(row));
 }

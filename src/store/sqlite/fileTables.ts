@@ -2,6 +2,7 @@ import { type Row, type Statement, type Value, written } from '../dialect.ts';
 import { type RowStep, type Step, step, type Tables, type TransactOptions, type Work } from '../work.ts';
 import type { Database, SqlValue } from './database.ts';
 import type { EventLog } from './eventLog.ts';
+import type { FileWrite } from './fileCommitter.ts';
 import { hasTable, type Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -20,10 +21,8 @@ export class FileTables implements Tables {
   }
 
   write(work: () => Work<void>, committed?: () => void): void {
-    this.#file.write({
-      run: (database, schema) => this.#do(work(), database, schema),
-      ...(committed !== undefined && { committed }),
-    });
+    const run: FileWrite['run'] = (database, schema) => this.#do(work(), database, schema);
+    this.#file.write(committed === undefined ? { run } : { run, committed });
   }
 
   transact<T>(work: (isLate: boolean) => Work<T>, options?: TransactOptions): Promise<T | undefined> {

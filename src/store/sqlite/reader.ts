@@ -1,51 +1,33 @@
 import { existsSync, statSync } from 'node:fs';
-import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
-import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { OrderResult } from '../../policy/operatorOrder.ts';
-import type { HistoryEntry } from '../../sessions/history.ts';
 import type { EventQuery, EventRow } from '../events.ts';
-import type { FlightQuery } from '../flights.ts';
 import type { LetterOrder } from '../letterOrder.ts';
 import type { RuntimeRow } from '../runtimes.ts';
-import type {
-  AlertNoteFact,
-  AlertView,
-  DeadLetterRecord,
-  LostLogRecord,
-  MessageRecord,
-  SessionRecords,
-  StoreReader,
-  StoreStatus,
-  TurnRecord,
-} from '../storeReader.ts';
+import type { AlertNoteFact, AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
 import type { Database, DriverLoader } from './database.ts';
-import { readDeadLetters } from './deadLetters.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from '../openHere.ts';
 import { findEventTable, isOurs, versionsOf } from './schema.ts';
 import { selectLostLog } from './logMark.ts';
-import { readHistory, readMessage } from './messageRecord.ts';
 import { openQueryOnly } from './queryOnly.ts';
-import { readSessionIds, readWaitingSessions, readSessionRecords } from './sessionRecords.ts';
-import { readFlights, readPolicies } from '../tables/flights.ts';
 import { runIn, runs } from '../tables/runtimes.ts';
-import { readStatistics, readTotals } from '../tables/statistics.ts';
+import { TableReader } from '../tables/tableReader.ts';
 import type { Read } from '../work.ts';
 import { readRows } from './fileTables.ts';
 import { readStatus } from './status.ts';
-import { readTurns } from './turnRecords.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 /** A database opened for reading. */
-class SqliteReader implements StoreReader {
+class SqliteReader extends TableReader implements StoreReader {
   readonly path: string;
   readonly identity: string;
   readonly #database: Database;
   readonly #eventTable: string;
 
   constructor(path: string, database: Database, eventTable: string) {
+    super();
     const stats = statSync(path, { throwIfNoEntry: false });
     this.path = path;
     this.identity = stats === undefined ? 'gone' : identityOf(stats);
@@ -77,52 +59,8 @@ class SqliteReader implements StoreReader {
     return readAlerts(this.#database, this.#eventTable, now);
   }
 
-  statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]> {
-    return readStatistics(this.#read, since, of);
-  }
-
-  totals(): Promise<readonly CallTotals[]> {
-    return readTotals(this.#read);
-  }
-
-  flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
-    return readFlights(this.#read, query);
-  }
-
-  policies(): Promise<readonly PolicyRow[]> {
-    return readPolicies(this.#read);
-  }
-
   async runtimes(): Promise<readonly RuntimeRow[]> {
-    return (await this.#read(runs)).map(runIn);
-  }
-
-  async sessionIds(): Promise<readonly string[]> {
-    return readSessionIds(this.#database);
-  }
-
-  async waitingSessions(): Promise<readonly string[]> {
-    return readWaitingSessions(this.#database);
-  }
-
-  async session(id: string): Promise<SessionRecords | undefined> {
-    return readSessionRecords(this.#database, id);
-  }
-
-  async turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
-    return readTurns(this.#database, session, limit);
-  }
-
-  async message(session: string, id: string): Promise<MessageRecord | undefined> {
-    return readMessage(this.#database, session, id);
-  }
-
-  async history(session: string, limit: number): Promise<readonly HistoryEntry[]> {
-    return readHistory(this.#database, session, limit);
-  }
-
-  async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
-    return readDeadLetters(this.#database, session, 500);
+    return (await this.read(runs)).map(runIn);
   }
 
   async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {
@@ -142,7 +80,7 @@ class SqliteReader implements StoreReader {
     this.#database.close();
   }
 
-  readonly #read: Read = async (statement, row) => readRows(this.#database, statement, row);
+  protected readonly read: Read = async (statement, row) => readRows(this.#database, statement, row);
 }
 
 /**

@@ -8,14 +8,7 @@ import {
   type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
 import { toJson } from '../json.ts';
-import {
-  type CallRow,
-  historyOf,
-  judgeUnprocessed,
-  lostCall,
-  type MessageRow,
-  type Unprocessed,
-} from '../sessionRows.ts';
+import { historyOf, judgeUnprocessed, lostCall, toCallRow, toMessageRow, type Unprocessed } from '../sessionRows.ts';
 import type { Database, SqlRow } from './database.ts';
 
 /** Reads what nobody needs before a session goes on, for the runtime that has claimed it. */
@@ -48,7 +41,7 @@ export function selectPast(database: Database, session: string, historyLimit: nu
 }
 
 /** The latest whole turns. @param limit - most entries. */
-export function selectHistory(database: Database, session: string, limit: number): readonly HistoryEntry[] {
+function selectHistory(database: Database, session: string, limit: number): readonly HistoryEntry[] {
   const calls = database
     .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'settled' ORDER BY seq DESC LIMIT ?`)
     .all(session, Math.ceil(limit / 2));
@@ -147,42 +140,9 @@ export function selectCallers(database: Database, runtime: string): readonly str
     .map((row) => String(row['runtime']));
 }
 
-function toMessageRow(row: SqlRow): MessageRow {
-  const { seq, key } = row;
-  return {
-    number: Number(row['number']),
-    body: String(row['body']),
-    key: typeof key === 'string' ? key : undefined,
-    deliveries: Number(row['deliveries']),
-    stops: Number(row['stops']),
-    at: Number(row['posted_at']),
-    taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
-  };
-}
-
 /** A call that is pending, as it was written. */
 export function storedCall(row: SqlRow): StoredCall {
   const call = toCallRow(row);
   const { effect, ...lost } = lostCall(call);
   return { ...lost, effect, seq: call.seq, at: call.startedAt, deadlineAt: Number(row['deadline_at']) };
-}
-
-export function toCallRow(row: SqlRow): CallRow {
-  return {
-    session: String(row['session']),
-    call: String(row['id']),
-    turn: Number(row['turn']),
-    integration: String(row['integration']),
-    tool: String(row['tool']),
-    input: String(row['input']),
-    effect: row['effect'],
-    rule: row['rule'],
-    idempotencyKey: typeof row['idempotency_key'] === 'string' ? row['idempotency_key'] : undefined,
-    seq: Number(row['seq']),
-    startedAt: Number(row['started_at']),
-    settled:
-      row['state'] === 'settled'
-        ? { result: String(row['result']), seq: Number(row['result_seq']), at: Number(row['settled_at']) }
-        : undefined,
-  };
 }

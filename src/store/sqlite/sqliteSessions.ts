@@ -10,14 +10,14 @@ import type {
   StoredCall,
 } from '../../sessions/sessionStore.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
-import { lostCall, pastUnread, type Unprocessed } from '../sessionRows.ts';
+import { lostCall, pastUnread, toCallRow, type Unprocessed } from '../sessionRows.ts';
 import { carryAll } from './carriers.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
-import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed, toCallRow } from './sessionTables.ts';
+import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed } from './sessionTables.ts';
 import { runIn, runs } from '../tables/runtimes.ts';
 import { doRow, readRows } from './fileTables.ts';
 import type { StoreFile } from './storeFile.ts';

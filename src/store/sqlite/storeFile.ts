@@ -1,5 +1,6 @@
 import type { OutageParts } from '../outage.ts';
 import type { StoreOutage } from '../../policy/storeOutage.ts';
+import type { TransactOptions } from '../work.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import type { Carrier } from './carriers.ts';
 import type { Connection } from './connection.ts';
@@ -8,9 +9,7 @@ import { FileCommitter, type FileWrite, type RecordLost } from './fileCommitter.
 import type { Schema } from './schema.ts';
 
 /** Options of a transaction that has to wait. */
-export interface TransactOptions {
-  /** Treatment of it when the store is out of order, after its caller was told so. @defaultValue 'skip' */
-  readonly late?: 'skip' | 'run' | undefined;
+interface FileTransactOptions extends TransactOptions {
   /** Keeps the process from ending while it waits for a lock. @defaultValue true */
   readonly awaited?: boolean | undefined;
 }
@@ -81,7 +80,7 @@ export class StoreFile {
    */
   transact<T>(
     work: (database: Database, schema: Schema, isLate: boolean) => T,
-    { late = 'skip', awaited = true }: TransactOptions = {},
+    { late = 'skip', awaited = true }: FileTransactOptions = {},
   ): Promise<T | undefined> {
     return new Promise((resolve) => {
       if (this.refuses()) {

@@ -6,9 +6,9 @@ import { insertInto, namesOf, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 
 const order = { rank: 5 };
-const columns = `id text, integration text, because text, kind text, message text, failures integer, crashes integer,
+export const alertColumns = `id text, integration text, because text, kind text, message text, failures integer, crashes integer,
   raised_at bigint, last_failure_at bigint`;
-const list = namesOf(columns);
+const list = namesOf(alertColumns);
 
 const open = statement(
   'open_alerts',
@@ -17,8 +17,8 @@ const open = statement(
 );
 const raise = statement(
   'raise_alert',
-  columns,
-  insertInto('uw.alert', columns, 'ON CONFLICT DO NOTHING', 'integration'),
+  alertColumns,
+  insertInto('uw.alert', alertColumns, 'ON CONFLICT DO NOTHING', 'integration'),
   order,
 );
 /** Behind the insert: a statement of its own sees the alert that another node has just raised. */

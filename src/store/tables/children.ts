@@ -5,8 +5,8 @@ import { namesOf, type Row, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 
 const columns =
-  'pid integer, start text, mark text, command text, started_at bigint, owner_pid integer, owner_start text';
-const names = namesOf(columns).replace('start,', 'process_start,');
+  'pid integer, process_start text, mark text, command text, started_at bigint, owner_pid integer, owner_start text';
+const names = namesOf(columns);
 
 /** Only those of this machine, where several share the table: nobody can judge a process of another one. */
 export const children = statement(
@@ -14,18 +14,18 @@ export const children = statement(
   'host text',
   `SELECT ${names} FROM uw.child {WHERE host = :host|} ORDER BY started_at`,
 );
-const insert = statement(
+export const insertChild = statement(
   'insert_child',
   `host text, ${columns}`,
-  `INSERT INTO uw.child ({host, |}${names}) {SELECT host, ${namesOf(columns)} FROM w
-   |VALUES (:pid, :start, :mark, :command, :started_at, :owner_pid, :owner_start)}
+  `INSERT INTO uw.child ({host, |}${names}) {SELECT host, ${names} FROM w
+   |VALUES (:pid, :process_start, :mark, :command, :started_at, :owner_pid, :owner_start)}
    ON CONFLICT ({host, |}pid, process_start) DO UPDATE SET mark = excluded.mark, command = excluded.command,
      started_at = excluded.started_at, owner_pid = excluded.owner_pid, owner_start = excluded.owner_start`,
 );
 const remove = statement(
   'delete_child',
-  'host text, pid integer, start text',
-  `DELETE FROM uw.child AS c {USING w |}WHERE {c.host = :host AND |}c.pid = :pid AND c.process_start = :start`,
+  'host text, pid integer, process_start text',
+  `DELETE FROM uw.child AS c {USING w |}WHERE {c.host = :host AND |}c.pid = :pid AND c.process_start = :process_start`,
 );
 
 /** Sign beside a store that this process has children in it. Nothing here throws. */
@@ -67,7 +67,7 @@ export class Children implements ChildRecords {
     const [host, pending] = [this.#host, this.#pending];
     this.#tables.write(
       function* () {
-        if (pending.has(key)) yield step(insert, key, { host, ...child });
+        if (pending.has(key)) yield step(insertChild, key, { host, processStart: child.start, ...child });
       },
       () => pending.delete(key),
     );
@@ -82,7 +82,7 @@ export class Children implements ChildRecords {
     const host = this.#host;
     this.#tables.write(
       function* () {
-        yield step(remove, key, { host, ...child });
+        yield step(remove, key, { host, processStart: child.start, ...child });
       },
       // A mark that is written before the row is deleted is only one too many.
       () => {

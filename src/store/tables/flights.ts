@@ -9,11 +9,11 @@ import {
   policiesIn,
   policyKey,
 } from '../flights.ts';
-import { type Read, type RowStep, step, type Tables } from '../work.ts';
+import { type Read, type RowStep, step, type Tables, type Work } from '../work.ts';
 
 const columns = 'integration text, run text, pid integer, at bigint, because text, record text';
 
-const insert = statement('insert_flight', columns, insertInto('uw.flight', columns));
+export const insertFlight = statement('insert_flight', columns, insertInto('uw.flight', columns));
 const dropOldest = statement(
   'drop_oldest_flights',
   'integration text',
@@ -21,7 +21,7 @@ const dropOldest = statement(
      SELECT id FROM uw.flight WHERE integration = :integration ORDER BY id DESC LIMIT 1 OFFSET ${mostFlights})`,
 );
 // An index of a server holds no text of any length.
-const upsertPolicy = statement(
+export const upsertPolicy = statement(
   'upsert_policy',
   'name text, policy text, since bigint, seen_at bigint',
   `INSERT INTO uw.policy (name, {digest, |}policy, since, seen_at)
@@ -46,20 +46,12 @@ export class Flights implements FlightRecords {
   }
 
   add(record: FlightRecord, inForce: readonly PolicyRow[]): void {
-    this.#tables.write(function* () {
-      const { integration, run, pid, at, because, ...flight } = record;
-      const key = `flight ${integration}`;
-      yield step(insert, key, { integration, run, pid, at, because, record: flightText(flight) });
-      yield step(dropOldest, key, { integration });
-      yield* inForce.map(kept);
-    });
+    this.#tables.write(() => addFlight(record, inForce));
   }
 
   keep(inForce: readonly PolicyRow[]): void {
     if (inForce.length === 0) return;
-    this.#tables.write(function* () {
-      yield* inForce.map(kept);
-    });
+    this.#tables.write(() => keepPolicies(inForce));
   }
 
   read(query: FlightQuery): Promise<readonly FlightRecord[]> {
@@ -79,6 +71,21 @@ export async function readFlights(read: Read, { integration, since = 0 }: Flight
 /** Policies that were in force. Anything that somebody damaged is left out. */
 export async function readPolicies(read: Read): Promise<PolicyRow[]> {
   return (await read(policies)).flatMap(policiesIn);
+}
+
+function* addFlight(record: FlightRecord, inForce: readonly PolicyRow[]): Work<void> {
+  const key = `flight ${record.integration}`;
+  yield step(insertFlight, key, rowOf(record));
+  yield step(dropOldest, key, record);
+  yield* keepPolicies(inForce);
+}
+
+function* keepPolicies(inForce: readonly PolicyRow[]): Work<void> {
+  for (const policy of inForce) yield kept(policy);
+}
+
+function rowOf({ integration, run, pid, at, because, ...flight }: FlightRecord) {
+  return { integration, run, pid, at, because, record: flightText(flight) };
 }
 
 function kept({ name, kept: policy, since, seenAt }: PolicyRow): RowStep {
