@@ -50,7 +50,7 @@ export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcp
 
 /** The program stands beside the entry; this module may be built into a file elsewhere. */
 function programPath(): string {
-  const paths = ['./faultyMcpProgram.js', './faultyMcpProgram.js'].map((path) =>
+  const paths = ['./faultyMcpProgram.js', '../testing/faultyMcpProgram.js'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   );
   return paths.find((path) => existsSync(path)) ?? String(paths[0]);

@@ -4,5 +4,5 @@ import { faultyMcpServer, type FaultyMcpServer, type FaultyMcpServerOptions } fr
 export function faultyServer(options?: FaultyMcpServerOptions): FaultyMcpServer {
   const { command, args } = faultyMcpServer(options);
   const [program = '', ...rest] = args;
-  return { command, args: [program.replace(/([/\\])src([/\\]testing[/\\][^/\\]+)$/, '$1dist$2'), ...rest] };
+  return { command, args: [program.replace(/([/\\])(testing[/\\][^/\\]+)$/, '$1dist$1$2'), ...rest] };
 }
