@@ -157,6 +157,21 @@ describe('a remote server of the transport of 2024', () => {
   });
 });
 
+describe('a refusal of a server that is busy', () => {
+  it.each([
+    ['http', startSessions],
+    ['sse', startOlder],
+  ] as const)('[P-4] [R-5] says nothing of its session: nothing is asked: %s', async (transport, server) => {
+    const { kb, front } = await start({ transport }, server);
+    const word = { status: 503, body: 'Service Unavailable', headers: { 'retry-after': '1' } };
+    front.answer = ({ method }) => (method === 'tools/call' ? word : undefined);
+    const outcome = await kb.call(find, { effect: 'mutating' });
+    expect(outcome).toMatchObject({ ok: false, failure: { status: 503 } });
+    front.answer = undefined;
+    expect([front.asked('ping'), front.asked('initialize')]).toEqual([0, 1]);
+  });
+});
+
 describe('a question whether a session is lost', () => {
   const transports = [
     ['http', startSessions],
