@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { noFigures } from '../../../src/policy/callFigures.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
@@ -83,6 +84,37 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     const open = [{ ...alert, because: 'failures', crashes: 0 }];
     expect((await reader.alerts(3)).open).toEqual(open);
     expect(await (await startStore({ path })).store.alerts.open()).toEqual(open);
+  });
+
+  it('[O-12] [U-14] of the version before has its totals of calls before it is brought forward and after', async () => {
+    const { store, path } = await startStore();
+    const row = {
+      integration: 'kb',
+      tool: undefined,
+      minute: 60_000,
+      ...noFigures,
+      succeeded: 2,
+      failed: { timeout: 1 },
+    };
+    store.statistics.add([row, { ...row, tool: 'read' }]);
+    await store.flush();
+    const totals = await store.statistics.totals();
+    await store.close();
+    openDatabase(path).exec(`CREATE TABLE unwedge_totals (
+        integration TEXT NOT NULL, tool TEXT NOT NULL, figures TEXT NOT NULL, PRIMARY KEY (integration, tool)) STRICT, WITHOUT ROWID;
+      INSERT INTO unwedge_totals SELECT integration, tool, figures FROM unwedge_statistics WHERE minute = -1;
+      DELETE FROM unwedge_statistics WHERE minute = -1; PRAGMA user_version = 12`);
+    const reader = await openReader(path);
+    onTestFinished(() => reader.close());
+    expect(totals.map(({ tool, succeeded }) => [tool, succeeded])).toEqual([
+      [undefined, 2],
+      ['read', 2],
+    ]);
+    expect(await reader.totals()).toEqual(totals);
+    const { store: later } = await startStore({ path });
+    expect(await later.statistics.totals()).toEqual(totals);
+    expect(await reader.totals()).toEqual(totals);
+    expect((await reader.statistics(0)).map(({ minute }) => minute)).toEqual([60_000, 60_000]);
   });
 
   it('[O-1] is opened again as ours', async () => {
