@@ -18,7 +18,7 @@ import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
 import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed } from './sessionTables.ts';
-import { runIn, runs } from '../tables/runtimes.ts';
+import { runById, runIn } from '../tables/runtimes.ts';
 import { doRow, readRows } from './fileTables.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -169,9 +169,7 @@ export class SqliteSessions implements SessionStore {
 
   /** A run that has left is as dead as one that died. */
   #lives(database: Database, owner: string): boolean {
-    const run = readRows(database, runs)
-      .map(runIn)
-      .find(({ id }) => id === owner);
-    return run !== undefined && !this.#scope.left.has(owner) && this.#runtime.isAlive(run);
+    const [run] = readRows(database, runById, { id: owner });
+    return run !== undefined && !this.#scope.left.has(owner) && this.#runtime.isAlive(runIn(run));
   }
 }

@@ -15,6 +15,8 @@ export const runs = statement(
   'host text',
   `SELECT {${names}|*} FROM uw.runtime {WHERE host = :host|} ORDER BY started_at, id`,
 );
+/** A single one. */
+export const runById = statement('runtime', 'id text', `SELECT {${names}|*} FROM uw.runtime WHERE id = :id`);
 const upsert = statement(
   'upsert_runtime',
   `host text, ${columns}, calls text`,

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { identify } from '../../../src/actors/process/processWorld.ts';
 import { openReader } from '../../../src/store/openReader.ts';
-import { judgeRuntimes, type RuntimeRow } from '../../../src/store/runtimes.ts';
+import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow } from '../../../src/store/runtimes.ts';
+import { limits } from '../conformance/owned.ts';
 import { hasSqlite, openDatabase, startStore, temporaryDirectory } from '../startStore.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -138,5 +139,20 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
     store.runtimes.enter(run('one'));
     store.runtimes.leave('one');
     await expect(store.runtimes.removeDead(world, start)).resolves.toEqual([]);
+  });
+
+  it('[G-11] are judged one by one: a claim reads the run of the last owner alone, however many there are', async () => {
+    const openCall = (call: string) => ({ integration: 'kb', call, tool: 'query', startedAt: start });
+    const others = ['one', 'two'].map((id) => run(id, { calls: [openCall(`call of ${id}`)] }));
+    const { store, path, clock } = await startWith(...others, run('owner', { calls: [openCall('call of owner')] }));
+    openDatabase(path).exec(`INSERT INTO unwedge_sessions (id, owner, fence) VALUES ('s', 'owner', 1)`);
+    const isAlive = vi.fn<RuntimeIdentity['isAlive']>(() => true);
+    const parse = vi.spyOn(JSON, 'parse');
+    const claimed = store.sessions({ id: 'other', isAlive }).claim('s', limits());
+    await clock.settle();
+    expect(await claimed).toEqual({ held: true, by: 'owner' });
+    expect(isAlive.mock.calls.map(([{ id }]) => id)).toEqual(['owner']);
+    const read = parse.mock.calls.flatMap(([text]) => /call of \w+/.exec(text) ?? []);
+    expect(read).toEqual(['call of owner']);
   });
 });
