@@ -77,18 +77,20 @@ export class Children implements ChildRecords {
 
   remove(child: Pick<ChildRecord, 'pid' | 'start'>): void {
     const key = keyOf(child);
-    this.#pending.delete(key);
+    // A mark that is there before the row is deleted is only one too many.
+    const removed = (): void => {
+      if (this.#own.delete(key) && this.#own.size === 0) this.#mark?.remove();
+    };
+    // A file, which has a mark, commits at once: what waits for it is not in it, and need not be deleted. A server may be at it.
+    if (this.#pending.delete(key) && this.#mark !== undefined) {
+      removed();
+      return;
+    }
     if (this.#tables.refuses()) return;
     const host = this.#host;
-    this.#tables.write(
-      function* () {
-        yield step(remove, key, { host, processStart: child.start, ...child });
-      },
-      // A mark that is written before the row is deleted is only one too many.
-      () => {
-        if (this.#own.delete(key) && this.#own.size === 0) this.#mark?.remove();
-      },
-    );
+    this.#tables.write(function* () {
+      yield step(remove, key, { host, processStart: child.start, ...child });
+    }, removed);
   }
 
   async reaped(): Promise<void> {

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChildRecord } from '../../../src/policy/childRecord.ts';
 import { hasSqlite, openDatabase, startStore } from '../startStore.ts';
@@ -35,6 +37,20 @@ describe.skipIf(!hasSqlite)('the records of children', () => {
     store.children.remove(child);
     await store.flush();
     expect(openDatabase(path).prepare('SELECT count(*) AS n FROM unwedge_children').get()).toEqual({ n: 0 });
+  });
+
+  it('[S-8] [O-2] leave no mark of one that ended before a store that is locked could have it', async () => {
+    const { store, path, clock } = await startStore();
+    const marks = () => readdirSync(dirname(path)).filter((name) => name.includes('-children-')).length;
+    const holder = openDatabase(path);
+    holder.exec('BEGIN IMMEDIATE');
+    store.children.add(child);
+    expect(marks()).toBe(1);
+    store.children.remove(child);
+    expect(marks()).toBe(0);
+    holder.exec('COMMIT');
+    await clock.advance(6_000);
+    expect(await store.children.list()).toEqual([]);
   });
 
   it('[S-8] [O-1] are empty in a store that is out of order, and cost nothing', async () => {
