@@ -175,8 +175,8 @@ class MemoryFlights implements FlightRecords {
   keep(policies: readonly PolicyRow[]): void {
     for (const row of policies) {
       const key = JSON.stringify([row.name, policyKey(row.kept)]);
-      const { since } = this.#policies.get(key) ?? row;
-      this.#policies.set(key, { ...row, since });
+      const { since, seenAt } = this.#policies.get(key) ?? row;
+      this.#policies.set(key, { ...row, since, seenAt: Math.max(seenAt, row.seenAt) });
     }
   }
 

@@ -24,9 +24,9 @@ const dropOldest = statement(
 export const upsertPolicy = statement(
   'upsert_policy',
   'name text, policy text, since bigint, seen_at bigint',
-  `INSERT INTO uw.policy (name, {digest, |}policy, since, seen_at)
+  `INSERT INTO uw.policy AS p (name, {digest, |}policy, since, seen_at)
    {SELECT name, md5(policy), policy, since, seen_at FROM w ORDER BY 1, 2|VALUES (:name, :policy, :since, :seen_at)}
-   ON CONFLICT (name, {digest|policy}) DO UPDATE SET seen_at = excluded.seen_at`,
+   ON CONFLICT (name, {digest|policy}) DO UPDATE SET seen_at = {greatest|max}(p.seen_at, excluded.seen_at)`,
   { rank: 4 },
 );
 const flights = statement(

@@ -108,13 +108,13 @@ describe.skipIf(!hasPostgres || !hasSqlite)('the rows of a file', () => {
       const file = openDatabase(path);
       for (const table of shared) fill(file, table);
       file.exec(`UPDATE unwedge_breakers SET failures = ${failures}; UPDATE unwedge_alerts SET failures = ${failures};
-        UPDATE unwedge_rates SET at = ${failures}; UPDATE unwedge_policies SET since = ${failures}`);
+        UPDATE unwedge_rates SET at = ${failures}; UPDATE unwedge_policies SET since = ${failures}, seen_at = ${9 - failures}`);
       await move(path, schema.url);
     }
     expect(
       await schema.ask(`SELECT (SELECT failures FROM uw.breaker)::int AS breaker, (SELECT failures FROM uw.alert)::int AS alert,
-        (SELECT at FROM uw.rate)::int AS rate, (SELECT since FROM uw.policy)::int AS policy`),
-    ).toEqual([{ breaker: 1, alert: 1, rate: 1, policy: 1 }]);
+        (SELECT at FROM uw.rate)::int AS rate, (SELECT since FROM uw.policy)::int AS policy, (SELECT seen_at FROM uw.policy)::int AS seen`),
+    ).toEqual([{ breaker: 1, alert: 1, rate: 1, policy: 1, seen: 8 }]);
   });
 
   it('[N-1] come page by page, each once, also where their key has several columns', async () => {

@@ -57,6 +57,9 @@ export function keepsFlights(engine: Engine): void {
         { ...policy, kept: other },
       ]);
       await two.flush();
+      // By a process whose clock is behind.
+      one.flights.keep([{ ...policy, seenAt: 1500 }]);
+      await one.flush();
       const rows = await one.flights.policies();
       expect(rows).toHaveLength(2);
       expect(rows.find(({ kept }) => kept.of === 'integration')).toEqual({ ...policy, seenAt: 2000 });
