@@ -55,13 +55,16 @@ const lettersOf = statement(
   `SELECT number, {mail, |}state FROM uw.message WHERE session = :session AND ${isDeadLetter}
    ORDER BY number DESC LIMIT ${mostRows}`,
 );
-const letters = statement(
-  'letters',
-  'session text',
-  `SELECT session, number, {mail, |}body, state, deliveries, posted_at, ended_at FROM uw.message
-   WHERE ${isDeadLetter} AND (:session IS NULL OR session = :session)
-   ORDER BY ended_at DESC {NULLS LAST|}, session, number DESC LIMIT ${mostLetters}`,
-);
+/** Statements of their own: a condition that holds for all sessions, too, would have a file read the messages of all of them. */
+const lettersWhere = (name: string, columns: string, where: string) =>
+  statement(
+    name,
+    columns,
+    `SELECT session, number, {mail, |}body, state, deliveries, posted_at, ended_at FROM uw.message
+     WHERE ${isDeadLetter} ${where} ORDER BY ended_at DESC {NULLS LAST|}, session, number DESC LIMIT ${mostLetters}`,
+  );
+const allLetters = lettersWhere('letters', '', '');
+const lettersBySession = lettersWhere('letters_by_session', 'session text', 'AND session = :session');
 const messageBy = (column: 'number' | 'mail') =>
   statement(
     `message_by_${column}`,
@@ -100,7 +103,7 @@ const callsSince = statement(
   `SELECT * FROM (
      SELECT id, integration, tool, started_at, settled_at, late_at, ${shortened('result')}, turn, seq,
        row_number() OVER (PARTITION BY turn ORDER BY seq) AS place
-     FROM uw.call WHERE session = :session AND turn >= :turn) c
+     FROM uw.call WHERE session = :session AND turn >= :turn) placed
    WHERE place <= ${mostRows} ORDER BY turn, seq`,
 );
 
@@ -153,8 +156,10 @@ export abstract class TableReader {
   async turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
     checkInteger('limit', limit);
     const turns = await this.read(lastTurns, { session, most: limit });
+    const oldest = turns.at(-1);
+    if (oldest === undefined) return [];
     const calls = new Map<number, CallRecord[]>();
-    for (const row of await this.read(callsSince, { session, turn: Number(turns.at(-1)?.['turn'] ?? 0) })) {
+    for (const row of await this.read(callsSince, { session, turn: Number(oldest['turn']) })) {
       const turn = Number(row['turn']);
       calls.set(turn, [...(calls.get(turn) ?? []), callRecordIn(row, resultIn(row))]);
     }
@@ -189,7 +194,8 @@ export abstract class TableReader {
 
   /** Dead letters of a session or of all, the newest first. @param more - rows of others, behind them. */
   async deadLetters(session?: string, more: readonly Row[] = []): Promise<readonly DeadLetterRecord[]> {
-    const rows = [...(await this.read(letters, { session })), ...more];
+    const found = session === undefined ? this.read(allLetters) : this.read(lettersBySession, { session });
+    const rows = [...(await found), ...more];
     return rows.slice(0, mostLetters).map(deadLetterIn);
   }
 }
