@@ -9,7 +9,7 @@ import { execa } from 'execa';
 import { seededRandom } from '../../dist/testing/index.js';
 import { importSource } from '../support/sourceModule.mjs';
 
-const { findDriver } = await importSource('store/sqlite/driver.ts');
+const { findDriver } = await importSource('src/store/sqlite/driver.ts');
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));

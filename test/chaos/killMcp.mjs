@@ -7,7 +7,7 @@ import { seededRandom } from '../../dist/testing/index.js';
 import { importSource } from '../support/sourceModule.mjs';
 import { startSession } from './mcpSession.mjs';
 
-const { listProcessesNow } = await importSource('actors/process/processTable.ts');
+const { listProcessesNow } = await importSource('src/actors/process/processTable.ts');
 
 const installed = (name) =>
   fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));

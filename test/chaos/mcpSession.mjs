@@ -8,7 +8,7 @@ import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { importSource } from '../support/sourceModule.mjs';
 import { McpJudge } from './mcpJudge.mjs';
 
-const { listProcessesNow } = await importSource('actors/process/processTable.ts');
+const { listProcessesNow } = await importSource('src/actors/process/processTable.ts');
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 

@@ -1,4 +1,4 @@
-/** A module of `src/` that no entry of the package gives. @param path - within `src/`. */
+/** A module of the source that no entry of the package gives. @param path - from the root. */
 export function importSource(path: string): Promise<Record<string, unknown>>;
 
 /** Builds a program of `test/` that Node runs as it is. @param path - within `test/`. @returns the file to run or to import. */

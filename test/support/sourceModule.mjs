@@ -7,11 +7,11 @@ import { inlinePage } from '../../scripts/inlinePage.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * A module of `src/` that no entry of the package gives, for programs that Node runs as they are.
- * @param {string} path - within `src/`, such as `actors/processTable.ts`.
+ * A module of the source that no entry of the package gives, for programs that Node runs as they are.
+ * @param {string} path - from the root, such as `src/actors/process/processTable.ts`.
  */
 export async function importSource(path) {
-  const build = await rolldown({ input: `${root}src/${path}`, platform: 'node', external: /^[^./]/, logLevel: 'warn' });
+  const build = await rolldown({ input: `${root}${path}`, platform: 'node', external: /^[^./]/, logLevel: 'warn' });
   const { output } = await build.generate({ format: 'esm', codeSplitting: false });
   await build.close();
   const [{ code }] = output;
@@ -34,7 +34,7 @@ const ownPlace = {
 };
 
 /**
- * Builds a program of `test/` that Node runs as it is, with all of `src/` that it uses.
+ * Builds a program of `test/` that Node runs as it is, with all of the source that it uses.
  * @param {string} path - within `test/`, such as `cluster/clusterNode.ts`.
  * @returns {Promise<string>} the file to run or to import.
  */
