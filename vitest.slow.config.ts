@@ -4,14 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import config from './vitest.config.ts';
 
 /** Of all files those that take the longest, the longest first: what is begun last with minutes to go has one core end the run alone. */
-const longest = [
+export const longest = [
   'simulation/store/storeSimulation',
   'simulation/store/sessionSimulation',
   'package/guides',
-  'mcpProxy/scenarios/conformance',
+  'proxy/mcp/scenarios/conformance',
   'simulation/store/sharedSimulation',
-  'mcpProxy/scenarios/conformanceOfficial',
-  'dashboard/scenarios/page',
+  'proxy/mcp/scenarios/conformanceOfficial',
+  'web/dashboard/scenarios/page',
   'chaos/killOnPostgres',
   'cli/scenarios/runCommand',
   'cli/scenarios/hook',
@@ -20,11 +20,11 @@ const longest = [
   'cli/scenarios/mcp',
   'package/nightlyExample',
   'package/weight',
-  'dashboard/scenarios/looks',
-  'mcpProxy/scenarios/conformanceModern',
+  'web/dashboard/scenarios/looks',
+  'proxy/mcp/scenarios/conformanceModern',
   'chaos/killBank',
   'gateway/scenarios/takeover',
-  'claude/scenarios/coverage',
+  'agents/claude/scenarios/coverage',
   'actors/process/scenarios/wholeOutput',
   'cli/scenarios/hookBusy',
   'gateway/scenarios/descriptors',
@@ -32,7 +32,7 @@ const longest = [
   'cli/scenarios/agent',
   'package/importing',
   'integrations/mcp/scenarios/remoteSessions',
-  'mcpProxy/scenarios/crashed',
+  'proxy/mcp/scenarios/crashed',
   'simulation/payments/payments',
   'simulation/simulation',
 ].map((name) => `/test/${name}.slow.test.ts`);

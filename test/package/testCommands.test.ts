@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import quick from '../../vitest.config.ts';
-import slow from '../../vitest.slow.config.ts';
+import slow, { longest } from '../../vitest.slow.config.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, root), 'utf8');
@@ -23,6 +23,18 @@ describe('the tests', () => {
     expect(limits.map(([name]) => name)).toEqual(['test', 'test:slow']);
     for (const [name, minutes] of limits) expect(minutes, `the limit of ${name} in minutes`).toBeLessThan(44);
     expect(run).toContain('left=$((80 * 60 - SECONDS))');
+    const [, harmed = ''] = /--exclude 'test\/chaos\/\{([\w,]+)\}\.slow\.test\.ts'/.exec(run) ?? [];
+    const scenarios: Readonly<Record<string, string>> = { chaos: 'gateway', killMcp: 'mcp', killCluster: 'cluster' };
+    expect(harmed.split(',').sort()).toEqual(Object.keys(scenarios).sort());
+    for (const [file, scenario] of Object.entries(scenarios)) {
+      expect(existsSync(new URL(`test/chaos/${file}.slow.test.ts`, root)), `${file} is there`).toBe(true);
+      expect(run).toMatch(new RegExp(`chaos '${scenario} --times \\d+'`));
+    }
+  });
+
+  it('[U-9] that are slow begin with files that are there', () => {
+    expect(longest.length).toBeGreaterThan(10);
+    expect(longest.filter((path) => !existsSync(new URL(path.slice(1), root)))).toEqual([]);
   });
 
   it('[U-9] that bring a page up to date are run by the check, which CI has do without what `npm test` ran', () => {
