@@ -37,7 +37,7 @@ export const floors = [
   [
     {
       room: 'src/protocol',
-      purpose: 'Wire formats: lines, JSON-RPC, MCP, the app-server of Codex, the stream of Claude, hooks, transcripts.',
+      purpose: 'Wire formats: lines, JSON-RPC, MCP, what Claude and Codex say as commands, hooks.',
       begin: 'jsonRpc.ts',
       pure: true,
     },

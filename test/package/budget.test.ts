@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { misfits, slack } from '../../scripts/budget.mjs';
 
 describe('the budget of lines', () => {
-  it('[U-13] is kept by every room of src/, and no row is above what its room has', () => {
+  it('[U-13] is kept by every room, and no row is above what its room has', () => {
     expect(misfits()).toEqual([]);
   });
 

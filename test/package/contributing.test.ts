@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { tops } from '../../scripts/rooms.mjs';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('CONTRIBUTING.md', root), 'utf8');
@@ -10,7 +11,10 @@ describe('CONTRIBUTING.md', () => {
     // Options and patterns (`*`, capitals that stand for a name) are no paths.
     const quoted = [
       ...page.matchAll(
-        /(?<![\w/.])(?:src|agents|cli|incident|install|operator|otel|postgres|proxy|testing|transcript|web|workflow|test|docs|scripts|bench|plugins)\/[\w./-]*\w/g,
+        new RegExp(
+          `(?<![\\w/.])(?:${[...tops, 'test', 'docs', 'scripts', 'bench', 'plugins'].join('|')})/[\\w./-]*\\w`,
+          'g',
+        ),
       ),
     ].map(([path]) => path);
     const paths = quoted.filter((path) => !/[A-Z]{4,}/.test(path) || path.includes('.'));

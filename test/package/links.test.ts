@@ -44,6 +44,16 @@ describe('the links of', () => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
+  it('[U-10] the design names files that are there, by their paths from the root or from src/', () => {
+    const quoted = [...read('docs/design.md').matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:tsx?|mjs))`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(quoted.filter((path) => !['', 'src/'].some((from) => existsSync(new URL(`${from}${path}`, root))))).toEqual(
+      [],
+    );
+  });
+
   it('[U-10] a page are judged by its file and by its heading', () => {
     const text = [
       '## A `b`: c',
