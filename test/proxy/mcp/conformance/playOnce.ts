@@ -5,12 +5,18 @@ import type { Way } from './ways.ts';
 
 const played = new Map<string, Promise<Transcript>>();
 
-/** Plays a scenario on each way once: the transcript of the client that is connected directly is compared with those of all others. */
+/**
+ * Plays a scenario on each way once: the transcript of the client that is connected directly is compared with those of all others. One that
+ * failed is played again when it is asked for again: by the retry of a test.
+ */
 export function playOnce(way: Way, scenario: Scenario | ModernScenario): Promise<Transcript> {
   const isModern = 'mode' in scenario;
   const key = `${isModern ? 'modern' : 'initialized'}, ${way}: ${scenario.says}`;
-  const transcript = played.get(key) ?? (isModern ? playModern(way, scenario) : play(way, scenario));
+  const before = played.get(key);
+  if (before !== undefined) return before;
+  const transcript = isModern ? playModern(way, scenario) : play(way, scenario);
   played.set(key, transcript);
+  transcript.catch(() => played.delete(key));
   return transcript;
 }
 

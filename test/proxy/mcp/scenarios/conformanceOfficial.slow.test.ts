@@ -20,10 +20,10 @@ const listens = [...proxy, '--listen', '127.0.0.1:0', '--no-token', '--'];
 const env = { ...process.env, UNWEDGE_DB: ':memory:' };
 const minutes = { timeout: 120_000 };
 
-let verdicts: Promise<Verdicts> | undefined;
+let verdicts: Verdicts | undefined;
 /** Those of the server that serves itself: nothing on their way changes them, so the suite is run once for all that is compared with them. */
-const verdictsDirect = (): Promise<Verdicts> =>
-  (verdicts ??= addressOf([...conformanceServer, '--http']).then(verdictsOnServer));
+const verdictsDirect = async (): Promise<Verdicts> =>
+  (verdicts ??= await verdictsOnServer(await addressOf([...conformanceServer, '--http'])));
 
 describe('the official conformance suite', () => {
   it(
