@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,6 +9,7 @@ import {
   roomOf,
   sourceFiles,
   sourceOfTest,
+  tops,
 } from '../../scripts/rooms.mjs';
 
 const root = new URL('../../', import.meta.url);
@@ -45,6 +46,25 @@ describe('the rooms', () => {
 it('[U-13] the core is imported from outside by so many of its files at most: each change of such a file is felt there', () => {
   expect(coreFilesSeen().length).toBeLessThanOrEqual(307);
   expect(coreFilesSeen().length).toBeGreaterThan(100);
+});
+
+/** Where each tool is told which folders are source. */
+const lists: readonly (readonly [file: string, list: RegExp, inFolder: string])[] = [
+  ['tsconfig.json', /"include": \[([^\]]*)\]/, ''],
+  ['tsconfig.build.json', /"include": \[([^\]]*)\]/, ''],
+  ['biome.json', /"includes": \[([^\]]*)\]/, '/**'],
+  ['.oxlintrc.json', /"files": \[([^\]]*)\], "rules": \{"import\/no-cycle"/, '/**'],
+];
+
+it.each(lists)('[U-13] %s has every folder of the source', (file, list, inFolder) => {
+  const [, words = ''] = list.exec(readFileSync(new URL(file, root), 'utf8')) ?? [];
+  const folders = [...words.matchAll(/"([^"]+)"/g)].map(([, folder]) => folder);
+  expect(folders).toEqual(expect.arrayContaining(tops.map((top) => `${top}${inFolder}`)));
+});
+
+it('[U-13] knip.json has every folder of the source', () => {
+  const [, words = ''] = /"project": \[\s*"\{([^}]*)\}/.exec(readFileSync(new URL('knip.json', root), 'utf8')) ?? [];
+  expect(words.split(',').sort()).toEqual([...tops]);
 });
 
 /** Folders that test what is no source of the package. */
