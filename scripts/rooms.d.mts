@@ -5,7 +5,7 @@ export interface Room {
   readonly begin: string;
   /** Files to read after `begin`, in order. */
   readonly next?: readonly string[];
-  readonly pure?: true;
+  readonly pure?: true | readonly string[];
   readonly floor: number;
 }
 
