@@ -107,6 +107,7 @@ function planOf(
     .toSorted(([one], [other]) => one - other)
     .flatMap(([number, own]) => callOf({ name, policy, number, rows: own, origin }) ?? []);
   const replacers = replacersOf(calls);
+  const refusedAt = calls.flatMap(({ end }) => (end?.failure.kind === 'too_many_requests' ? [end.at] : []));
   return {
     name,
     policy,
@@ -118,7 +119,7 @@ function planOf(
       .map((call) => ({
         ...call,
         replaces: replacers.has(call),
-        cameCancelled: !isRated(policy.rate) && cameCancelled(call, calls),
+        cameCancelled: !isRated(policy.rate) && cameCancelled(call, refusedAt),
       })),
     probes: calls.filter(({ about }) => about.isProbe === true),
     inputs,
@@ -138,26 +139,32 @@ export function endOf({ end, attempts, isPending }: PlannedCall): number {
 }
 
 /**
- * Tells whether a call was cancelled before it could begin: what it waited for is not on record, and its place was missed by nobody. One that stood in a queue
- * or held a scope has others refused meanwhile; one that waited for a rate limit is kept by that.
+ * Tells whether a call was cancelled before it could begin: it ended when it came, and its place was missed by nobody. One that stood in a queue or held a scope
+ * has others refused meanwhile; one that waited for a rate limit is kept by that. One that waited for longer is cancelled when it was.
+ * @param refusedAt - times at which others found no place.
  */
-function cameCancelled({ arrivedAt, end }: PlannedCall, calls: readonly PlannedCall[]): boolean {
+function cameCancelled({ arrivedAt, end }: PlannedCall, refusedAt: readonly number[]): boolean {
   if (end?.failure.kind !== 'cancelled' || end.failure.reason === 'replaced' || end.attempts > 0) return false;
-  return !calls.some(
-    ({ end: other }) => other?.failure.kind === 'too_many_requests' && other.at >= arrivedAt && other.at <= end.at,
-  );
+  return end.at <= arrivedAt + sameMs && !refusedAt.some((at) => at >= arrivedAt && at <= end.at);
 }
 
 /** Finds the calls that took the place of another one of their scope: each the last that had come when the other was ended for it. */
 function replacersOf(calls: readonly PlannedCall[]): ReadonlySet<PlannedCall> {
-  const found = calls.map(({ number, about, end }) =>
-    end?.failure.reason === 'replaced'
-      ? calls.findLast(
-          (each) => each.number > number && each.about.scope === about.scope && each.arrivedAt <= end.at + sameMs,
-        )
-      : undefined,
-  );
-  return new Set(found.filter((call) => call !== undefined));
+  const found = new Set<PlannedCall>();
+  /** Those of a scope that came later, the next of them last. */
+  const later = new Map<string, PlannedCall[]>();
+  for (const call of calls.toReversed()) {
+    const { about, end } = call;
+    if (about.scope === undefined) continue;
+    const others = later.get(about.scope) ?? [];
+    if (end?.failure.reason === 'replaced') {
+      const replacer = others[others.findLastIndex(({ arrivedAt }) => arrivedAt > end.at + sameMs) + 1];
+      if (replacer !== undefined) found.add(replacer);
+    }
+    others.push(call);
+    later.set(about.scope, others);
+  }
+  return found;
 }
 
 type RowsOfCall = { readonly row: Exclude<FlightRow, InputRow>; readonly record: IncidentRecord }[];

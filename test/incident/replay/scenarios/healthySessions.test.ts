@@ -54,6 +54,18 @@ const kinds: Readonly<Record<string, (turn: Turn, after: After) => Promise<unkno
     return after(5);
   },
   'declares a call long-running': (turn) => turn.tool('slow', 'find', {}, { longRunningMs: 3_600_000 }),
+  'cancels a call that waits for its place': async (turn, after) => {
+    const cancels = new AbortController();
+    void after(15).then(() => cancels.abort());
+    const [first, second] = [
+      turn.tool('single', 'find', {}),
+      turn.tool('single', 'find', {}, { signal: cancels.signal }),
+    ];
+    await Promise.all([first, second]);
+  },
+  'calls one tool after the other': async (turn) => {
+    for (const name of ['slow', 'fast', 'slow']) await turn.tool(name, 'find', {});
+  },
   'keeps to a rate limit': async (turn) => {
     for (let calls = 0; calls < 4; calls++) await turn.tool('rated', 'find', {});
   },
@@ -68,6 +80,7 @@ async function recorded(turns: readonly string[], slipMs: number): Promise<Incid
   gateway.integration('fast', {}, answers(0.2));
   gateway.integration('slow', {}, answers(20));
   gateway.integration('narrow', { policy: { maxInFlight: 2, queueLength: 100 } }, answers(10));
+  gateway.integration('single', { policy: { maxInFlight: 1, queueLength: 100 } }, answers(40));
   gateway.integration('rated', { policy: { rate: { requests: 2, perMs: 100 } } }, answers(0.2));
   gateway.integration('streamed', {}, async function* () {
     for (const chunk of [1, 2]) {
@@ -136,5 +149,76 @@ describe('the replay of a healthy session', () => {
       recorded: { what: 'answered, 2 attempts' },
       replayed: { what: 'failed: transient, 1 attempt' },
     });
+  });
+
+  it('[O-16] lets a call that waited for its place wait as long, so that more places let it begin', async () => {
+    const incident = await recorded(['cancels a call that waits for its place'], 0);
+    const { lines } = await played(incident);
+    const cancelled = lines.find(({ of }) => of === 'single-2');
+    expect(cancelled?.replayed?.what).toBe('refused: cancelled, 0 attempts');
+    expect(cancelled?.replayed?.atMs).toBeCloseTo(cancelled?.recorded?.atMs ?? 0, 0);
+    expect((await played(incident, ['maxInFlight=2'])).first).toMatchObject({
+      of: 'single-2',
+      recorded: { what: 'refused: cancelled, 0 attempts' },
+      replayed: { what: 'failed: cancelled, 1 attempt' },
+    });
+  });
+
+  it.each<[string, (incident: Incident) => Incident, object]>([
+    [
+      'a policy with fewer attempts',
+      (incident) => ({
+        ...incident,
+        integrations: incident.integrations.map((each) => ({
+          ...each,
+          records: each.records.map((record) => ({
+            ...record,
+            retries: record.retries.map((retry) => ({ ...retry, maxAttempts: 1 })),
+          })),
+        })),
+      }),
+      { of: 'flaky-1', recorded: { what: 'answered, 2 attempts' }, replayed: { what: 'failed: transient, 1 attempt' } },
+    ],
+    [
+      'an end of a turn before the last of its calls',
+      (incident) => ({
+        ...incident,
+        events: incident.events.map((event) =>
+          event.type === 'turn_ended' && event.metadata['turn'] === 1 ? { ...event, at: event.at - 5000 } : event,
+        ),
+      }),
+      { of: 'session alice', recorded: { what: 'turn ended well' }, replayed: { what: 'turn ended well' } },
+    ],
+    [
+      'a watchdog that fired',
+      (incident) => ({
+        ...incident,
+        events: incident.events.flatMap((event) =>
+          event.type === 'turn_ended' && event.metadata['turn'] === 1
+            ? [{ ...event, type: 'watchdog_fired', metadata: { session: 'alice', turn: 1, rule: 'tool_call' } }, event]
+            : [event],
+        ),
+      }),
+      { of: 'session alice', recorded: { what: 'watchdog fired: tool_call' }, replayed: { what: 'turn ended well' } },
+    ],
+    [
+      'a place that was taken',
+      (incident) => ({
+        ...incident,
+        integrations: incident.integrations.map((each) => ({
+          ...each,
+          ...(each.name === 'narrow' &&
+            each.kept && { kept: { ...each.kept, policy: { ...each.kept.policy, queueLength: 0 } } }),
+        })),
+      }),
+      { recorded: { what: 'answered, 1 attempt' }, replayed: { what: 'refused: too_many_requests, 0 attempts' } },
+    ],
+  ])('[O-16] ends otherwise where the record has %s', async (_, planted, expected) => {
+    const turns = ['has a call made again', 'calls more at once than may run', 'takes the place of its own call'];
+    const incident = await recorded(turns, 0);
+    expect((await played(incident)).isSame).toBe(true);
+    const { isSame, first } = await played(planted(incident));
+    expect(isSame).toBe(false);
+    expect(first).toMatchObject(expected);
   });
 });
