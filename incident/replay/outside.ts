@@ -1,5 +1,6 @@
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { type Incident, rowsIn } from '../incident.ts';
+import { textOf } from './sessionPlan.ts';
 
 /** Finds when the event loop had stood still, and for how long; what is told of it comes at its end. */
 export function stallsOf(
@@ -23,7 +24,7 @@ export function isCallers(kind: FailureKind): boolean {
 export function firstAt({ integrations, sessions, events }: Incident): number {
   const names = new Set(sessions.map(({ name }) => name));
   const turns = events.filter(
-    ({ type, metadata }) => type === 'turn_started' && names.has(String(metadata['session'])),
+    ({ type, metadata }) => type === 'turn_started' && names.has(textOf(metadata['session'])),
   );
   const rows = rowsIn(integrations).map((row) => ('arrivedAt' in row ? row.arrivedAt : row.at));
   return [...rows, ...turns.map(({ at }) => at)].reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);

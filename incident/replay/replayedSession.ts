@@ -62,16 +62,15 @@ export class ReplayedSession {
   }
 
   async #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
-    const results = new Map<PlannedCall, Promise<unknown>>();
+    const endings = new Map<number, Promise<unknown>>();
     for (const call of planned.calls) {
       // It came with the end of another one: it was made when that was over.
-      const before = [...results].filter(([other]) => endOf(other) === call.arrivedAt).map(([, result]) => result);
-      results.set(
-        call,
-        this.#until(call.arrivedAt)
-          .then(() => Promise.all(before))
-          .then(() => this.#call(call, turn, planned.endedAt)),
-      );
+      const before = endings.get(call.arrivedAt);
+      const result = this.#until(call.arrivedAt)
+        .then(() => before)
+        .then(() => this.#call(call, turn, planned.endedAt));
+      const end = endOf(call);
+      endings.set(end, Promise.all([endings.get(end), result]));
     }
     this.#touch(planned, turn);
     // A turn that was told to end may have ended then.
@@ -80,7 +79,7 @@ export class ReplayedSession {
     if (!Number.isFinite(planned.endedAt) || (isTold && planned.isLeft)) return new Promise(() => undefined);
     await this.#until(planned.endedAt);
     // Calls that had ended before it are waited for: both may have come within the same ms.
-    await Promise.all([...results].flatMap(([call, result]) => (endOf(call) <= planned.endedAt ? [result] : [])));
+    await Promise.all([...endings].flatMap(([at, results]) => (at <= planned.endedAt ? [results] : [])));
     if (planned.ok) return undefined;
     throw new Error(planned.error ?? 'the turn failed');
   }
@@ -97,12 +96,13 @@ export class ReplayedSession {
     if (isCallers) this.#at(end.at, () => controller.abort(new Error(end.failure.message)));
     if (call.cameCancelled) controller.abort();
     if (turn.signal.aborted) return undefined;
-    return turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
+    const { tool = '', label = '', scope } = call.about;
+    return turn.tool(call.integration, [tool, label].find((each) => each !== '') ?? 'tool', call, {
       effect: call.about.effect,
       signal: controller.signal,
       // The call path has 1 ms more than the watchdog.
-      ...(isLong && Number.isFinite(overallMs) && { longRunningMs: overallMs - 1 }),
-      ...(call.about.scope !== undefined && { scope: call.about.scope, replace: call.replaces }),
+      ...(isLong && overallMs > 1 && Number.isFinite(overallMs) && { longRunningMs: overallMs - 1 }),
+      ...(scope !== undefined && { scope, replace: call.replaces }),
     });
   }
 

@@ -48,22 +48,26 @@ export function sessionPlanOf(
       (category === 'session' || category === 'operator') && metadata['session'] === session.name,
   );
   const fired = own.filter(({ type }) => type === 'watchdog_fired');
-  const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
-  const started = own.filter(({ type }) => type === 'turn_started');
+  const started = own.filter(({ category, type }) => category === 'session' && type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
+  const places = new Map(started.map(({ metadata }, index) => [metadata['turn'], index] as const).toReversed());
   // The id of a call tells its turn. Where that was masked, it is of the turn that began last; one whose turn is not on record is played without it.
   const turnOfCall = ({ about, arrivedAt }: PlannedCall): number => {
     const told = /-(\d+)-\d+$/.exec(about.sessionCall ?? '')?.[1];
     return told === undefined
       ? starts.findLastIndex((at) => at <= arrivedAt + sameMs)
-      : started.findIndex(({ metadata }) => metadata['turn'] === Number(told));
+      : (places.get(Number(told)) ?? -1);
   };
+  const ofTurns = started.map((): PlannedCall[] => []);
+  const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
+  for (const call of calls.toSorted((one, other) => one.arrivedAt - other.arrivedAt))
+    ofTurns[turnOfCall(call)]?.push(call);
+  const find = finderIn(own);
   // They began in this order, also where the machine set its clock back meanwhile.
   let lastStart = 0;
   const turns = started.map((event, index) => {
     lastStart = Math.max(lastStart, event.at - origin);
-    const ofTurn = calls.filter((call) => turnOfCall(call) === index);
-    return { ...turnOf(event, own, ofTurn, origin), startedAt: lastStart };
+    return { ...turnOf(event, find, ofTurns[index] ?? [], origin), startedAt: lastStart };
   });
   const firings = fired.map(({ at }) => at - origin);
   return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
@@ -74,29 +78,41 @@ function firedIn(events: Incident['events'], session: string, origin: number): r
   return events.flatMap(({ at, category, type, metadata }) => {
     const { session: of, rule, what } = metadata;
     if (category !== 'operator' || type !== 'fired' || of !== session || !isOfSession(rule)) return [];
-    return [{ at: at - origin, rule, what: String(what) }];
+    return [{ at: at - origin, rule, what: textOf(what) }];
   });
+}
+
+/** Takes what is no text for an empty one. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function isOfSession(rule: unknown): rule is string {
   return rule === 'tool_call' || rule === 'turn' || rule === 'release';
 }
 
+/** Finds the first event of a type that tells of a turn; with a rule, the first that names that too. */
+type Find = (turn: unknown, type: string, rule?: string) => IncidentEvent | undefined;
+
+function finderIn(events: readonly IncidentEvent[]): Find {
+  const found = new Map<string, IncidentEvent>();
+  for (const event of events.toReversed()) {
+    const { turn, rule } = event.metadata;
+    if (typeof turn !== 'number') continue;
+    found.set(`${turn} ${event.type}`, event);
+    if (typeof rule === 'string') found.set(`${turn} ${event.type} ${rule}`, event);
+  }
+  return (turn, type, rule) => found.get([turn, type, ...(rule === undefined ? [] : [rule])].join(' '));
+}
+
 function turnOf(
   { at, metadata: { turn, kind } }: IncidentEvent,
-  events: readonly IncidentEvent[],
+  find: Find,
   calls: readonly PlannedCall[],
   origin: number,
 ): PlannedTurn {
-  const find = (type: string, rule?: string) =>
-    events.find(
-      (event) =>
-        event.type === type &&
-        event.metadata['turn'] === turn &&
-        (rule === undefined || event.metadata['rule'] === rule),
-    );
-  const ended = find('turn_ended');
-  const stalled = find('watchdog_fired', 'turn');
+  const ended = find(turn, 'turn_ended');
+  const stalled = find(turn, 'watchdog_fired', 'turn');
   // The clocks of events and of calls differ by some ms: what its calls came to by themselves came before its end.
   const endedAt = calls
     .flatMap((call) => [call.arrivedAt, endOf(call)])
@@ -111,7 +127,7 @@ function turnOf(
     ok: ended?.metadata['ok'] === true,
     error: typeof error === 'string' ? error : undefined,
     stalledAt: stalled === undefined ? undefined : stalled.at - origin,
-    isLeft: find('fired', 'release') !== undefined,
+    isLeft: find(turn, 'fired', 'release') !== undefined,
     calls,
   };
 }

@@ -5,7 +5,7 @@ import { latestMs } from './lateClock.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 import type { ReplayStep } from './result.ts';
-import type { SessionPlan } from './sessionPlan.ts';
+import { type SessionPlan, textOf } from './sessionPlan.ts';
 
 /** A fact that was told in the replay, in ms from its begin. */
 export interface Heard {
@@ -113,6 +113,6 @@ function stepOf(
   if (!known && type !== 'watchdog_fired') return [];
   const of = `session ${session.id}`;
   if (type === 'turn_ended') return stepAt(of, `turn ended ${told['ok'] === true ? 'well' : 'badly'}`, until);
-  if (type === 'watchdog_fired') return stepAt(of, `watchdog fired: ${String(told['rule'])}`, until);
+  if (type === 'watchdog_fired') return stepAt(of, `watchdog fired: ${textOf(told['rule'])}`, until);
   return [];
 }
