@@ -14,6 +14,7 @@ import type { PolicyInput } from '../src/policy/policyInput.ts';
 import { resolvePolicy } from '../src/policy/presetChain.ts';
 import { show } from '../src/policy/showValue.ts';
 import { messageOf } from '../src/policy/thrown.ts';
+import { checkSessionOptions } from '../src/sessions/sessionOptions.ts';
 import { withInfinity } from '../src/store/flights.ts';
 import {
   type Incident,
@@ -28,6 +29,8 @@ import {
 const mostRows = 100_000;
 const longestMs = 31 * 24 * 3_600_000;
 const longestText = 100_000;
+/** Most levels of objects and lists in each other; what a gateway records has far fewer. */
+const deepest = 200;
 
 class Wrong extends Error {}
 
@@ -45,6 +48,7 @@ type Shaped<S extends Shape> = { readonly [K in Exclude<keyof S, Missing<S>>]: R
 /** @returns the incident with what is known of it and nothing else; what is wrong with it, in words, when it is none. */
 export function checkIncident(given: unknown): Incident | string {
   try {
+    if (isDeeper(given, deepest)) throw new Wrong(`its parts lie more than ${deepest} levels deep`);
     return incidentOf(fields(withInfinity(given), 'it'));
   } catch (error) {
     if (error instanceof Wrong) return error.message;
@@ -58,6 +62,11 @@ export function laterVersion({ format, version }: Fields): string | undefined {
   return isLater
     ? `it was written by a later version of unwedge (format ${version}, this one reads ${incidentVersion})`
     : undefined;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 function incidentOf(given: Fields): Incident {
@@ -77,6 +86,8 @@ function incidentOf(given: Fields): Incident {
 
 const text: Read<string> = (value, at) =>
   typeof value === 'string' && value.length <= longestText ? value : wrong(at, 'a text', value);
+const name: Read<string> = (value, at) =>
+  value === '' ? wrong(at, 'a text that is not empty', value) : text(value, at);
 const time: Read<number> = (value, at) =>
   typeof value === 'number' && value >= 0 && value <= 1e14 ? value : wrong(at, 'a time or number', value);
 const anyNumber: Read<number> = (value, at) =>
@@ -135,12 +146,12 @@ function wrong(at: string, expected: string, value: unknown): never {
   throw new Wrong(`${at}: expected ${expected}, got ${show(value)}`);
 }
 
-/** By the rules of every other policy: what a gateway would refuse is refused here. */
-function policyOf(name: string, given: unknown): IntegrationPolicy {
+/** By the rules of every other policy: what a gateway would refuse is refused here. @param part - the part of a policy that stands there alone. */
+function policyOf(at: string, given: unknown, part?: 'limits' | 'retry'): IntegrationPolicy {
   try {
-    return resolvePolicy(name, given as PolicyInput);
+    return resolvePolicy(at, (part === undefined ? given : { [part]: given }) as PolicyInput);
   } catch (error) {
-    throw new Wrong(messageOf(error));
+    throw new Wrong(messageOf(error).replace([at, 'policy', ...(part === undefined ? [] : [part])].join('.'), at));
   }
 }
 
@@ -170,7 +181,7 @@ const ofCall = {
   label: optional(text),
   session: optional(text),
   sessionCall: optional(text),
-  scope: optional(text),
+  scope: optional(name),
   effect: optional(effect),
   limits: optional(integer(0)),
   ownLimits: optional(integer(0)),
@@ -259,8 +270,8 @@ const plainRecord = object({
   at: time,
   because: choice<FlightReason>(['failure', 'breaker', 'crash', 'watchdog', 'alert', 'stop', 'asked']),
   rows: list(row, mostRows),
-  limits: list((value, at) => policyOf(at, { limits: value }).limits, 10_000),
-  retries: list((value, at) => policyOf(at, { retry: value }).retry, 10_000),
+  limits: list((value, at) => policyOf(at, value, 'limits').limits, 10_000),
+  retries: list((value, at) => policyOf(at, value, 'retry').retry, 10_000),
   missed: time,
 });
 
@@ -279,19 +290,42 @@ const record: Read<IncidentRecord> = (value, at) => {
 
 const traits = object({ asks: optional(choice(['end', 'wait'])), probes: only(true), startsDown: only(true) });
 
-const integration: Read<IncidentIntegration> = (value, at) => {
-  const name = text(fields(value, at)['name'], `${at}.name`);
-  const kept = object({
-    of: () => 'integration' as const,
-    policy: (given: unknown) => policyOf(name, fields(given, `${name}.policy`)),
-    traits: (given: unknown) => traits(given, `${name}.traits`),
-  });
-  const shape = { name: text, pid: optional(time), kept: optional(kept), isShared: only(true), records: list(record) };
-  return object(shape)(value, at);
+const kept = object({
+  of: () => 'integration' as const,
+  policy: (value: unknown, at: string) => policyOf(at, fields(value, at)),
+  traits,
+});
+
+const integration: Read<IncidentIntegration> = object({
+  name: text,
+  pid: optional(time),
+  kept: optional(kept),
+  isShared: only(true),
+  records: list(record),
+});
+
+const limits = object({ toolCallMs: limit, turnMs: limit, releaseMs: limit, recoveryMs: limit });
+
+/** By the rules of every other session. */
+const watchdog: Read<SessionLimits> = (value, at) => {
+  const read = limits(value, at);
+  try {
+    checkSessionOptions({ onMessage: () => undefined, watchdog: read });
+  } catch (error) {
+    throw new Wrong(`${at}: ${messageOf(error)}`);
+  }
+  return read;
 };
 
-const watchdog: Read<SessionLimits> = object({ toolCallMs: limit, turnMs: limit, releaseMs: limit, recoveryMs: limit });
-const event: Read<IncidentEvent> = object({ at: time, category: text, type: text, metadata: fields });
+const anyEvent = object({ at: time, category: text, type: text, metadata: fields });
+/** The begin of a turn, which is played. */
+const turnStart = object({ turn: integer(0), kind: name });
+
+const event: Read<IncidentEvent> = (value, at) => {
+  const read = anyEvent(value, at);
+  if (read.category === 'session' && read.type === 'turn_started') turnStart(read.metadata, `${at}.metadata`);
+  return read;
+};
 
 const incident: Read<Omit<Incident, 'format' | 'version'>> = object({
   subject: object({ kind: choice(['session', 'call', 'integration']), id: text }),

@@ -296,7 +296,9 @@ describe.skipIf(!hasSqlite)('the folder of an incident', () => {
       'integrations[0].records[0].rows[1].call: expected an integer of at least 1, got -1',
     );
     expect(wrong(`${row}.2.limits`, 7)).toContain('there is no place 7');
-    expect(wrong('integrations.0.kept.policy.retry.maxAttempts', 0)).toContain('kb.policy.retry.maxAttempts');
+    expect(wrong('integrations.0.kept.policy.retry.maxAttempts', 0)).toContain(
+      '`integrations[0].kept.policy.retry.maxAttempts`',
+    );
     expect(wrong(`${row}.1.endedAt`, 1)).toContain('ended before it began');
     expect(wrong(`${row}.2.failure.kind`, 'constructor')).toContain('expected one of');
     expect(wrong('events', { length: 1e9 })).toContain('events: expected a list');
