@@ -95,6 +95,7 @@ function listen(): void {
     if (held.value < mostHeld) return;
     isLetGo = true;
     stream.close();
+    hold(() => note('What came after this is missed: the page was paused for too long. What is there now is shown.'));
   };
 }
 
@@ -181,7 +182,8 @@ function sent({ sessionId, event, sourceId, createdAt }: EventFrame): void {
   actor.event = list({ text: (event as { readonly type: string }).type, actor, event, from, at: Number(createdAt) });
 }
 
-function took(sessionId: string, taken: readonly ChartTransition[]): void {
+/** @param taken - missing where a gateway of another version tells of them in another way. */
+function took(sessionId: string, taken: readonly ChartTransition[] = []): void {
   const actor = actors.get(sessionId);
   if (actor === undefined) return;
   actor.taken = actor.isFresh ? taken : [...actor.taken, ...taken];
