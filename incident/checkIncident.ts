@@ -136,7 +136,7 @@ function object<S extends Shape>(shape: S): Read<Shaped<S>> {
   };
 }
 
-/** One of several objects, by what stands in one of their fields. */
+/** Reads an object of several kinds, by what stands in one of their fields. */
 function variant<T>(key: string, kinds: Readonly<Record<string, Read<T>>>): Read<T> {
   const kindOf = choice(Object.keys(kinds));
   return (value, at) => (kinds[kindOf(fields(value, at)[key], `${at}.${key}`)] as Read<T>)(value, at);

@@ -38,7 +38,7 @@ function isCall(step: ReplayStep | undefined): boolean {
   return step !== undefined && !/^(?:circuit of|session) /.test(step.of);
 }
 
-/** Those of one subject stay in the order in which they were told: a machine may set its clock back. */
+/** Keeps events of one subject in the order in which they were told: a machine may set its clock back. */
 function bySubject(steps: readonly ReplayStep[]): ReadonlyMap<string, readonly ReplayStep[]> {
   const all = new Map<string, ReplayStep[]>();
   for (const step of steps) {

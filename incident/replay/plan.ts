@@ -151,7 +151,7 @@ function cameCancelled({ arrivedAt, end }: PlannedCall, refusedAt: readonly numb
 /** Finds the calls that took the place of another one of their scope: each the last that had come when the other was ended for it. */
 function replacersOf(calls: readonly PlannedCall[]): ReadonlySet<PlannedCall> {
   const found = new Set<PlannedCall>();
-  /** Those of a scope that came later, the next of them last. */
+  /** Later calls of a scope, the next of them last. */
   const later = new Map<string, PlannedCall[]>();
   for (const call of calls.toReversed()) {
     const { about, end } = call;

@@ -146,7 +146,7 @@ const queueLength = 100;
 
 /**
  * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
- * What does not arrive is told as `alert.undelivered`.
+ * Tells an alert that does not arrive as `alert.undelivered`.
  */
 function superviseDelivery(runtime: Runtime, { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>) {
   const senders = new Map<AlertTarget, (news: Told<AlertNews>) => Promise<boolean>>();

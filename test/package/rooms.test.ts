@@ -48,7 +48,7 @@ it('[U-13] the core is imported from outside by so many of its files at most: ea
   expect(coreFilesSeen().length).toBeGreaterThan(100);
 });
 
-/** Where each tool is told which folders are source. */
+/** Lists of source folders, by the tool that reads them. */
 const lists: readonly (readonly [file: string, list: RegExp, inFolder: string])[] = [
   ['tsconfig.json', /"include": \[([^\]]*)\]/, ''],
   ['tsconfig.build.json', /"include": \[([^\]]*)\]/, ''],

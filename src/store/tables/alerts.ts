@@ -70,7 +70,7 @@ export class Alerts implements AlertRecords {
       yield step(raise, key, alert);
       const [row] = yield step(openOf, key, alert);
       const found = row && alertIn(row);
-      // Where it is late, the caller could not wait, and has told of it.
+      // A caller that could not wait has told of it.
       if (fact !== undefined && found?.id === alert.id && !isLate) yield { fact: { ...fact, at: alert.raisedAt } };
       return found;
     }, evenLate);

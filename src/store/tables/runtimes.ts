@@ -37,7 +37,7 @@ const removeDied = statement(
    RETURNING {w.ord|id}`,
 );
 
-/** What an engine does beside its runs. Nothing here throws. */
+/** Work of an engine beside its runs. Nothing here throws. */
 export interface BesideRuns {
   /** Steps that go with the row of a run that is entered. */
   entered?(): readonly Step[];

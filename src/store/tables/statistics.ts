@@ -33,7 +33,7 @@ export const keepStatistic = statement(
   order,
 );
 const byName = 'ORDER BY minute, integration {COLLATE "C"|}, tool {COLLATE "C"|}';
-/** Those of single tools only where they are asked for. */
+/** Leaves out figures of single tools unless they are asked for. */
 const minutes = statement(
   'statistics',
   'since bigint, tools boolean',
