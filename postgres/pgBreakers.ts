@@ -3,7 +3,6 @@ import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../src/store/breakers.ts';
 import { boundedJson } from '../src/policy/boundedJson.ts';
 import { MemoryBreakers } from '../src/store/memory/memoryBreakers.ts';
-import { MemoryDatabase } from '../src/store/memory/memoryDatabase.ts';
 import type { Value } from '../src/store/dialect.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 import { ProbePermits } from './probePermits.ts';
@@ -93,8 +92,7 @@ export class PgBreakers implements BreakerStates, SharedRows {
     'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause, paused_at, paused_until, lease_until, lease_owner',
   );
   readonly #database: PgDatabase;
-  readonly #copy = new MemoryDatabase();
-  readonly #local: MemoryBreakers;
+  readonly #local = new MemoryBreakers();
   /** Number of writes of each that are not committed yet: what is read of these is older than what is here. */
   readonly #pending = new Map<string, number>();
   /** Breakers that were changed here since the last look began. */
@@ -104,7 +102,6 @@ export class PgBreakers implements BreakerStates, SharedRows {
   constructor(database: PgDatabase, clock: Clock) {
     this.#database = database;
     this.#permits = new ProbePermits(database, clock);
-    this.#local = new MemoryBreakers(this.#copy);
   }
 
   load(name: string): PersistedBreaker | undefined {
@@ -164,7 +161,6 @@ export class PgBreakers implements BreakerStates, SharedRows {
   }
 
   take(rows: readonly PgRow[]): 'done' | 'again' {
-    let isNews = false;
     let isPartial = false;
     for (const row of rows) {
       const name = String(row['name']);
@@ -174,12 +170,8 @@ export class PgBreakers implements BreakerStates, SharedRows {
       }
       const { lease_owner: owner, lease_until: until } = row;
       const lease = typeof owner === 'string' ? { owner, until: Number(until) } : undefined;
-      const breaker = breakerIn(row);
-      const known = this.#copy.breakers.get(name);
-      isNews ||= JSON.stringify(known?.row) !== JSON.stringify(breaker);
-      this.#copy.breakers.set(name, { row: breaker, lease });
+      this.#local.adopt(name, { row: breakerIn(row), lease });
     }
-    if (isNews) this.#copy.breakerVersion++;
     this.#permits.askAhead((name) => this.load(name));
     return isPartial ? 'again' : 'done';
   }

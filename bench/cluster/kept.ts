@@ -16,7 +16,7 @@ export async function keptByUnwedge(): Promise<Keeping> {
   const facts = { tell: () => undefined, wants: () => false };
   const path = `${url}?schema=${schema}&leaseMs=60000`;
   const store = await openStore({ path, required: true, clock: systemClock, facts, env: {} });
-  const mine = store.sessions({ id: 'bench', isAlive: () => false });
+  const mine = store.sessions?.({ id: 'bench', isAlive: () => false });
   const ledgers = new Map<string, SessionLedger>();
   for (const session of sessions) {
     const claim = await mine?.claim(session, { ...limits, wallNow: Date.now() });

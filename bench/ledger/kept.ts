@@ -10,7 +10,7 @@ export async function keptLedger(): Promise<Ledger> {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
   const facts = { tell: () => undefined, wants: () => false };
   const store = await openStore({ path: join(directory, 'kept.sqlite'), clock: systemClock, facts, env: {} });
-  const claimed = await store.sessions({ id: 'bench', isAlive: () => false })?.claim('agent:main', {
+  const claimed = await store.sessions?.({ id: 'bench', isAlive: () => false }).claim('agent:main', {
     maxDeliveries: 3,
     maxAgeMs: 86_400_000,
     wallNow: Date.now(),

@@ -163,9 +163,7 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
     /** Answers the lost calls of dead runtimes and opens the sessions added so far. Never rejects. */
     async start(run: LiveRun): Promise<void> {
       owners.see(run.world, clock.now(), run.seenAt);
-      const opened = storeOf();
-      // Nothing of them would outlive the process.
-      store = opened?.persistent === true ? opened.sessions({ id: run.id, isAlive: owners.isAlive }) : undefined;
+      store = storeOf()?.sessions?.({ id: run.id, isAlive: owners.isAlive });
       const leaves = [store?.onTakeable?.(wake), store?.onAsked?.(give)];
       leaveStore = () => leaves.forEach((leave) => leave?.());
       const wallNow = clock.wallNow();
@@ -183,7 +181,7 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
       started = true;
       await openAll([...sessions.values()]);
       // A runtime that died stayed on record as long as it had these.
-      if (store !== undefined && ((await opened?.runtimes.pids()) ?? []).length > 1) takenOver();
+      if (store !== undefined && ((await storeOf()?.runtimes.pids()) ?? []).length > 1) takenOver();
       planClaims();
     },
     /** Adds a session; it is opened now or, before the start, by it. */

@@ -80,7 +80,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const parts = { path, clock, facts, logger };
   if (path === ':memory:') {
     say(logger, 'debug', 'The store is in memory: the last 10,000 events are kept, and end with this process.');
-    return new MemoryStore(parts);
+    return new MemoryStore(path, false);
   }
   const found = await findDriver(options.drivers);
   if (found.ok) {
@@ -90,5 +90,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (required) throw new StoreUnavailableError(`${path}: ${reason}`, fix);
   say(logger, 'warn', `Nothing is stored: ${reason}; the last 10,000 events are kept in memory. Fix: ${fix}.`);
   facts.tell({ type: 'store.degraded', reason, fix });
-  return new MemoryStore({ ...parts, degraded: true });
+  return new MemoryStore(path, true);
 }

@@ -46,8 +46,8 @@ export interface Store {
   readonly children: ChildRecords;
   /** Open alerts of all runtimes that share the store. */
   readonly alerts: AlertRecords;
-  /** Sessions, their ledgers and mailboxes, for one runtime. */
-  sessions(runtime: RuntimeIdentity): SessionStore;
+  /** Sessions, their ledgers and mailboxes, for one runtime; absent where nothing of them would outlive the process. */
+  sessions?(runtime: RuntimeIdentity): SessionStore;
   /** Tells whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
   flush(): Promise<boolean>;
   /** Flushes and closes. What is recorded later is refused. */

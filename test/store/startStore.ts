@@ -5,6 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
+import type { SessionStore } from '../../src/sessions/sessionStore.ts';
+import type { RuntimeIdentity } from '../../src/store/runtimes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/openStore.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
@@ -65,6 +67,13 @@ export function openingStore(options: Options = {}): {
     await closed;
   });
   return { started: { clock, facts, lines, path }, opening };
+}
+
+/** The sessions of a store that keeps some. */
+export function sessionsOf(store: Store, run: RuntimeIdentity): SessionStore {
+  const sessions = store.sessions?.(run);
+  if (sessions === undefined) throw new Error('It keeps no sessions');
+  return sessions;
 }
 
 /** A final failure of a call, the n-th. */

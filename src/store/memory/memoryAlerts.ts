@@ -1,15 +1,14 @@
 import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
-import type { MemoryDatabase } from './memoryDatabase.ts';
 
 /** Open alerts in memory. */
 export class MemoryAlerts implements AlertRecords {
-  readonly #open: MemoryDatabase['alerts'];
+  /** By integration. */
+  readonly #open = new Map<string, OpenAlert>();
   readonly #record: (fact: Told<Fact>) => void;
 
-  constructor({ alerts }: MemoryDatabase, record: (fact: Told<Fact>) => void) {
-    this.#open = alerts;
+  constructor(record: (fact: Told<Fact>) => void) {
     this.#record = record;
   }
 

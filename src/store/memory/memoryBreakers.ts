@@ -3,20 +3,18 @@ import { readBreakerCause } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
-import type { MemoryBreaker, MemoryDatabase } from './memoryDatabase.ts';
 
-/** Breakers in memory, by the rules of the file. */
+/** A breaker, and the lease on its next probe. */
+interface MemoryBreaker {
+  row: PersistedBreaker;
+  lease?: { readonly owner: string; readonly until: number } | undefined;
+}
+
+/** Breakers in memory, by the rules of the file: all of them, or the copy of those that others have too. */
 export class MemoryBreakers implements BreakerStates {
-  readonly #database: MemoryDatabase;
-  readonly #breakers: MemoryDatabase['breakers'];
-
-  /** Last look at what is kept for what others have changed, with what was changed here since. */
-  #seen = 0;
-
-  constructor(database: MemoryDatabase) {
-    this.#database = database;
-    this.#breakers = database.breakers;
-  }
+  readonly #breakers = new Map<string, MemoryBreaker>();
+  /** True where others have changed one that nobody has asked about since. */
+  #isNews = false;
 
   load(name: string): PersistedBreaker | undefined {
     return this.#breakers.get(name)?.row;
@@ -29,7 +27,7 @@ export class MemoryBreakers implements BreakerStates {
     const clean = cause === undefined ? undefined : readBreakerCause(parseMetadata(boundedJson({ ...cause })));
     const { pausedAt, pausedUntil } = breaker.state === 'open' ? (kept?.row ?? breaker) : neverOpened;
     const row = { ...breaker, pausedAt, pausedUntil };
-    this.#keep(name, { row: cause === undefined ? row : { ...row, cause: clean } });
+    this.#breakers.set(name, { row: cause === undefined ? row : { ...row, cause: clean } });
   }
 
   countFailure(name: string, generation: number): number {
@@ -45,12 +43,18 @@ export class MemoryBreakers implements BreakerStates {
     const kept = this.#breakers.get(name) ?? { row: neverOpened };
     if ((kept.row.pausedUntil ?? 0) >= until) return;
     kept.row = { ...kept.row, pausedAt: at, pausedUntil: until };
-    this.#keep(name, kept);
+    this.#breakers.set(name, kept);
+  }
+
+  /** Takes what others have made of it. */
+  adopt(name: string, { row, lease }: Readonly<MemoryBreaker>): void {
+    this.#isNews ||= JSON.stringify(this.load(name)) !== JSON.stringify(row);
+    this.#breakers.set(name, { row, lease });
   }
 
   changedElsewhere(): ReadonlyMap<string, PersistedBreaker> | undefined {
-    if (this.#database.breakerVersion === this.#seen) return undefined;
-    this.#seen = this.#database.breakerVersion;
+    if (!this.#isNews) return undefined;
+    this.#isNews = false;
     return new Map([...this.#breakers].map(([name, { row }]) => [name, row]));
   }
 
@@ -81,13 +85,7 @@ export class MemoryBreakers implements BreakerStates {
     const kept = this.#breakers.get(name) ?? { row: { ...neverOpened, generation } };
     if (kept.row.generation !== generation || kept.row.state === 'open') return false;
     kept.row = { ...kept.row, failures };
-    this.#keep(name, kept);
-    return true;
-  }
-
-  #keep(name: string, kept: MemoryBreaker): void {
     this.#breakers.set(name, kept);
-    if (this.#seen === this.#database.breakerVersion) this.#seen++;
-    this.#database.breakerVersion++;
+    return true;
   }
 }

@@ -1,33 +1,22 @@
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import { boundedJson } from '../../policy/boundedJson.ts';
-import type { ChildRecords } from '../../policy/childRecord.ts';
+import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/callFigures.ts';
+import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
-import { type RateGrant, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
-import type { SessionStore } from '../../sessions/sessionStore.ts';
+import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
 import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '../flights.ts';
-import type { OutageParts, Trouble } from '../outage.ts';
 import { forgetRatesMs, type RateStates } from '../rates.ts';
 import { storedEvent } from '../record.ts';
-import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import type { CallStatisticsRecords } from '../statistics.ts';
 import type { Store } from '../store.ts';
-import { WriteQueue } from '../writeQueue.ts';
 import { MemoryAlerts } from './memoryAlerts.ts';
 import { MemoryBreakers } from './memoryBreakers.ts';
-import { MemoryDatabase } from './memoryDatabase.ts';
-import type { MemoryWrite } from './memoryLedger.ts';
-import { MemorySessions } from './memorySessions.ts';
-import { MemoryStatistics } from './memoryStatistics.ts';
 
-interface MemoryStoreOptions extends OutageParts {
-  /** Place where it was asked to be. */
-  readonly path: string;
-  /** True where it stands in for a file. @defaultValue false */
-  readonly degraded?: boolean | undefined;
-  /** Memory that it shares with other stores of this process. @defaultValue nothing */
-  readonly database?: MemoryDatabase | undefined;
-}
+/** Events that are kept; one more drops the oldest. */
+const maxEvents = 10_000;
 
 /** A store that lasts as long as its process. */
 export class MemoryStore implements Store {
@@ -35,29 +24,21 @@ export class MemoryStore implements Store {
   readonly persistent = false;
   readonly path: string;
   readonly degraded: boolean;
-  readonly breakers: MemoryBreakers;
-  readonly rates: MemoryRates;
-  readonly statistics: MemoryStatistics;
-  readonly flights: MemoryFlights;
-  readonly runtimes: Runtimes;
-  readonly children: ChildRecords;
-  readonly alerts: MemoryAlerts;
-  readonly #database: MemoryDatabase;
-  readonly #queue: WriteQueue<MemoryWrite>;
+  readonly breakers = new MemoryBreakers();
+  readonly rates: RateStates = new MemoryRates();
+  readonly statistics: CallStatisticsRecords = new MemoryStatistics();
+  readonly flights: FlightRecords = new MemoryFlights();
+  readonly runtimes = memoryRuntimes((fact) => this.record(fact));
+  readonly children = memoryChildren();
+  readonly alerts = new MemoryAlerts((fact) => this.record(fact));
+  readonly #events: EventRow[] = [];
+  #lastEvent = 0;
   #closed = false;
 
-  constructor({ path, degraded = false, database = new MemoryDatabase(), ...parts }: MemoryStoreOptions) {
+  /** @param path - where it was asked to be. @param degraded - whether it stands in for a file. */
+  constructor(path: string, degraded: boolean) {
     this.path = path;
     this.degraded = degraded;
-    this.#database = database;
-    this.#queue = new WriteQueue(memoryCommitter, path, parts);
-    this.breakers = new MemoryBreakers(database);
-    this.rates = new MemoryRates(database);
-    this.statistics = new MemoryStatistics(database);
-    this.flights = new MemoryFlights(database);
-    this.runtimes = memoryRuntimes(database, (fact) => this.record(fact));
-    this.children = memoryChildren(database);
-    this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));
   }
 
   record(fact: Told<Fact>): boolean {
@@ -65,45 +46,71 @@ export class MemoryStore implements Store {
     if (event === undefined) return !this.#closed;
     const { category, eventType: type } = event;
     const metadata = parseMetadata(boundedJson(event.metadata));
-    this.#database.append({ at: Math.round(fact.at), category, type, metadata });
+    this.#events.push({ id: ++this.#lastEvent, at: Math.round(fact.at), category, type, metadata });
+    // Shifting one by one would move all of them each time.
+    if (this.#events.length >= 2 * maxEvents) this.#events.splice(0, this.#events.length - maxEvents);
     return true;
   }
 
   async read(query: EventQuery): Promise<readonly EventRow[]> {
     checkQuery(query);
     const { after = 0, before = Infinity, among = Infinity } = query;
-    const { events } = this.#database;
-    const first = Math.min(before, (events.at(-1)?.id ?? 0) + 1) - among;
-    const found = events.filter(
-      (event) => event.id > after && event.id < before && event.id >= first && matches(event, query),
-    );
+    const first = Math.min(before, this.#lastEvent + 1) - among;
+    const found = this.#events
+      .slice(-maxEvents)
+      .filter((event) => event.id > after && event.id < before && event.id >= first && matches(event, query));
     return query.after === undefined ? found.slice(-query.limit) : found.slice(0, query.limit);
   }
 
-  sessions(runtime: RuntimeIdentity): SessionStore {
-    const record = (fact: Told<Fact>): boolean => this.record(fact);
-    return new MemorySessions({ database: this.#database, queue: this.#queue, record }, runtime);
-  }
-
   async flush(): Promise<boolean> {
-    return (await this.#queue.flush()) && !this.degraded;
+    return !this.degraded;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#queue.close();
   }
 }
 
-const memoryCommitter = {
-  commit(batch: readonly MemoryWrite[]): undefined {
-    for (const write of batch) write.run();
-  },
-  diagnose: (error: unknown): Trouble => ({ busy: false, reason: String(error), fix: 'report this' }),
-  close: () => undefined,
-};
+/** Rows of figures that are kept; one more drops the oldest. */
+const mostRows = 10_000;
 
-function memoryRuntimes({ runtimes }: MemoryDatabase, record: (fact: Told<Fact>) => void): Runtimes {
+/** Figures of calls in memory. */
+class MemoryStatistics implements CallStatisticsRecords {
+  /** By minute, integration and tool. */
+  readonly #rows = new Map<string, CallFiguresRow>();
+  /** By integration and tool. */
+  readonly #totals = new Map<string, CallTotals>();
+
+  add(rows: readonly CallFiguresRow[]): void {
+    for (const row of rows) {
+      const key = JSON.stringify([row.minute, row.integration, row.tool]);
+      const known = this.#rows.get(key);
+      this.#rows.set(key, known === undefined ? row : { ...row, ...addFigures(known, row) });
+      this.#addToTotal(row);
+    }
+    for (const key of this.#rows.keys()) {
+      if (this.#rows.size <= mostRows) break;
+      this.#rows.delete(key);
+    }
+  }
+
+  async totals(): Promise<readonly CallTotals[]> {
+    return [...this.#totals.values()];
+  }
+
+  #addToTotal(row: CallFiguresRow): void {
+    const { integration, tool } = row;
+    const key = JSON.stringify([integration, tool]);
+    this.#totals.set(key, { integration, tool, ...addFigures(this.#totals.get(key) ?? noFigures, row) });
+  }
+
+  async read(since: number): Promise<readonly CallFiguresRow[]> {
+    return [...this.#rows.values()].filter(({ minute }) => minute >= since);
+  }
+}
+
+function memoryRuntimes(record: (fact: Told<Fact>) => void): Runtimes {
+  const runtimes = new Map<string, RuntimeRow>();
   return {
     enter: (run) => void runtimes.set(run.id, { ...runtimes.get(run.id), ...run }),
     leave: (id) => void runtimes.delete(id),
@@ -119,7 +126,8 @@ function memoryRuntimes({ runtimes }: MemoryDatabase, record: (fact: Told<Fact>)
   };
 }
 
-function memoryChildren({ children }: MemoryDatabase): ChildRecords {
+function memoryChildren(): ChildRecords {
+  const children = new Map<string, ChildRecord>();
   const keyOf = ({ pid, start }: { readonly pid: number; readonly start: string }): string => `${pid} ${start}`;
   return {
     list: async () => [...children.values()],
@@ -131,11 +139,8 @@ function memoryChildren({ children }: MemoryDatabase): ChildRecords {
 
 /** Buckets of rate limits in memory, by the rules of the file. */
 class MemoryRates implements RateStates {
-  readonly #rates: MemoryDatabase['rates'];
-
-  constructor({ rates }: MemoryDatabase) {
-    this.#rates = rates;
-  }
+  /** With when they were last asked for, in wall time. */
+  readonly #rates = new Map<string, { readonly levels: RateLevels; readonly at: number }>();
 
   draw(key: string, order: RateOrder, wallNow: number): RateGrant {
     const known = this.#rates.get(key);
@@ -158,13 +163,9 @@ class MemoryRates implements RateStates {
 
 /** The last attempts of integrations in memory. */
 class MemoryFlights implements FlightRecords {
-  readonly #flights: MemoryDatabase['flights'];
-  readonly #policies: MemoryDatabase['policies'];
-
-  constructor({ flights, policies }: MemoryDatabase) {
-    this.#flights = flights;
-    this.#policies = policies;
-  }
+  /** By integration. */
+  readonly #flights = new Map<string, readonly FlightRecord[]>();
+  readonly #policies = new Map<string, PolicyRow>();
 
   add(record: FlightRecord, policies: readonly PolicyRow[]): void {
     const records = this.#flights.get(record.integration) ?? [];

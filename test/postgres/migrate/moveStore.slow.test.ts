@@ -13,7 +13,7 @@ import { RecordedFacts } from '../../support/facts.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { asked, limits, message, now } from '../claimedSession.ts';
 import { newSchema, type TestSchema } from '../../store/startPostgres.ts';
-import { failed, hasSqlite, openDatabase, temporaryDirectory } from '../../store/startStore.ts';
+import { failed, hasSqlite, openDatabase, sessionsOf, temporaryDirectory } from '../../store/startStore.ts';
 
 const call = {
   turn: 1,
@@ -45,7 +45,7 @@ async function fileOfKilledGateway(session = 's'): Promise<string> {
     name: 'gw',
     socket: undefined,
   });
-  const claim = await store.sessions({ id: 'gone', isAlive: () => true }).claim(session, limits);
+  const claim = await sessionsOf(store, { id: 'gone', isAlive: () => true }).claim(session, limits);
   if (claim === undefined || claim.held) throw new Error('not claimed');
   const { ledger } = claim;
   for (const number of [1, 2]) await ledger.post(message(number));

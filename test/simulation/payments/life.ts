@@ -17,7 +17,7 @@ import { SharedBreakers } from '../../../src/runtime/sharedBreakers.ts';
 import { type IntegrationRuntime, superviseIntegration } from '../../../src/runtime/superviseIntegration.ts';
 import { SupervisedSession } from '../../../src/sessions/session.ts';
 import type { ToolRequest } from '../../../src/sessions/toolRequest.ts';
-import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
+import type { Store } from '../../../src/store/store.ts';
 import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../../src/supervisor/supervisor.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
@@ -51,7 +51,7 @@ export class Life {
   readonly #mortal: MortalClock;
   readonly #watched: WatchedClock;
   readonly #root: RootSupervisor;
-  readonly #store: MemoryStore;
+  readonly #opening: Promise<Store>;
   readonly #pending: ChildSpec[] = [];
   readonly #targets = new Map<string, ToolTarget>();
   /** Processes of the bank: the current one, and how many have ended. */
@@ -72,13 +72,7 @@ export class Life {
     };
     this.#root = createRootSupervisor({ clock, random, facts: bus });
     this.deadlines = new DeadlineQueue(clock);
-    this.#store = new MemoryStore({
-      path: ':memory:',
-      clock,
-      facts: bus,
-      logger: undefined,
-      database: world.database,
-    });
+    this.#opening = world.file.open(clock, bus);
     const runtime: IntegrationRuntime = {
       redactAnswer: (data) => data,
       clock,
@@ -134,20 +128,21 @@ export class Life {
 
   async start(): Promise<void> {
     const world = this.#world;
-    const { database, orders, clock } = world;
+    const { file, orders, clock } = world;
     const id = `life ${this.number}`;
     this.#root.start();
     for (const spec of this.#pending.splice(0)) this.#root.startChild(spec);
     const row = { id, pid: this.number, processStart: '', startedAt: clock.wallNow(), renewedAt: clock.wallNow() };
-    this.#store.runtimes.enter({ ...row, name: 'simulation', socket: undefined });
-    const sessions = watchedSessions(this.#store.sessions({ id, isAlive: (run) => run.id === id }), {
+    const store = await this.#opening;
+    store.runtimes.enter({ ...row, name: 'simulation', socket: undefined });
+    const kept = store.sessions?.({ id, isAlive: (run) => run.id === id });
+    if (kept === undefined) throw new Error('The file keeps no sessions');
+    const sessions = watchedSessions(kept, {
       verdict: (call, verdict) => {
         if (this.isAlive) orders.verdict(call, verdict);
       },
       settled: (call, result) => {
-        const session = this.sessions.find((each) => call.startsWith(`${each.id}-`))?.id ?? '';
-        const known = database.sessions.get(session)?.calls.get(call);
-        if (!this.isAlive || known?.settled !== undefined) return;
+        if (!this.isAlive || file.resultOf(call) !== undefined) return;
         world.checkLeft(call, result, this.#isEndingCalls);
         orders.settled(call, this.number);
         orders.told(call, result);
@@ -172,8 +167,9 @@ export class Life {
     this.#isEndingCalls = false;
     await this.#root.stop();
     for (const session of this.sessions) session.ended();
-    this.#store.runtimes.leave(`life ${this.number}`);
-    await this.#store.close();
+    const store = await this.#opening;
+    store.runtimes.leave(`life ${this.number}`);
+    await store.close();
   }
 
   /** Ends at once, in the middle of whatever it does. */

@@ -1,7 +1,7 @@
-import type { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Judge } from '../judge.ts';
 import type { Payment } from './bank.ts';
+import type { SimulatedFile } from './simulatedFile.ts';
 
 /** One thing to be paid once. */
 export interface Order {
@@ -38,11 +38,11 @@ export class Orders {
   readonly #verdicts = new Map<string, string>();
   /** In which life of the gateway a call got its result. */
   readonly #settledIn = new Map<string, number>();
-  readonly #database: MemoryDatabase;
+  readonly #file: SimulatedFile;
   readonly #judge: Judge;
 
-  constructor(database: MemoryDatabase, judge: Judge) {
-    this.#database = database;
+  constructor(file: SimulatedFile, judge: Judge) {
+    this.#file = file;
     this.#judge = judge;
   }
 
@@ -74,23 +74,19 @@ export class Orders {
   }
 
   /** Whether a repetition is the agent's own risk now: of an earlier call it is known no more, or never was, what became of it. */
-  isAtRisk({ calls, session }: Order, life: number, now: string | undefined): boolean {
-    const rows = this.#database.sessions.get(session)?.calls;
+  isAtRisk({ calls }: Order, life: number, now: string | undefined): boolean {
     return calls.some((call) => {
       if (call === now) return false;
-      const settled = rows?.get(call)?.settled;
-      if (settled === undefined) return false;
-      const outcome = outcomeOf(JSON.parse(settled.result) as ToolResult);
-      if (!unclear.has(outcome)) return false;
+      const result = this.#file.resultOf(call);
+      if (result === undefined || !unclear.has(outcomeOf(result))) return false;
       return this.#verdicts.get(call) === 'unknown' || this.#settledIn.get(call) !== life;
     });
   }
 
   /** The gateway has died: what its agents were told and nobody had written down died with them. */
   forgotten(): void {
-    for (const { disclaimed, session } of this.#orders.values()) {
-      const rows = this.#database.sessions.get(session)?.calls;
-      for (const call of disclaimed) if (rows?.get(call)?.settled === undefined) disclaimed.delete(call);
+    for (const { disclaimed } of this.#orders.values()) {
+      for (const call of disclaimed) if (this.#file.resultOf(call) === undefined) disclaimed.delete(call);
     }
   }
 

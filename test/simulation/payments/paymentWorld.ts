@@ -4,7 +4,6 @@ import { mostProbes } from '../../../src/calls/probeSteps.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import type { LostAnswer, ProbeContext, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
-import { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { type Chance, createChance } from '../chance.ts';
@@ -16,6 +15,7 @@ import { Bank, type BankMood, type Charge, type Payment } from './bank.ts';
 import { Life } from './life.ts';
 import { Orders, outcomeOf, unclear } from './orders.ts';
 import { randomRuling, type Ruling } from './rules.ts';
+import { SimulatedFile } from './simulatedFile.ts';
 
 const moods: readonly BankMood[] = ['well', 'lossy', 'slow', 'refusing', 'mad'];
 
@@ -34,7 +34,7 @@ export class PaymentWorld {
   readonly clock = new SimulatedClock();
   readonly trace: Trace;
   readonly judge: Judge;
-  readonly database = new MemoryDatabase();
+  readonly file = new SimulatedFile();
   readonly ruling: Ruling;
   readonly bank: Bank;
   readonly orders: Orders;
@@ -62,7 +62,7 @@ export class PaymentWorld {
       limits: limitsWithin(chance.span(3000, 120_000)),
       breaker: { resetTimeoutMs: 5000, maxOpenMs: 20_000 },
     };
-    this.orders = new Orders(this.database, this.judge);
+    this.orders = new Orders(this.file, this.judge);
     this.bank = new Bank(this.clock, chance, this.ruling.bounds, (payment) => {
       this.trace.note(`the bank pays ${payment.reference} for ${payment.request.call}`);
       this.orders.paid(payment);
@@ -312,12 +312,8 @@ export class PaymentWorld {
     // What an earlier life has left open is settled within the limit of a whole call.
     const settledBy = life.startedAt + this.policy.limits.overallMs;
     if (!judge.overdue(settledBy)) return;
-    for (const { calls } of this.database.sessions.values()) {
-      for (const { call, settled, runtime } of calls.values()) {
-        const isOld = runtime !== `life ${life.number}`;
-        judge.expect(settled !== undefined || !isOld, 'R-16', () => `${call} of an earlier life has no result`);
-      }
-    }
+    const pending = this.file.pendingBeside(`life ${life.number}`);
+    judge.expect(pending.length === 0, 'R-16', () => `${pending[0]} of an earlier life has no result`);
   }
 
   /** After a long time without faults: nothing waits, and each call has one result. */

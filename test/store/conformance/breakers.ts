@@ -75,7 +75,7 @@ export function keepsBreakers(engine: Engine): void {
   });
 
   describe('what another runtime has changed', () => {
-    it('[E-7] is told once, and not to the runtime that changed it', async () => {
+    it.runIf(engine.isShared)('[E-7] is told once, and not to the runtime that changed it', async () => {
       const { first, second, share } = await start();
       first.changedElsewhere();
       expect(second.changedElsewhere()?.get('kb')).toEqual(open);

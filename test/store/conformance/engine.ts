@@ -1,9 +1,6 @@
-import { onTestFinished } from 'vitest';
-import { MemoryDatabase, type MemorySession } from '../../../src/store/memory/memoryDatabase.ts';
 import { MemoryStore } from '../../../src/store/memory/memoryStore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
-import { RecordedFacts } from '../../support/facts.ts';
 import { newSchema } from '../startPostgres.ts';
 import { openDatabase, startStore } from '../startStore.ts';
 
@@ -27,6 +24,8 @@ export interface Engine {
   readonly name: string;
   /** Whether a test can look at one commit before the next is made: nothing of the engine goes on while the test's code runs. */
   readonly isInProcess: boolean;
+  /** Whether a test may have two stores on it. Memory is of one, and keeps nothing of sessions. */
+  readonly isShared: boolean;
   /** Whether messages may go from one runtime to the session of another. */
   readonly hasMail: boolean;
   start(): Promise<StartedEngine>;
@@ -41,6 +40,7 @@ export async function settled<T>(engine: Pick<StartedEngine, 'settle'>, promise:
 export const sqlite: Engine = {
   name: 'SQLite',
   isInProcess: true,
+  isShared: true,
   hasMail: false,
   async start() {
     const { store: one, clock, path } = await startStore();
@@ -68,29 +68,20 @@ export const sqlite: Engine = {
 export const memory: Engine = {
   name: 'memory',
   isInProcess: true,
+  isShared: false,
   hasMail: false,
   async start() {
     const clock = new SimulatedClock();
-    const database = new MemoryDatabase();
-    const parts = { path: ':memory:', clock, facts: new RecordedFacts(), logger: undefined, database };
-    const [one, two] = [new MemoryStore(parts), new MemoryStore(parts)];
-    onTestFinished(async () => {
-      await Promise.all([one.close(), two.close()]);
-    });
-    const messages = ({ messages: rows }: MemorySession) => [...rows.values()].sort((a, b) => a.number - b.number);
+    const store = new MemoryStore(':memory:', false);
+    const settle = () => clock.settle();
     return {
-      one,
-      two,
-      settle: () => clock.settle(),
-      share: () => clock.settle(),
+      one: store,
+      two: store,
+      settle,
+      share: settle,
       outlive: nothing,
-      deliveries: async () =>
-        [...database.sessions]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .flatMap(([, session]) => messages(session).map(({ deliveries }) => deliveries)),
-      async damage(session, message) {
-        Object.assign(database.sessions.get(session)?.messages.get(message) ?? {}, { body: '{"kind":' });
-      },
+      deliveries: async () => [],
+      damage: nothing,
     };
   },
 };
@@ -98,6 +89,7 @@ export const memory: Engine = {
 export const postgres: Engine = {
   name: 'PostgreSQL',
   isInProcess: false,
+  isShared: true,
   hasMail: true,
   async start() {
     const { open, ask } = await newSchema();

@@ -24,6 +24,7 @@ export function keepsAll(engine: Engine): void {
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);
+  if (!engine.isShared) return;
   keepsOwners(engine);
   keepsMessages(engine);
   keepsDeadLetters(engine);

@@ -3,6 +3,7 @@ import type { Outcome } from '../../../src/policy/failure.ts';
 import type { IncomingMail } from '../../../src/sessions/sessionMail.ts';
 import type { RecoveryLimits } from '../../../src/sessions/sessionStore.ts';
 import { type Engine, settled } from './engine.ts';
+import { sessionsOf } from '../startStore.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const limits: RecoveryLimits = {
@@ -18,7 +19,7 @@ export function keepsMail(engineOf: Engine): void {
   describe('mail', () => {
     it.skipIf(engineOf.hasMail)('[N-3] is none: a session takes messages of its own runtime alone', async () => {
       const engine = await engineOf.start();
-      const sessions = engine.one.sessions({ id: 'a', isAlive: () => true });
+      const sessions = sessionsOf(engine.one, { id: 'a', isAlive: () => true });
       const claim = await settled(engine, sessions.claim('s', limits));
       expect([sessions.mail, claim?.held === false && claim.ledger.takeMail]).toEqual([undefined, undefined]);
     });
@@ -26,7 +27,7 @@ export function keepsMail(engineOf: Engine): void {
     it.runIf(engineOf.hasMail)('[N-3] reaches the owner of a session, and its end the sender', async () => {
       const engine = await engineOf.start();
       const [owner, sender] = [engine.one, engine.two].map((store, index) =>
-        store.sessions({ id: `r-${index}`, isAlive: () => true }),
+        sessionsOf(store, { id: `r-${index}`, isAlive: () => true }),
       );
       const claim = owner && (await settled(engine, owner.claim('s', limits)));
       if (claim?.held !== false) throw new Error('the session is not free');

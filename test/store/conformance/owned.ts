@@ -11,6 +11,7 @@ import type {
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Fact } from '../../../src/policy/facts.ts';
 import { type Engine, type StartedEngine, settled } from './engine.ts';
+import { sessionsOf } from '../startStore.ts';
 
 export const now = Date.UTC(2026, 0, 1);
 export const lost: ToolResult = { status: 'error', error: 'lost', retries: 0, recoverable: false };
@@ -67,7 +68,7 @@ export async function start(engineOf: Engine): Promise<Runtimes> {
       const store = runtimes++ % 2 === 0 ? one : two;
       const about = { pid: 1, processStart: '', startedAt: now, renewedAt: now, name: id, socket: undefined };
       store.runtimes.enter({ id, ...about });
-      return store.sessions({ id, isAlive: (run) => !dead.has(run.id) });
+      return sessionsOf(store, { id, isAlive: (run) => !dead.has(run.id) });
     },
     async kill(id) {
       dead.add(id);

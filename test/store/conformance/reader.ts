@@ -3,7 +3,7 @@ import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
 import type { Fact, Told } from '../../../src/policy/facts.ts';
 import type { RecoveryLimits, SessionLedger } from '../../../src/sessions/sessionStore.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { failed } from '../startStore.ts';
+import { failed, sessionsOf } from '../startStore.ts';
 import type { ReadableEngine, StartedReadable } from './readable.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -226,7 +226,7 @@ export function isRead(engine: ReadableEngine): void {
         ...{ id: runtime, pid: process.pid, processStart: '', startedAt: now, renewedAt: now, name: 'test' },
         socket: undefined,
       });
-      const claim = await settled(store.sessions({ id: runtime, isAlive: () => true }).claim('s', limits));
+      const claim = await settled(sessionsOf(store, { id: runtime, isAlive: () => true }).claim('s', limits));
       if (claim === undefined || claim.held) throw new Error('It is not free');
       return claim.ledger;
     }

@@ -13,6 +13,7 @@ import {
   startStore,
   storedCalls,
   temporaryDirectory,
+  sessionsOf,
 } from '../startStore.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -214,7 +215,7 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
       answer: () => result,
       facts: () => [],
     };
-    const claiming = store.sessions({ id: 'a', isAlive: () => true })?.claim('s', limits);
+    const claiming = sessionsOf(store, { id: 'a', isAlive: () => true }).claim('s', limits);
     await clock.settle();
     const claimed = await claiming;
     if (claimed === undefined || claimed.held) throw new Error('the session was not claimed');

@@ -5,7 +5,7 @@ import { identify } from '../../../src/actors/process/processWorld.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow } from '../../../src/store/runtimes.ts';
 import { limits } from '../conformance/owned.ts';
-import { hasSqlite, openDatabase, startStore, temporaryDirectory } from '../startStore.ts';
+import { hasSqlite, openDatabase, startStore, temporaryDirectory, sessionsOf } from '../startStore.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const world = await seeWorld();
@@ -148,7 +148,7 @@ describe.skipIf(!hasSqlite)('the runtimes of a database', () => {
     openDatabase(path).exec(`INSERT INTO unwedge_sessions (id, owner, fence) VALUES ('s', 'owner', 1)`);
     const isAlive = vi.fn<RuntimeIdentity['isAlive']>(() => true);
     const parse = vi.spyOn(JSON, 'parse');
-    const claimed = store.sessions({ id: 'other', isAlive }).claim('s', limits());
+    const claimed = sessionsOf(store, { id: 'other', isAlive }).claim('s', limits());
     await clock.settle();
     expect(await claimed).toEqual({ held: true, by: 'owner' });
     expect(isAlive.mock.calls.map(([{ id }]) => id)).toEqual(['owner']);

@@ -28,7 +28,7 @@ function claim(started: StartedStore, id = 'a'): Promise<Claim | undefined> {
   const now = clock.wallNow();
   const row = { id, pid: 1, processStart: '', startedAt: now, renewedAt: now, name: id, socket: undefined };
   if (!store.degraded) store.runtimes.enter(row);
-  const claimed = store.sessions({ id, isAlive: (run) => run.id !== 'dead' })?.claim('s', limits(started));
+  const claimed = store.sessions?.({ id, isAlive: (run) => run.id !== 'dead' }).claim('s', limits(started));
   if (claimed === undefined) throw new Error('a file keeps sessions');
   return after(started, claimed);
 }
