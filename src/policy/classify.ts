@@ -2,7 +2,7 @@ import { errorChain, longestMessage, messageOf, textOf } from './errorChain.ts';
 import { textMeaning } from './errorTexts.ts';
 import { evidenceOf } from './evidence.ts';
 import { AttemptError, type EffectOutcome, type FailureFacts, type FailureKind, IntegrationError } from './failure.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, means } from './finding.ts';
 import type { RetryHint } from './hints.ts';
 import type { ErrorSource } from './rpcCodes.ts';
 import { plainSpeech } from './plainSpeech.ts';
@@ -130,7 +130,7 @@ function judged(found: Finding | undefined, text: string, { patterns }: Classify
   if (said !== undefined && firm.has(said.kind)) return worded(said, known, isWhole);
   if (own !== undefined) return { ...known, kind: own.kind, outcome: known?.outcome ?? outcomeOf(own.kind) };
   if (said !== undefined) return worded(said, known, isWhole);
-  return known ?? { kind: 'unknown', outcome: 'unknown' };
+  return known ?? means.unknown;
 }
 
 /** The kind that a text tells; that nothing was done only where it is a refusal as a whole, and tells of nothing else. */

@@ -1,5 +1,5 @@
 import { read, readInteger, readMessage, readString } from './errorChain.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, means } from './finding.ts';
 
 /** Names and codes with which HTTP clients, drivers and SDKs tell of a limit of their own. */
 const limitNames = /^(?:\w*Timeout(?:Error)?|\w*TimedOut(?:Error)?)$/;
@@ -20,7 +20,7 @@ export function byClientLimit(error: unknown): Finding | undefined {
   const name = readString(error, 'name') ?? '';
   const code = readString(error, 'code');
   const message = readMessage(error);
-  if (name === 'AbortError' && isOfTime(error)) return { kind: 'timeout', outcome: 'unknown', code };
+  if (name === 'AbortError' && isOfTime(error)) return { ...means.timeout, code };
   // The system's own, as the client hands it on.
   if (isOfSystem(error) || isOfSystem(read(error, 'cause'))) return undefined;
   const isNamed = limitNames.test(name) || limitNames.test(className(error));
@@ -33,7 +33,7 @@ export function byClientLimit(error: unknown): Finding | undefined {
     code === 'UND_ERR_CONNECT_TIMEOUT' ||
     /^Connect(?:ion)?Time/.test(name) ||
     unconnected.test(message);
-  return isBefore ? { kind: 'transient', outcome: 'not_started', code } : { kind: 'timeout', outcome: 'unknown', code };
+  return { ...(isBefore ? means.unsent : means.timeout), code };
 }
 
 /** An abort whose reason is a limit: `AbortSignal.timeout` handed to a client. */

@@ -14,59 +14,18 @@ export interface ErrorBody {
   readonly inFields: { readonly names: number; readonly numbers: number };
 }
 
+const words = (...texts: readonly string[]): ReadonlySet<string> => new Set(texts.flatMap((text) => text.split(' ')));
+
 /** Places in which clients keep an answer, and APIs what they say of an error. */
-const inside = new Set([
-  ...[
-    'error',
-    'errors',
-    'body',
-    'data',
-    'details',
-    'detail',
-    'rawError',
-    'errorResponse',
-    'errorDetails',
-    'violations',
-  ],
-  ...[
-    'responseBody',
-    'metadata',
-    'extensions',
-    'parameters',
-    'raw',
-    'fault',
-    'response',
-    'errorInfo',
-    'response_metadata',
-  ],
-]);
-const named = new Set([
-  ...[
-    'type',
-    'code',
-    'status',
-    'reason',
-    'error',
-    'error_code',
-    'errorCode',
-    'Code',
-    '__type',
-    'codeName',
-    'error_type',
-  ],
-  ...['codexErrorInfo', 'errorType', 'errno', 'status_code'],
-]);
-const worded = new Set([
-  'message',
-  'msg',
-  'detail',
-  'details',
-  'error_description',
-  'description',
-  'title',
-  'error',
-  'raw',
-]);
+const inside = words(
+  'error errors body data details detail rawError errorResponse errorDetails violations responseBody metadata',
+  'extensions parameters raw fault response errorInfo response_metadata',
+);
+const named = words(
+  'type code status reason error error_code errorCode Code __type codeName error_type codexErrorInfo errorType errno',
+  'status_code',
+);
+const worded = words('message msg detail details error_description description title error raw');
 
 /** Limits on how deep a body is looked into, and at how many objects. */
 const deepest = 8;

@@ -1,15 +1,4 @@
-import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
-
-/** Meaning of the name of an error. */
-interface NamedMeaning {
-  readonly kind: FailureKind;
-  readonly outcome: EffectOutcome;
-  readonly reason?: FailureReason | undefined;
-  /** The name that says so. */
-  readonly code: string;
-}
-
-type Row = readonly [pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason];
+import { type Finding, means, type Row } from './finding.ts';
 
 /** Names of programming errors and of errors without a name: they say nothing of the other side. */
 const ordinary =
@@ -23,121 +12,71 @@ const names: readonly Row[] = [
   // It is about the one who pays, not the account that asks.
   [
     /^(?:stripe)?card$|carddeclined|^paymentmethod$|instrumentdeclined|genericdecline|^expiredcard$|^incorrect(?:cvc|number|zip)$/,
-    'permanent',
-    'failed',
+    means.permanent,
   ],
-  [
-    /insufficient(?:quota|balance|credits?|funds)|outofcredits|nocredits|creditbalance|credits?exhausted/,
-    'quota',
-    'failed',
-  ],
-  [/^billing|paymentrequired|spend(?:ing)?(?:limit|cap)|usagelimit|budget(?:limit)?exceeded/, 'quota', 'failed'],
-  [/(?:daily|weekly|monthly)(?:usage)?limit|quotaexceeded|exceeded\w*quota|quotalimit/, 'quota', 'failed'],
+  [/insufficient(?:quota|balance|credits?|funds)|outofcredits|nocredits|creditbalance|credits?exhausted/, means.quota],
+  [/^billing|paymentrequired|spend(?:ing)?(?:limit|cap)|usagelimit|budget(?:limit)?exceeded/, means.quota],
+  [/(?:daily|weekly|monthly)(?:usage)?limit|quotaexceeded|exceeded\w*quota|quotalimit/, means.quota],
 
-  [
-    /context(?:length|window|size)|(?:prompt|input)(?:is)?toolong|maxtokensexceeded/,
-    'permanent',
-    'failed',
-    'context_length',
-  ],
-  [
-    /(?<!http)(?:too(?:large|big|long))$|(?:request|payload|message|packet)sizeexceeded/,
-    'permanent',
-    'failed',
-    'message_too_large',
-  ],
+  [/context(?:length|window|size)|(?:prompt|input)(?:is)?toolong|maxtokensexceeded/, means.contextLength],
+  [/(?<!http)(?:too(?:large|big|long))$|(?:request|payload|message|packet)sizeexceeded/, means.tooLarge],
 
   [
     /^(?!invalid|unsupported)\w*(?:throttl|toomanyrequests|ratelimit|requestlimitexceeded|throughputexceeded)/,
-    'rate_limit',
-    'failed',
+    means.rateLimit,
   ],
-  [
-    /^(?:slowdown|userlimitreached|resourceexhausted|requestratetoolarge|enhanceyourcalm|floodwait)$/,
-    'rate_limit',
-    'failed',
-  ],
-  [/overload|modelnotready|(?:insufficient|no)capacity|capacityexceeded|atcapacity|serverbusy/, 'overloaded', 'failed'],
-  [/toomanyconnections|concount|toomanyuserconnections/, 'transient', 'not_started'],
+  [/^(?:slowdown|userlimitreached|resourceexhausted|requestratetoolarge|enhanceyourcalm|floodwait)$/, means.rateLimit],
+  [/overload|modelnotready|(?:insufficient|no)capacity|capacityexceeded|atcapacity|serverbusy/, means.overloaded],
+  [/toomanyconnections|concount|toomanyuserconnections/, means.unsent],
 
-  [
-    /unauthori[sz]ed|unauthenticated|^not(?:authed|authenticated|authori[sz]ed)|accessdenied|^forbidden$/,
-    'auth',
-    'failed',
-  ],
+  [/unauthori[sz]ed|unauthenticated|^not(?:authed|authenticated|authori[sz]ed)|accessdenied|^forbidden$/, means.auth],
   [
     /permission(?:s|denied|error)?$|nopermission|noperm$|(?:missing|insufficient|invalid)(?:scope|permission|auth$)/,
-    'auth',
-    'failed',
+    means.auth,
   ],
   [
     /authenticat|authori[sz]ation|authfail|loginfail|noauth|wrongpass|signaturedoesnotmatch|accountinactive|sasl/,
-    'auth',
-    'failed',
+    means.auth,
   ],
   [
     /^(?:invalid|incorrect|missing|no|expired|revoked|bad|unrecogni[sz]ed|deleted)\w{0,16}?(?:apikey|accesskeyid|token|tokenid|credentials?|grant|client|signature|password)$/,
-    'auth',
-    'failed',
+    means.auth,
   ],
-  [/(?:apikey|token|credentials?)(?:is)?(?:expired|revoked|invalid|missing)|credentialsprovider/, 'auth', 'failed'],
+  [/(?:apikey|token|credentials?)(?:is)?(?:expired|revoked|invalid|missing)|credentialsprovider/, means.auth],
 
-  [
-    /deadlock|lockwaittimeout|serializationfailure|writeconflict|transactionconflict|locknotavailable/,
-    'transient',
-    'failed',
-  ],
-  [/connect(?:ion)?time(?:d)?out|connecttimeout/, 'transient', 'not_started'],
-  [/^(?!gateway)\w*(?:timeout|timedout|deadlineexceeded|maxtimemsexpired)/, 'timeout', 'unknown'],
+  [/deadlock|lockwaittimeout|serializationfailure|writeconflict|transactionconflict|locknotavailable/, means.refused],
+  [/connect(?:ion)?time(?:d)?out|connecttimeout/, means.unsent],
+  [/^(?!gateway)\w*(?:timeout|timedout|deadlineexceeded|maxtimemsexpired)/, means.timeout],
 
-  [
-    /^(?!module|errmodule)\w*(?:notfound|nosuch|doesnotexist|nonexist|resourcemissing)/,
-    'permanent',
-    'failed',
-    'not_found',
-  ],
+  [/^(?!module|errmodule)\w*(?:notfound|nosuch|doesnotexist|nonexist|resourcemissing)/, means.notFound],
   [
     /^unknown(?:channel|user|message|guild|member|role|topic|command|table|column|resource|identifier|database)/,
-    'permanent',
-    'failed',
-    'not_found',
+    means.notFound,
   ],
 
-  [/connectionrefused|serverselection|clientclosed|nohostsavailable|noavailableconnection/, 'transient', 'not_started'],
-  [
-    /connection(?:lost|reset|closed|aborted|terminated|dropped)|brokenpipe|networkerror$/,
-    'transient',
-    'unknown',
-    'connection_lost',
-  ],
-  [/^(?:service|server|temporarily)\w*unavailable/, 'transient', 'failed'],
-  [/^(?:loading|busy|tryagain|masterdown|clusterdown|readonlyreplica)$/, 'transient', 'failed'],
-  [/notleader|leadernotavailable|coordinator(?:notavailable|loadinprogress)|notcoordinator/, 'transient', 'failed'],
+  [/connectionrefused|serverselection|clientclosed|nohostsavailable|noavailableconnection/, means.unsent],
+  [/connection(?:lost|reset|closed|aborted|terminated|dropped)|brokenpipe|networkerror$/, means.disconnected],
+  [/^(?:service|server|temporarily)\w*unavailable/, means.refused],
+  [/^(?:loading|busy|tryagain|masterdown|clusterdown|readonlyreplica)$/, means.refused],
+  [/notleader|leadernotavailable|coordinator(?:notavailable|loadinprogress)|notcoordinator/, means.refused],
   [
     /notprimary|notwritableprimary|steppeddown|interruptedatshutdown|shutdowninprogress|primarysteppeddown/,
-    'transient',
-    'unknown',
+    means.broken,
   ],
-  [/unavailable|^internal(?:server|failure)?$|^internalserver|^server$|temporar/, 'transient', 'unknown'],
-  [/connection(?:failed)?$/, 'transient', 'unknown'],
-  [/^aborted$/, 'transient', 'failed'],
-  [/^parse$|jsonparse|jsondecode|invalidjson|malformedresponse/, 'protocol', 'unknown'],
-  [/^cancell?ed$/, 'cancelled', 'cancelled'],
+  [/unavailable|^internal(?:server|failure)?$|^internalserver|^server$|temporar/, means.broken],
+  [/connection(?:failed)?$/, means.broken],
+  [/^aborted$/, means.refused],
+  [/^parse$|jsonparse|jsondecode|invalidjson|malformedresponse/, means.protocol],
+  [/^cancell?ed$/, means.cancelled],
 
   [
     /^(?:invalid|illegal|malformed|bad(?:request|argument|field)|validation|unsupported|unprocessable)/,
-    'permanent',
-    'failed',
+    means.permanent,
   ],
-  [
-    /^(?:unimplemented|notimplemented|outofrange|failedprecondition|alreadyexists|methodnotallowed)$/,
-    'permanent',
-    'failed',
-  ],
+  [/^(?:unimplemented|notimplemented|outofrange|failedprecondition|alreadyexists|methodnotallowed)$/, means.permanent],
   [
     /^(?:duplicate|failedtoparse|documentvalidationfail|typemismatch|badvalue|commandnotfound|conditionalcheckfailed|missing(?:required)?(?:parameter|field|argument)|wrongtype)/,
-    'permanent',
-    'failed',
+    means.permanent,
   ],
 ];
 
@@ -148,13 +87,13 @@ const longestName = 100;
  * Tells what the names of an error mean, the most telling of them: `ThrottlingException`, `rate_limit_error`, `RESOURCE_EXHAUSTED`,
  * `com.example#ExpiredToken`. Undefined where they say nothing.
  */
-export function nameMeaning(...given: readonly string[]): NamedMeaning | undefined {
+export function nameMeaning(...given: readonly string[]): (Finding & { readonly code: string }) | undefined {
   const bare = given.filter(isName).map((name) => [bareName(name), name] as const);
   const telling = bare.filter(([name]) => !ordinary.test(name));
   if (telling.length === 0) return undefined;
-  for (const [pattern, kind, outcome, reason] of names) {
+  for (const [pattern, meaning] of names) {
     const found = telling.find(([name]) => pattern.test(name));
-    if (found !== undefined) return { kind, outcome, reason, code: found[1] };
+    if (found !== undefined) return { ...meaning, code: found[1] };
   }
   return undefined;
 }

@@ -1,18 +1,16 @@
 import { byClientLimit } from './clientLimits.ts';
-import { byOwnCode } from './databaseCodes.ts';
+import { byDatabase } from './databaseCodes.ts';
 import { type ErrorBody, errorBody } from './errorBody.ts';
 import { read, readMessage, readString } from './errorChain.ts';
 import { byCloseCode, byName } from './errorCodes.ts';
 import { nameMeaning } from './errorNames.ts';
 import { byExit } from './exitCodes.ts';
-import type { EffectOutcome, FailureKind } from './failure.ts';
-import type { Finding } from './finding.ts';
+import { byPattern, type Finding, means, type Row } from './finding.ts';
 import { byGrpc } from './grpcStatus.ts';
 import type { RetryHint } from './hints.ts';
 import { answerMeaning, byStatus } from './httpStatus.ts';
 import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
 import { sharpenedByName } from './sharpened.ts';
-import { byDatabase } from './sqlState.ts';
 import { fieldHint } from './textHints.ts';
 
 /** Evidence in the structure of a chain of errors. */
@@ -68,7 +66,6 @@ function ofOne(error: unknown, body: ErrorBody, wallNow: number, source: ErrorSo
     byName(error) ??
     byGrpc(error) ??
     byDatabase(error) ??
-    byOwnCode(error) ??
     byRedis(error) ??
     byRpcCode(error, source) ??
     byCloseCode(error) ??
@@ -95,11 +92,11 @@ function hinted(found: Finding, { fields }: ErrorBody, wallNow: number): Finding
 }
 
 /** The first word of an error that Redis answers with. */
-const words: readonly (readonly [word: RegExp, kind: FailureKind, outcome: EffectOutcome])[] = [
-  [/^(?:NOAUTH|WRONGPASS|NOPERM|DENIED)$/, 'auth', 'failed'],
-  [/^(?:LOADING|BUSY|TRYAGAIN|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF)$/, 'transient', 'failed'],
-  [/^OOM$/, 'overloaded', 'failed'],
-  [/^UNBLOCKED$/, 'transient', 'unknown'],
+const words: readonly Row[] = [
+  [/^(?:NOAUTH|WRONGPASS|NOPERM|DENIED)$/, means.auth],
+  [/^(?:LOADING|BUSY|TRYAGAIN|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF)$/, means.refused],
+  [/^OOM$/, means.overloaded],
+  [/^UNBLOCKED$/, means.broken],
 ];
 
 /** Tells what an error that Redis answered with means: it refused the command before it did anything. */
@@ -109,7 +106,6 @@ function byRedis(error: unknown): Finding | undefined {
   const message = readMessage(error);
   const word = /^-?([A-Z]{2,})\b/.exec(message)?.[1];
   if (word === undefined) return undefined;
-  if (/^-?ERR max number of clients/.test(message)) return { kind: 'transient', outcome: 'not_started', code: word };
-  const [, kind, outcome] = words.find(([pattern]) => pattern.test(word)) ?? [/x/, 'permanent', 'failed'];
-  return { kind, outcome, code: word };
+  if (/^-?ERR max number of clients/.test(message)) return { ...means.unsent, code: word };
+  return byPattern(words, word) ?? { ...means.permanent, code: word };
 }

@@ -1,6 +1,6 @@
 import { read, readInteger, readString } from './errorChain.ts';
 import { type ExitTeller, exitTellers } from './exitTellers.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, means } from './finding.ts';
 import { isOfStart, lineNeverExecuted } from './notExecuted.ts';
 
 /** Signals that end a process, by the number that shells add to 128. */
@@ -55,18 +55,18 @@ export function byExit(error: unknown): Finding | undefined {
   const cmd = readString(error, 'cmd');
   const exitCode = readInteger(error, 'exitCode') ?? (cmd === undefined ? undefined : readInteger(error, 'code'));
   const signal = readString(error, 'signal');
-  if (read(error, 'isCanceled') === true) return { kind: 'cancelled', outcome: 'cancelled', code: signal };
-  if (read(error, 'timedOut') === true) return { kind: 'timeout', outcome: 'unknown', code: signal };
-  if (signal?.startsWith('SIG') === true) return { kind: 'crash', outcome: 'unknown', code: signal };
+  if (read(error, 'isCanceled') === true) return { ...means.cancelled, code: signal };
+  if (read(error, 'timedOut') === true) return { ...means.timeout, code: signal };
+  if (signal?.startsWith('SIG') === true) return { ...means.crash, code: signal };
   if (exitCode === undefined || exitCode === 0) return undefined;
   const line = cmd ?? readString(error, 'command') ?? '';
-  if (isUnstarted(error, line, exitCode)) return { kind: 'spawn', outcome: 'not_started', code: exitCode };
+  if (isUnstarted(error, line, exitCode)) return { ...means.spawn, code: exitCode };
   const meaning = codeMeaning(exitCode, tellersOf(error, line));
   switch (meaning?.kind) {
     case 'crash':
-      return { kind: 'crash', outcome: 'unknown', code: meaning.signal };
+      return { ...means.crash, code: meaning.signal };
     case 'timeout':
-      return { kind: 'timeout', outcome: 'unknown', code: exitCode };
+      return { ...means.timeout, code: exitCode };
     case undefined:
       return { kind: 'unknown', outcome: outcomeOfExit(exitCode), code: exitCode };
   }

@@ -1,29 +1,26 @@
 import { read, readInteger, readMessage, readString } from './errorChain.ts';
-import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
-import type { Finding } from './finding.ts';
-
-type Row = readonly [name: string, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason];
+import { type Finding, means, type Row } from './finding.ts';
 
 /** The statuses of gRPC by number; Google's APIs have the same names in the bodies of HTTP. */
-const statuses: readonly Row[] = [
-  ['OK', 'unknown', 'unknown'],
-  ['CANCELLED', 'cancelled', 'cancelled'],
-  ['UNKNOWN', 'unknown', 'unknown'],
-  ['INVALID_ARGUMENT', 'permanent', 'failed'],
-  ['DEADLINE_EXCEEDED', 'timeout', 'unknown'],
-  ['NOT_FOUND', 'permanent', 'failed', 'not_found'],
-  ['ALREADY_EXISTS', 'permanent', 'failed'],
-  ['PERMISSION_DENIED', 'auth', 'failed'],
-  ['RESOURCE_EXHAUSTED', 'rate_limit', 'failed'],
-  ['FAILED_PRECONDITION', 'permanent', 'failed'],
-  ['ABORTED', 'transient', 'failed'],
-  ['OUT_OF_RANGE', 'permanent', 'failed'],
-  ['UNIMPLEMENTED', 'permanent', 'failed'],
-  ['INTERNAL', 'transient', 'unknown'],
+const statuses: readonly Row<string>[] = [
+  ['OK', means.unknown],
+  ['CANCELLED', means.cancelled],
+  ['UNKNOWN', means.unknown],
+  ['INVALID_ARGUMENT', means.permanent],
+  ['DEADLINE_EXCEEDED', means.timeout],
+  ['NOT_FOUND', means.notFound],
+  ['ALREADY_EXISTS', means.permanent],
+  ['PERMISSION_DENIED', means.auth],
+  ['RESOURCE_EXHAUSTED', means.rateLimit],
+  ['FAILED_PRECONDITION', means.permanent],
+  ['ABORTED', means.refused],
+  ['OUT_OF_RANGE', means.permanent],
+  ['UNIMPLEMENTED', means.permanent],
+  ['INTERNAL', means.broken],
   // A connection that broke on the way has it too: nothing says that the request was not carried out.
-  ['UNAVAILABLE', 'transient', 'unknown'],
-  ['DATA_LOSS', 'unknown', 'unknown'],
-  ['UNAUTHENTICATED', 'auth', 'failed'],
+  ['UNAVAILABLE', means.broken],
+  ['DATA_LOSS', means.unknown],
+  ['UNAUTHENTICATED', means.auth],
 ];
 
 /** Says of UNAVAILABLE that nothing was sent. */
@@ -34,12 +31,10 @@ const unsent =
 function grpcMeaning(status: number | string, words = ''): Finding | undefined {
   const row = typeof status === 'number' ? statuses[status] : statuses.find(([name]) => name === plain(status));
   if (row === undefined || row[0] === 'OK') return undefined;
-  const [code, kind, outcome, reason] = row;
-  if (code === 'RESOURCE_EXHAUSTED' && /message larger than max/i.test(words)) {
-    return { kind: 'permanent', outcome: 'failed', reason: 'message_too_large', code };
-  }
-  if (code === 'UNAVAILABLE' && unsent.test(words)) return { kind, outcome: 'not_started', code };
-  return { kind, outcome, reason, code };
+  const [code, meaning] = row;
+  const isTooLarge = code === 'RESOURCE_EXHAUSTED' && /message larger than max/i.test(words);
+  const isUnsent = code === 'UNAVAILABLE' && unsent.test(words);
+  return { ...(isTooLarge ? means.tooLarge : isUnsent ? means.unsent : meaning), code };
 }
 
 /** Go and Python write `ResourceExhausted`, and some `CANCELED`. */

@@ -1,5 +1,5 @@
 import { read, readString } from './errorChain.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, means, type Row } from './finding.ts';
 import { type HeaderSource, header, headerHint, resetHint } from './hints.ts';
 
 /**
@@ -28,7 +28,7 @@ export function answerMeaning(status: number, error: unknown, response: unknown,
   const limited = status === 403 && isLimit(headers);
   const retryAfterMs =
     hint.retryAfterMs ?? (limited || status === 429 || status === 503 ? resetHint(headers, wallNow) : undefined);
-  const meaning: Finding = limited ? { kind: 'rate_limit', outcome: 'failed' } : statusMeaning(status);
+  const meaning = limited ? means.rateLimit : statusMeaning(status);
   return { ...meaning, status, hint: { ...hint, retryAfterMs } };
 }
 
@@ -54,34 +54,20 @@ function codeOf(error: unknown): number | undefined {
   return !isExit && isFailure(code, 400) ? code : undefined;
 }
 
+const statuses: readonly Row<readonly number[]>[] = [
+  [[401, 403, 407, 511], means.auth],
+  [[402], means.quota],
+  [[404, 410], means.notFound],
+  [[413], means.tooLarge],
+  [[429], means.rateLimit],
+  [[529], means.overloaded],
+  // Refused before they were carried out: too slow to arrive, too early, no room.
+  [[408, 425, 503], means.refused],
+  [[501, 505], means.permanent],
+];
+
 /** Tells what a status means by itself. */
 export function statusMeaning(status: number): Finding {
-  switch (status) {
-    case 401:
-    case 403:
-    case 407:
-    case 511:
-      return { kind: 'auth', outcome: 'failed' };
-    case 402:
-      return { kind: 'quota', outcome: 'failed' };
-    case 404:
-    case 410:
-      return { kind: 'permanent', outcome: 'failed', reason: 'not_found' };
-    case 413:
-      return { kind: 'permanent', outcome: 'failed', reason: 'message_too_large' };
-    case 429:
-      return { kind: 'rate_limit', outcome: 'failed' };
-    case 529:
-      return { kind: 'overloaded', outcome: 'failed' };
-    // Refused before they were carried out: too slow to arrive, too early, no room.
-    case 408:
-    case 425:
-    case 503:
-      return { kind: 'transient', outcome: 'failed' };
-    case 501:
-    case 505:
-      return { kind: 'permanent', outcome: 'failed' };
-    default:
-      return status < 500 ? { kind: 'permanent', outcome: 'failed' } : { kind: 'transient', outcome: 'unknown' };
-  }
+  const known = statuses.find(([numbers]) => numbers.includes(status))?.[1];
+  return known ?? (status < 500 ? means.permanent : means.broken);
 }

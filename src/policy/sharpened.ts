@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { isOfAccount, isOfPayer } from './limitTexts.ts';
+import { isOfAccount, payerText } from './limitTexts.ts';
 
 /** Further facts of an answer: by the name of its error, or by its words. */
 type Said = Pick<Finding, 'kind' | 'reason' | 'outcome' | 'code' | 'isAnyWindow'>;
@@ -44,7 +44,7 @@ export function sharpenedByWords(found: Finding, said: Said | undefined, words: 
   if (said === undefined) return found;
   const { status } = found;
   const code = found.code ?? said.code;
-  if (status === 402 && isOfPayer(words)) return refusedPayer(found, found.code);
+  if (status === 402 && payerText.test(words)) return refusedPayer(found, found.code);
   if (said.kind === 'quota' && !mayBeSpent(found, words)) return { ...found, code: found.code };
   const isMore =
     (status === 503 && (said.kind === 'overloaded' || said.kind === 'rate_limit')) ||
