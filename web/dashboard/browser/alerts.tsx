@@ -1,15 +1,11 @@
 import type { AlertLine } from '../snapshot.ts';
-import { noteText } from './alertNote.ts';
+import { Empty, Head, Titled } from './box.tsx';
 import { OrderButton } from './dialog.tsx';
-import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
-import { Head } from './head.tsx';
-import { KeyedList } from './keyedList.tsx';
-import { now, right } from './live.ts';
-import { href } from './route.ts';
+import { now, right, tables } from './live.ts';
+import { type Column, KeyedList } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
-import { count, counted } from './words.ts';
-import { tables } from './tables.ts';
+import { count, counted, noteText } from './words.ts';
 
 const order: readonly AlertLine['state'][] = ['open', 'unwatched', 'cleared'];
 
@@ -20,7 +16,7 @@ export function Alerts() {
       <Head title="Alerts">
         <OpenAlerts />
       </Head>
-      <KeyedList label="Alerts" columns={columns} keys={alertKeys} row={Row}>
+      <KeyedList label="Alerts" columns={columns} rows={tables.alerts} keys={alertKeys}>
         <Empty title="No alerts are on record">
           One is raised when an integration fails or crashes so often that somebody should look, and cleared when it is
           quiet.
@@ -30,16 +26,34 @@ export function Alerts() {
   );
 }
 
-const columns = [
-  { title: 'State' },
-  { title: 'Integration' },
-  { title: 'Raised' },
-  { title: 'Failures', isNumber: true },
-  { title: 'Crashes', isNumber: true },
-  { title: 'Last' },
-  { title: 'Cleared' },
-  { title: 'What' },
-  { title: 'Orders' },
+const columns: readonly Column<AlertLine>[] = [
+  {
+    title: 'State',
+    cell: ({ state, note }) => (
+      <>
+        <State of={state === 'open' ? 'alert' : state} />
+        {note !== undefined && <NoteText note={note} />}
+      </>
+    ),
+  },
+  { title: 'Integration', cell: ({ integration }) => <Titled view="integrations" name={integration} /> },
+  { title: 'Raised', look: 'lb', cell: ({ raisedAt }) => raisedAt !== undefined && <Ago at={raisedAt} /> },
+  { title: 'Failures', isNumber: true, cell: ({ failures }) => count(failures) },
+  { title: 'Crashes', isNumber: true, cell: ({ crashes }) => count(crashes) },
+  { title: 'Last', look: 'lb', cell: ({ lastFailureAt }) => <Ago at={lastFailureAt} /> },
+  { title: 'Cleared', look: 'lb', cell: clearing },
+  { title: 'What', look: 'cut mono dim', cell: ({ text }) => text },
+  {
+    title: 'Orders',
+    cell: ({ state, integration }) =>
+      state !== 'cleared' &&
+      right.value === 'all' && (
+        <div class="orders">
+          <OrderButton order="acknowledge" name={integration} of="integration" text="Acknowledge…" />
+          <OrderButton order="snooze" name={integration} of="integration" target="2h" text="Snooze 2 h…" />
+        </div>
+      ),
+  },
 ];
 
 function OpenAlerts() {
@@ -55,20 +69,14 @@ function alertKeys(): readonly string[] {
 }
 
 /** Shows when it was cleared, or what clears it. */
-function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
+function clearing({ clearedAt, rule, endsAt }: AlertLine) {
   if (clearedAt !== undefined) return <Ago at={clearedAt} />;
-  if (rule === undefined) return null;
+  if (rule === undefined || endsAt === undefined) return rule;
   return (
-    <>
-      {endsAt === undefined ? (
-        rule
-      ) : (
-        <span class="nw">
-          {'in '}
-          <Countdown at={endsAt} />
-        </span>
-      )}
-    </>
+    <span class="nw">
+      {'in '}
+      <Countdown at={endsAt} />
+    </span>
   );
 }
 
@@ -80,49 +88,5 @@ function NoteText({ note }: { readonly note: NonNullable<AlertLine['note']> }) {
       {`${text} `}
       {endsAt === undefined ? <Ago at={at} /> : <Countdown at={endsAt} />}
     </p>
-  );
-}
-
-function Row({ of: key }: { readonly of: string }) {
-  const row = tables.alerts.row(key);
-  if (row === undefined) return null;
-  return (
-    <tr data-row>
-      <td>
-        <State of={row.state === 'open' ? 'alert' : row.state} />
-        {row.note !== undefined && <NoteText note={row.note} />}
-      </td>
-      <td>
-        <a href={href('integrations', row.integration)}>
-          <b>
-            <bdi>{row.integration}</bdi>
-          </b>
-        </a>
-      </td>
-      <td class="lb" data-l="Raised">
-        {row.raisedAt !== undefined && <Ago at={row.raisedAt} />}
-      </td>
-      <td class="num" data-l="Failures">
-        {count(row.failures)}
-      </td>
-      <td class="num" data-l="Crashes">
-        {count(row.crashes)}
-      </td>
-      <td class="lb" data-l="Last">
-        <Ago at={row.lastFailureAt} />
-      </td>
-      <td class="lb" data-l="Cleared">
-        <Clearing {...row} />
-      </td>
-      <td class="cut mono dim">{row.text}</td>
-      <td>
-        {row.state !== 'cleared' && right.value === 'all' && (
-          <div class="orders">
-            <OrderButton order="acknowledge" name={row.integration} of="integration" text="Acknowledge…" />
-            <OrderButton order="snooze" name={row.integration} of="integration" target="2h" text="Snooze 2 h…" />
-          </div>
-        )}
-      </td>
-    </tr>
   );
 }

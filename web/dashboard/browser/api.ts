@@ -1,3 +1,4 @@
+import { messageOf } from '../../../src/policy/thrown.ts';
 import { followAddress } from './route.ts';
 import type { Order, OrderName, OrderResult } from '../../../src/policy/operatorOrder.ts';
 
@@ -40,7 +41,7 @@ export async function saveIncident(id: string): Promise<string> {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     return `${name}: play it by unwedge replay`;
   } catch (error) {
-    return `Not saved: ${error instanceof Error ? error.message : String(error)}`;
+    return `Not saved: ${messageOf(error)}`;
   }
 }
 
@@ -57,7 +58,7 @@ async function command(path: string, body: unknown): Promise<OrderResult> {
   try {
     return (await post(path, body)) as OrderResult;
   } catch (error) {
-    return { ok: false, text: error instanceof Error ? error.message : String(error) };
+    return { ok: false, text: messageOf(error) };
   }
 }
 

@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Glyph } from './glyph.tsx';
-import type { GlyphName, Tone } from './glyphs.ts';
+import type { Sign } from './glyphs.ts';
 import { isStale } from './live.ts';
 
 /** Consequence of an order. */
-export type Consequence = readonly [GlyphName, Tone, string];
+export type Consequence = readonly [...Sign, string];
 
 interface AskProps {
   readonly verb: string;
@@ -102,5 +103,30 @@ export function Ask({
         </footer>
       </form>
     </dialog>
+  );
+}
+
+interface ActProps {
+  /** True while it may not be pressed for a reason of its own. @defaultValue false */
+  readonly isBusy?: boolean;
+  readonly act: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A button that does nothing while the page is not connected. */
+export function Act({ isBusy = false, act, children }: ActProps) {
+  const isOff = isBusy || isStale.value;
+  return (
+    <button
+      type="button"
+      class="btn"
+      aria-disabled={isOff}
+      title={isStale.value ? 'Not connected' : undefined}
+      onClick={() => {
+        if (!isOff) act();
+      }}
+    >
+      {children}
+    </button>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { messageOf } from '../../../src/policy/thrown.ts';
 import { get } from './api.ts';
 import { isStale, paused } from './live.ts';
 
@@ -18,11 +19,7 @@ export function useAsked<T>(path: string, everyMs: number): Asked<T> {
       if (!paused.value && !isStale.value) {
         const next = await get<T>(path).then(
           (answer) => ({ path, answer, error: '' }),
-          (error: unknown) => ({
-            path,
-            answer: undefined,
-            error: error instanceof Error ? error.message : String(error),
-          }),
+          (error: unknown) => ({ path, answer: undefined, error: messageOf(error) }),
         );
         if (!isOver) setState(next);
       }

@@ -1,16 +1,58 @@
-import { signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { formatSeconds } from '../../../src/policy/duration.ts';
 import type { Order, OrderName } from '../../../src/policy/operatorOrder.ts';
-import { giveMany } from './api.ts';
-import { Ask, type Consequence } from './ask.tsx';
+import type { BulkLine } from '../snapshot.ts';
+import { giveMany, stopMany } from './api.ts';
+import { Act, Ask, type Consequence } from './ask.tsx';
 import { cutting, told, verbs } from './dialog.tsx';
-import { isStale, right } from './live.ts';
+import { Glyph } from './glyph.tsx';
+import { right, tables } from './live.ts';
 import { buttonsOfMany } from './orderButtons.ts';
-import type { Picked } from './picked.tsx';
 import { count, counted } from './words.ts';
 
+/** The keys of the rows of a list that are chosen. */
+type Picked = Signal<ReadonlySet<string>>;
+
+export const noPicked = (): Picked => signal<ReadonlySet<string>>(new Set());
+
+/** Forgets what was chosen when its list is left. */
+export function useForgotten(picked: Picked): void {
+  useEffect(
+    () => () => {
+      picked.value = new Set();
+    },
+    [picked],
+  );
+}
+
+interface PickProps {
+  readonly picked: Picked;
+  readonly of: string;
+  readonly name: string;
+}
+
+/** A box that chooses a row; none for who may give no orders. */
+export function Pick({ picked, of: key, name }: PickProps) {
+  if (right.value !== 'all') return null;
+  return (
+    <input
+      type="checkbox"
+      class="pick"
+      aria-label={`Choose ${name}`}
+      checked={picked.value.has(key)}
+      onChange={({ currentTarget: { checked } }) => {
+        const next = new Set(picked.value);
+        if (checked) next.add(key);
+        else next.delete(key);
+        picked.value = next;
+      }}
+    />
+  );
+}
+
 /** An order, and those that it fits. */
-export interface BulkChoice {
+interface BulkChoice {
   readonly order: OrderName;
   readonly text: string;
   /** Consequence that is said to follow from it. */
@@ -49,7 +91,6 @@ export function BulkBar({ picked, groups, choices, noun, about }: BulkBarProps) 
   const fitting = choices
     .map((choice) => ({ ...choice, keys: choice.fits.filter((key) => chosen.has(key)).slice(0, mostInBulk) }))
     .filter(({ keys }) => keys.length > 0);
-  const off = isStale.value;
   return (
     <div class="acts in" role="group" aria-label={`Orders on many ${noun}s`}>
       {groups
@@ -70,17 +111,14 @@ export function BulkBar({ picked, groups, choices, noun, about }: BulkBarProps) 
         </>
       )}
       {fitting.map(({ order, text, after, keys }) => (
-        <button
+        <Act
           key={order}
-          type="button"
-          class="btn"
-          aria-disabled={off}
-          onClick={() => {
-            if (!off) wish.value = { order, after, noun, picked, of: keys.map(about) };
+          act={() => {
+            wish.value = { order, after, noun, picked, of: keys.map(about) };
           }}
         >
           {text} {count(keys.length)}…
-        </button>
+        </Act>
       ))}
     </div>
   );
@@ -117,5 +155,52 @@ export function BulkDialog() {
         wish.value = undefined;
       }}
     />
+  );
+}
+
+/** The ended ones that the reader has put away. */
+const away = signal<ReadonlySet<string>>(new Set());
+
+/** Shows the progress of an order on many, with a button that stops it. */
+export function Bulks() {
+  const lines = tables.bulks.all.value.filter(({ key }) => !away.value.has(key));
+  return (
+    <>
+      {lines.map((line) => (
+        <Progress key={line.key} line={line} />
+      ))}
+    </>
+  );
+}
+
+function Progress({ line }: { readonly line: BulkLine }) {
+  const { key, order, total, done, failed, state, by, lastError } = line;
+  const runs = state === 'running';
+  const given = done + failed;
+  const title = `${verbs[order]} ${count(total)}`;
+  return (
+    <section class="bar note" aria-label={title}>
+      <Glyph name={runs ? 'run' : failed > 0 ? 'warn' : 'ok'} tone={runs ? 'acc' : failed > 0 ? 'warn' : 'ok'} />
+      <span>
+        <b>{title}</b>
+        {by !== '' && (
+          <>
+            {' '}
+            by <bdi>{by}</bdi>
+          </>
+        )}
+        : {runs ? `${count(given)} given` : `${state} after ${count(given)}`}, {count(done)} done, {count(failed)} not
+        done.
+        {lastError !== undefined && <> The last: {lastError}</>}
+      </span>
+      <progress max={total} value={given} aria-label={title} />
+      {runs ? (
+        right.value === 'all' && <Act act={() => void stopMany(key).then(({ text }) => (told.value = text))}>Stop</Act>
+      ) : (
+        <button type="button" class="btn" onClick={() => (away.value = new Set([...away.value, key]))}>
+          Put away
+        </button>
+      )}
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
+import type { ChartTransition as Transition } from '../../../src/inspector/chart.ts';
 import { charts } from './laidOut?charts';
-import { Table } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { count } from './words.ts';
 
 type Chart = (typeof charts)[number];
@@ -12,17 +13,11 @@ interface ChartProps {
   /** Number of those in a state now, by its id. */
   readonly lit: ReadonlyMap<string, number>;
   /** Transitions that were taken last. @defaultValue none */
-  readonly taken?: readonly Move[];
+  readonly taken?: readonly Transition[];
 }
 
-/** A transition; from '' for any state, without `to` where the state is not left. */
-type Move = Pick<Chart['transitions'][number], 'from' | 'on'> & {
-  readonly to?: string | undefined;
-  readonly guard?: string | undefined;
-};
-
 /** The arrow that a transition is drawn as. */
-const arrowOf = ({ from, to }: Move): string => `${from === '' ? '*' : from} ${to}`;
+const arrowOf = ({ from, to }: Transition): string => `${from === '' ? '*' : from} ${to}`;
 
 /** Arrow of the transition that the pointer is on. */
 const near = signal('');
@@ -93,33 +88,41 @@ function StateBox({ state, number }: { readonly state: Chart['states'][number]; 
   );
 }
 
-const keyOf = ({ from, to = '', on, guard = '' }: Move): string => [from, to, on, guard].join('\n');
+const keyOf = ({ from, to = '', on, guard = '' }: Transition): string => [from, to, on, guard].join('\n');
 
 /** Every transition of a chart in words; those that were taken last stand out, and the pointer shows the arrow of one. */
 export function Moves({ chart, taken = [] }: Omit<ChartProps, 'lit'>) {
   const took = new Set(taken.map(keyOf));
   return (
-    <Table columns={[{ title: 'In' }, { title: 'On' }, { title: 'Leads to' }, { title: 'Does' }]}>
-      {chart.transitions.map((move, index) => (
-        <tr
-          key={index}
-          class={took.has(keyOf(move)) ? 'sel' : ''}
-          onMouseEnter={() => {
-            near.value = arrowOf(move);
-          }}
-          onMouseLeave={() => {
-            near.value = '';
-          }}
-        >
-          <td>{move.from === '' ? 'any state' : move.from}</td>
-          <td class="mono">
-            {move.on === '' ? 'always' : move.on}
-            {move.guard !== undefined && <span class="dim"> [{move.guard}]</span>}
-          </td>
-          <td>{move.to ?? <span class="faint">stays</span>}</td>
-          <td class="mono dim wrap">{move.actions.join(', ')}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={columns}
+      rows={chart.transitions}
+      keyOf={(move) => chart.transitions.indexOf(move)}
+      attributes={(move) => ({
+        class: took.has(keyOf(move)) ? 'sel' : '',
+        onMouseEnter() {
+          near.value = arrowOf(move);
+        },
+        onMouseLeave() {
+          near.value = '';
+        },
+      })}
+    />
   );
 }
+
+const columns: readonly Column<Transition>[] = [
+  { title: 'In', cell: ({ from }) => (from === '' ? 'any state' : from) },
+  {
+    title: 'On',
+    look: 'mono',
+    cell: ({ on, guard }) => (
+      <>
+        {on === '' ? 'always' : on}
+        {guard !== undefined && <span class="dim"> [{guard}]</span>}
+      </>
+    ),
+  },
+  { title: 'Leads to', cell: ({ to }) => to ?? <span class="faint">stays</span> },
+  { title: 'Does', look: 'mono dim wrap', cell: ({ actions }) => actions.join(', ') },
+];

@@ -28,13 +28,6 @@ declare module '*?charts' {
       readonly x: number;
       readonly y: number;
     }[];
-    /** In the order in which they are tried; from '' for any state, without `to` where the state is not left. */
-    readonly transitions: readonly {
-      readonly from: string;
-      readonly to?: string;
-      readonly on: string;
-      readonly guard?: string;
-      readonly actions: readonly string[];
-    }[];
+    readonly transitions: readonly import('../../../src/inspector/chart.ts').ChartTransition[];
   }[];
 }

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { OrderName } from '../../../src/policy/operatorOrder.ts';
-import { give } from './api.ts';
-import { Ask, type Consequence } from './ask.tsx';
-import { isStale, right } from './live.ts';
+import { give, saveIncident } from './api.ts';
+import { Act, Ask, type Consequence } from './ask.tsx';
+import { right, tables } from './live.ts';
 import { buttonsOf } from './orderButtons.ts';
 import { counted } from './words.ts';
-import { tables } from './tables.ts';
 
 export interface Wish {
   readonly order: OrderName;
@@ -41,19 +41,29 @@ export const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'i
 /** A button that asks before it orders; none for who may not press it. */
 export function OrderButton({ text, ...asked }: Wish & { readonly text: string }) {
   if (right.value !== 'all') return null;
-  const off = isStale.value;
   return (
-    <button
-      type="button"
-      class="btn"
-      aria-disabled={off}
-      title={off ? 'Not connected' : undefined}
-      onClick={() => {
-        if (!off) wish.value = asked;
+    <Act
+      act={() => {
+        wish.value = asked;
       }}
     >
       {text}
-    </button>
+    </Act>
+  );
+}
+
+/** Saves what happened around a session or an integration as a file, for who may look as well: nothing in it is secret, and nothing changes. */
+export function IncidentButton({ of: id }: { readonly of: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    told.value = await saveIncident(id);
+    setBusy(false);
+  };
+  return (
+    <Act isBusy={isBusy} act={() => void save()}>
+      Save incident
+    </Act>
   );
 }
 
@@ -123,13 +133,7 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
       ];
     case 'cancel':
       return [
-        [
-          'cross',
-          'bad',
-          target === undefined
-            ? 'Its turn is cut off, with its calls.'
-            : 'The call is cut off; what it has done stays done.',
-        ],
+        ['cross', 'bad', target === undefined ? cutOff : 'The call is cut off; what it has done stays done.'],
         ['ok', 'ok', 'The agent is given an error in place of the answer. The session goes on.'],
       ];
     case 'send_again':
@@ -138,44 +142,37 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
         ['run', 'acc', 'It is sent once, however often this is ordered.'],
       ];
     case 'acknowledge':
-      return [
-        ['ok', 'ok', 'Nobody else is asked to look after it, until it ends.'],
-        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
-      ];
+      return [['ok', 'ok', 'Nobody else is asked to look after it, until it ends.'], failsOn];
     case 'snooze':
       return [
         ['clock', 'acc', `Nobody is asked to look after it for ${target ?? 'a time'}, or until it ends.`],
-        ['warn', 'warn', 'What fails goes on failing, and is counted.'],
+        failsOn,
       ];
     case 'drop':
       return [['cross', 'bad', 'It is never delivered, and cannot be sent again.']];
-    case 'restart':
-      return session === undefined
-        ? [
-            ...where,
-            [
-              'cross',
-              'bad',
-              inFlight === 0
-                ? 'No call is in flight.'
-                : `${counted(inFlight, 'call is', 'calls are')} cut off; what may be sent again is.`,
-            ],
-            ['clock', 'warn', goesOn],
-            ['ok', 'ok', 'The circuit closes.'],
-          ]
-        : [
-            [
-              'cross',
-              'bad',
-              session.state === 'idle' || session.state === 'recovering'
-                ? 'No turn is under way.'
-                : 'Its turn is cut off, with its calls.',
-            ],
-            [
-              'ok',
-              'ok',
-              `${counted(session.waiting, 'message stays in the mailbox and follows', 'messages stay in the mailbox and follow in order')}.`,
-            ],
-          ];
+    case 'restart': {
+      if (session !== undefined) {
+        const isIdle = session.state === 'idle' || session.state === 'recovering';
+        const stay = counted(
+          session.waiting,
+          'message stays in the mailbox and follows',
+          'messages stay in the mailbox and follow in order',
+        );
+        return [
+          ['cross', 'bad', isIdle ? 'No turn is under way.' : cutOff],
+          ['ok', 'ok', `${stay}.`],
+        ];
+      }
+      const cut = `${counted(inFlight, 'call is', 'calls are')} cut off; what may be sent again is.`;
+      return [
+        ...where,
+        ['cross', 'bad', inFlight === 0 ? 'No call is in flight.' : cut],
+        ['clock', 'warn', goesOn],
+        ['ok', 'ok', 'The circuit closes.'],
+      ];
+    }
   }
 }
+
+const cutOff = 'Its turn is cut off, with its calls.';
+const failsOn: Consequence = ['warn', 'warn', 'What fails goes on failing, and is counted.'];

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { now } from './live.ts';
+import { now, tables } from './live.ts';
 import { narrow, route } from './route.ts';
-import { tables } from './tables.ts';
 
 const categories = [
   ...['integration', 'breaker', 'operator', 'session', 'message', 'child', 'supervisor', 'process', 'alert', 'mcp'],
@@ -53,30 +52,8 @@ export function EventFilters() {
   return (
     <>
       <Typed name="text" label="Find in all events" />
-      <select
-        aria-label="Category"
-        value={value('category')}
-        onChange={({ currentTarget }) => narrow({ category: currentTarget.value })}
-      >
-        <option value="">All categories</option>
-        {categories.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="Integration"
-        value={value('integration')}
-        onChange={({ currentTarget }) => narrow({ integration: currentTarget.value })}
-      >
-        <option value="">All integrations</option>
-        {namesWith(value('integration')).map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
+      <Choice name="category" label="Category" all="All categories" of={categories} />
+      <Choice name="integration" label="Integration" all="All integrations" of={namesWith(value('integration'))} />
       <Typed name="session" label="Session" list="sessions" />
       <Sessions />
       <select aria-label="Time" value={time} onChange={({ currentTarget }) => narrow({ time: currentTarget.value })}>
@@ -107,6 +84,27 @@ export function EventFilters() {
         only failures
       </label>
     </>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly all: string;
+  readonly of: readonly string[];
+}
+
+function Choice({ name, label, all, of }: ChoiceProps) {
+  const value = route.value.query.get(name) ?? '';
+  return (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => narrow({ [name]: currentTarget.value })}>
+      <option value="">{all}</option>
+      {of.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
   );
 }
 

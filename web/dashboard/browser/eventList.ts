@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../../../src/policy/thrown.ts';
 import type { EventRow } from '../../../src/store/events.ts';
 import type { EventPage } from '../eventPages.ts';
 import { get } from './api.ts';
@@ -37,6 +38,10 @@ export function useEvents(query: string): EventList {
   freshest.current = fresh;
   const search = useRef<{ isOver: boolean }>({ isOver: false });
 
+  const failed = (error: unknown, mine: { isOver: boolean }): void => {
+    if (!mine.isOver) setListed((known) => ({ ...known, state: 'shown', error: messageOf(error) }));
+  };
+
   const older = async (before: number | undefined, mine: { isOver: boolean }): Promise<number | undefined> => {
     let from = before;
     let newest: number | undefined;
@@ -69,8 +74,7 @@ export function useEvents(query: string): EventList {
           if (newest === undefined) newest = await older(undefined, mine);
           else newest = await take(newest);
         } catch (error) {
-          const text = error instanceof Error ? error.message : String(error);
-          if (!mine.isOver) setListed((known) => ({ ...known, state: 'shown', error: text }));
+          failed(error, mine);
         }
       }
       if (!mine.isOver) timer = setTimeout(() => void look(), everyMs);
@@ -107,10 +111,7 @@ export function useEvents(query: string): EventList {
     more() {
       const mine = search.current;
       setListed((known) => ({ ...known, state: 'searching' }));
-      older(listed.older, mine).catch((error: unknown) => {
-        const text = error instanceof Error ? error.message : String(error);
-        if (!mine.isOver) setListed((known) => ({ ...known, state: 'shown', error: text }));
-      });
+      older(listed.older, mine).catch((error: unknown) => failed(error, mine));
     },
   };
 }

@@ -1,18 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
 import { breakerRuleText, readBreakerRule } from '../../../src/policy/breakerRule.ts';
 import { formatDuration } from '../../../src/policy/duration.ts';
+import { messageOf } from '../../../src/policy/thrown.ts';
 import type { EventRow as StoredEvent } from '../../../src/store/events.ts';
 import type { ChainLink, EventChain } from '../eventChain.ts';
 import { get } from './api.ts';
-import { Glyph } from './glyph.tsx';
-import type { GlyphName, Tone } from './glyphs.ts';
-import { href } from './route.ts';
+import { Glyph, Signed } from './glyph.tsx';
+import type { Sign } from './glyphs.ts';
+import { href, type ViewName } from './route.ts';
 import { Ago } from './times.tsx';
 
 const bad = /fail|error|crash|quarantin|gave_up|lost|refused|degraded|uncaught|isolated/;
 const warn = /opened|paused|watchdog|restart|dead_letter|raised|held|rate_limited|pending/;
 
-function signOf(type: string): readonly [GlyphName, Tone] {
+function signOf(type: string): Sign {
   return bad.test(type) ? ['cross', 'bad'] : warn.test(type) ? ['warn', 'warn'] : ['idle', 'faint'];
 }
 
@@ -20,19 +21,17 @@ function signOf(type: string): readonly [GlyphName, Tone] {
 export function EventRow({ event }: { readonly event: StoredEvent }) {
   const { id, at, category, type, metadata } = event;
   const [isOpen, setOpen] = useState(false);
-  const [glyph, tone] = signOf(type);
   const { integration, session } = metadata;
   return (
     <li data-row class="event">
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           <Ago at={at} />
-          <span class={`st ${tone}`}>
-            <Glyph name={glyph} />
+          <Signed sign={signOf(type)}>
             <bdi>
               {category}/{type}
             </bdi>
-          </span>
+          </Signed>
           <bdi class="cut who">{ofWhom(event)}</bdi>
           <span class="cut mono dim">{wordsOf(event)}</span>
         </summary>
@@ -42,21 +41,21 @@ export function EventRow({ event }: { readonly event: StoredEvent }) {
             <h3>Recorded with it</h3>
             <pre>{JSON.stringify(metadata, null, 2)}</pre>
             <p class="acts">
-              {typeof integration === 'string' && (
-                <a class="btn" href={href('integrations', integration)}>
-                  Open <bdi>{integration}</bdi>
-                </a>
-              )}
-              {typeof session === 'string' && (
-                <a class="btn" href={href('sessions', session)}>
-                  Open <bdi>{session}</bdi>
-                </a>
-              )}
+              {typeof integration === 'string' && <Open view="integrations" name={integration} />}
+              {typeof session === 'string' && <Open view="sessions" name={session} />}
             </p>
           </div>
         )}
       </details>
     </li>
+  );
+}
+
+function Open({ view, name }: { readonly view: ViewName; readonly name: string }) {
+  return (
+    <a class="btn" href={href(view, name)}>
+      Open <bdi>{name}</bdi>
+    </a>
   );
 }
 
@@ -81,7 +80,7 @@ function Chain({ of: event }: { readonly of: StoredEvent }) {
     let isOver = false;
     get<EventChain>(`/api/chain?id=${event.id}`).then(
       (found) => !isOver && setChain(found),
-      (error: unknown) => !isOver && setChain(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => !isOver && setChain(messageOf(error)),
     );
     return () => {
       isOver = true;
@@ -101,11 +100,7 @@ function Chain({ of: event }: { readonly of: StoredEvent }) {
             : 'What led to it, and what followed'}
       </h3>
       <ol class="cause">
-        {before.map((each) => (
-          <Link key={each.id} link={each} to={event} />
-        ))}
-        <Link link={event} to={event} />
-        {after.map((each) => (
+        {[...before, event, ...after].map((each) => (
           <Link key={each.id} link={each} to={event} />
         ))}
       </ol>

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { Empty } from './empty.tsx';
+import { Empty, Head } from './box.tsx';
 import { clearFilters, EventFilters, eventQuery } from './eventFilters.tsx';
 import { mostShown, useEvents } from './eventList.ts';
 import { EventRow } from './eventRow.tsx';
@@ -15,16 +15,11 @@ export function Events() {
   const all = older === undefined && !isFull;
   return (
     <>
-      <div class="head">
-        <div>
-          <h1 tabIndex={-1}>Events</h1>
-          <p class="dim" role="status">
-            {state === 'loading'
-              ? 'Searching …'
-              : `${counted(events.length, 'event')}${all ? '' : ' so far'}${isNarrow ? ' that match' : ''}, the newest first.`}
-          </p>
-        </div>
-      </div>
+      <Head title="Events" role="status">
+        {state === 'loading'
+          ? 'Searching …'
+          : `${counted(events.length, 'event')}${all ? '' : ' so far'}${isNarrow ? ' that match' : ''}, the newest first.`}
+      </Head>
       <section class="box" aria-label="Events">
         <div class="filters" role="search" aria-label="Filter events">
           <EventFilters />

@@ -1,4 +1,5 @@
-import { type GlyphName, paths, type Tone } from './glyphs.ts';
+import type { ComponentChildren } from 'preact';
+import { type GlyphName, paths, type Sign, type Tone } from './glyphs.ts';
 
 export function Glyph({ name, tone }: { readonly name: GlyphName; readonly tone?: Tone }) {
   return (
@@ -8,22 +9,32 @@ export function Glyph({ name, tone }: { readonly name: GlyphName; readonly tone?
   );
 }
 
-/** A state as glyph and word. What is normal has no colour. */
-export function State({ of }: { readonly of: string }) {
-  const [glyph, tone] = signOf(of);
+/** Words with a glyph, both in its tone. */
+export function Signed({
+  sign: [glyph, tone],
+  children,
+}: {
+  readonly sign: Sign;
+  readonly children: ComponentChildren;
+}) {
   return (
     <span class={`st ${tone}`}>
       <Glyph name={glyph} />
-      <bdi>{of}</bdi>
+      {children}
     </span>
   );
 }
 
-function signOf(state: string): readonly [GlyphName, Tone] {
-  return signs[state] ?? ['run', 'dim'];
+/** A state as glyph and word, where there is one. What is normal has no colour. */
+export function State({ of }: { readonly of: string }) {
+  return of === '' ? null : (
+    <Signed sign={signs[of] ?? ['run', 'dim']}>
+      <bdi>{of}</bdi>
+    </Signed>
+  );
 }
 
-const signs: Readonly<Record<string, readonly [GlyphName, Tone]>> = {
+const signs: Readonly<Record<string, Sign>> = {
   idle: ['idle', 'dim'],
   closed: ['ok', 'dim'],
   running: ['ok', 'dim'],

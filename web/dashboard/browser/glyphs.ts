@@ -24,3 +24,4 @@ export const paths = {
 
 export type GlyphName = keyof typeof paths;
 export type Tone = 'ok' | 'warn' | 'bad' | 'wait' | 'acc' | 'dim' | 'faint';
+export type Sign = readonly [glyph: GlyphName, tone: Tone];

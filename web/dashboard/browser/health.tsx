@@ -1,59 +1,42 @@
 import type { ReportStep } from '../../../src/policy/callReport.ts';
 import { formatLatency } from '../../../src/policy/duration.ts';
 import type { IntegrationLine } from '../snapshot.ts';
+import { Box, Titled } from './box.tsx';
 import { State } from './glyph.tsx';
-import { head } from './live.ts';
-import { href, span } from './route.ts';
+import { head, tables } from './live.ts';
+import { span } from './route.ts';
 import { useSteady } from './steady.ts';
-import { successOf } from './success.ts';
-import { tables } from './tables.ts';
-import { count, failureText, isLow, percent } from './words.ts';
+import { count, failureText, isLow, latency, percent, successOf } from './words.ts';
 
 /** Shows how well the calls work: all together, then each integration, the worst first. */
 export function Health() {
   const { total, spanMs = 1 } = head.value ?? {};
+  const { calls = 0, took, successRate, retries = 0, refused = 0 } = total ?? {};
   return (
-    <section class="box" aria-label="Health">
-      <div class="sh">
-        <h2>Health</h2>
-        <span class="faint">last {span}, worst first</span>
-      </div>
+    <Box title="Health" note={<>last {span}, worst first</>}>
       <dl class="stats">
         <Figure
           name="Success"
-          value={percent(total?.successRate)}
-          note={isLow(total?.successRate) ? 'below 99 %' : ''}
-          bad={isLow(total?.successRate)}
+          value={percent(successRate)}
+          note={isLow(successRate) ? 'below 99 %' : ''}
+          bad={isLow(successRate)}
         />
-        <Figure
-          name="p95"
-          value={total?.took === undefined ? '–' : formatLatency(total.took.p95Ms)}
-          note={total?.took === undefined ? '' : `p50 ${formatLatency(total.took.p50Ms)}`}
-        />
-        <Figure
-          name="Calls"
-          value={count(total?.calls ?? 0)}
-          note={`${perMinute(total?.calls ?? 0, spanMs)} a minute`}
-        />
+        <Figure name="p95" value={latency(took?.p95Ms)} note={took && `p50 ${formatLatency(took.p50Ms)}`} />
+        <Figure name="Calls" value={count(calls)} note={`${perMinute(calls, spanMs)} a minute`} />
         <InFlight />
-        <Figure name="Retried" value={count(total?.retries ?? 0)} note="further attempts" />
-        <Figure name="Refused" value={count(total?.refused ?? 0)} note="before anything was sent" />
+        <Effort retries={retries} refused={refused} />
       </dl>
       <div class="mult hd" aria-hidden="true">
         <span>Integration</span>
-        <span class="m">
-          <i>Success</i>
-        </span>
-        <span class="m">
-          <i>p95</i>
-        </span>
-        <span class="m">
-          <i>Calls</i>
-        </span>
+        {['Success', 'p95', 'Calls'].map((figure) => (
+          <span key={figure} class="m">
+            <i>{figure}</i>
+          </span>
+        ))}
         <span>Failures</span>
       </div>
       <HealthRows />
-    </section>
+    </Box>
   );
 }
 
@@ -65,7 +48,7 @@ export function perMinute(calls: number, spanMs: number): string {
 interface FigureProps {
   readonly name: string;
   readonly value: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly bad?: boolean;
 }
 
@@ -78,6 +61,16 @@ export function Figure({ name, value, note, bad = false }: FigureProps) {
       </dd>
       <dd>{note}</dd>
     </div>
+  );
+}
+
+/** Shows calls that took more than one attempt, or none. */
+export function Effort({ retries, refused }: { readonly retries: number; readonly refused: number }) {
+  return (
+    <>
+      <Figure name="Retried" value={count(retries)} note="further attempts" />
+      <Figure name="Refused" value={count(refused)} note="before anything was sent" />
+    </>
   );
 }
 
@@ -128,11 +121,7 @@ function HealthRow({ of: key }: { readonly of: string }) {
   return (
     <div class="mult" data-row>
       <div>
-        <a href={href('integrations', key)}>
-          <b>
-            <bdi>{key}</bdi>
-          </b>
-        </a>
+        <Titled view="integrations" name={key} />
         <br />
         <State of={stateOf(row)} />
       </div>
@@ -141,7 +130,7 @@ function HealthRow({ of: key }: { readonly of: string }) {
         <SuccessBars steps={steps} />
       </div>
       <div class="m" data-l="p95">
-        <span class="nw">{report?.took === undefined ? '–' : formatLatency(report.took.p95Ms)}</span>
+        <span class="nw">{latency(report?.took?.p95Ms)}</span>
         <Line values={steps.map(({ took }) => took?.p95Ms)} />
       </div>
       <div class="m" data-l="Calls">

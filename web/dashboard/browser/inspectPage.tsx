@@ -2,8 +2,9 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { Bars } from './bars.tsx';
 import { Moves, StateChart } from './chart.tsx';
-import { charts } from './laidOut?charts';
+import { Box } from './box.tsx';
 import { Glyph, State } from './glyph.tsx';
+import { charts } from './laidOut?charts';
 import {
   actors,
   choose,
@@ -13,9 +14,9 @@ import {
   happenings,
   type Inspected,
   runtime,
+  statesOf,
   stateText,
 } from './inspected.ts';
-import { statesOf } from './stateNames.ts';
 import { Live, Theme } from './top.tsx';
 
 /** Rows of the context that are shown. */
@@ -73,7 +74,7 @@ function Actors({ of: current }: OfActor) {
             onClick={() => choose(actor.sessionId)}
           >
             <Named name={actor.name} />
-            <Told text={actor.over && actor.snapshot.status === 'active' ? 'gone' : stateText(actor.snapshot)} />
+            <State of={actor.over && actor.snapshot.status === 'active' ? 'gone' : stateText(actor.snapshot)} />
           </button>
           {below.has(actor.sessionId) && listOf(actor.sessionId)}
         </li>
@@ -102,11 +103,6 @@ function Named({ name }: { readonly name: string }) {
   );
 }
 
-/** A state, where there is one. */
-function Told({ text }: { readonly text: string }) {
-  return text === '' ? null : <State of={text} />;
-}
-
 function step(event: KeyboardEvent): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (by === undefined) return;
@@ -119,16 +115,19 @@ function Stage({ of: actor, isBegun }: OfActor & { readonly isBegun: boolean }) 
   const chart = charts.find(({ name }) => name === actor?.chart);
   const text = actor === undefined ? '' : stateText(actor.snapshot);
   return (
-    <section class="box stage" aria-label="Statechart">
-      <div class="sh">
-        <h2>
-          <bdi>{actor?.name ?? (isBegun ? 'No machine yet' : '')}</bdi>
-        </h2>
-        <span class="now" aria-live="polite">
-          <Told text={text} />
-        </span>
-        {actor !== undefined && text !== '' && <span class="faint end">since {timeText(actor.since)}</span>}
-      </div>
+    <Box
+      label="Statechart"
+      title={<bdi>{actor?.name ?? (isBegun ? 'No machine yet' : '')}</bdi>}
+      look="stage"
+      end={
+        <>
+          <span class="now" aria-live="polite">
+            <State of={text} />
+          </span>
+          {actor !== undefined && text !== '' && <span class="faint end">since {timeText(actor.since)}</span>}
+        </>
+      }
+    >
       {chart !== undefined && actor !== undefined ? (
         <>
           <StateChart
@@ -147,7 +146,7 @@ function Stage({ of: actor, isBegun }: OfActor & { readonly isBegun: boolean }) 
           </p>
         )
       )}
-    </section>
+    </Box>
   );
 }
 
@@ -188,10 +187,9 @@ function flat(value: unknown, above = ''): Readonly<Record<string, string>> {
   if (typeof value === 'number') return { [name]: String(Math.round(value * 1000) / 1000) };
   if (Array.isArray(value)) return { [name]: JSON.stringify(value) };
   if (typeof value !== 'object' || value === null) return { [name]: String(value as string | boolean | null) };
-  return Object.assign({}, ...Object.entries(value).map(([key, each]) => flat(each, `${above}${key}.`))) as Record<
-    string,
-    string
-  >;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => Object.entries(flat(each, `${above}${key}.`))),
+  );
 }
 
 function Happenings({ of: actor }: OfActor) {

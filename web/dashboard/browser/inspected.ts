@@ -2,16 +2,9 @@ import { type Signal, signal } from '@preact/signals';
 import type { ChartTransition } from '../../../src/inspector/chart.ts';
 import type { ActorFrame, EventFrame, Frame, SnapshotFrame } from '../../../src/inspector/frames.ts';
 import { held, hold, link, paused } from './live.ts';
-import { leavesOf, statesOf } from './stateNames.ts';
 
 /** A snapshot as a frame has it. */
-interface ShownSnapshot {
-  readonly status?: string;
-  readonly value?: unknown;
-  readonly context?: unknown;
-  readonly output?: unknown;
-  readonly error?: unknown;
-}
+type ShownSnapshot = { readonly status?: string } & Partial<Record<'value' | 'context' | 'output' | 'error', unknown>>;
 
 /** An actor as the page knows it. */
 export interface Inspected {
@@ -95,7 +88,8 @@ function listen(): void {
     if (held.value < mostHeld) return;
     isLetGo = true;
     stream.close();
-    hold(() => note('What came after this is missed: the page was paused for too long. What is there now is shown.'));
+    const text = 'What came after this is missed: the page was paused for too long. What is there now is shown.';
+    hold(() => void list({ text }));
   };
 }
 
@@ -147,11 +141,11 @@ function take(frame: Frame): void {
     case '@xstate.snapshot':
       return moved(frame);
     case 'unwedge.gap':
-      return note(`${frame.missed} frames missed: this page was too slow. What is there now is shown.`);
+      return void list({ text: `${frame.missed} frames missed: this page was too slow. What is there now is shown.` });
     case 'unwedge.more':
-      return note(`${frame.actors} more actors are not shown.`);
+      return void list({ text: `${frame.actors} more actors are not shown.` });
     case 'unwedge.end':
-      return note('The gateway has stopped.');
+      return void list({ text: 'The gateway has stopped.' });
   }
 }
 
@@ -208,12 +202,20 @@ function moved({ sessionId, snapshot: given, createdAt }: SnapshotFrame): void {
   for (const { sessionId: id } of over.slice(0, Math.max(0, over.length - mostEnded))) actors.delete(id);
 }
 
-function note(text: string): void {
-  list({ text });
-}
-
 function list(given: Omit<Happening, 'key' | 'change'>): Happening {
   const happening = { ...given, key: (count += 1), change: signal('') };
   listed = [happening, ...listed.slice(0, mostEvents - 1)];
   return happening;
+}
+
+/** The states that the value of a machine stands for, outer ones first: `{"a":"b"}` is `a` and `a.b`. */
+export function statesOf(value: unknown, above = ''): readonly string[] {
+  if (typeof value === 'string') return [`${above}${value}`];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [`${above}${key}`, ...statesOf(inner, `${above}${key}.`)]);
+}
+
+/** The states that have none of the others in them. */
+export function leavesOf(ids: readonly string[]): readonly string[] {
+  return ids.filter((id) => !ids.some((other) => other.startsWith(`${id}.`)));
 }

@@ -1,12 +1,12 @@
 import { formatLatency } from '../../../src/policy/duration.ts';
 import type { ReportEntry } from '../../../src/policy/callReport.ts';
-import { Empty } from './empty.tsx';
-import { Figure, perMinute } from './health.tsx';
+import { Box, Empty } from './box.tsx';
+import { Effort, Figure, perMinute } from './health.tsx';
 import { head } from './live.ts';
 import { CallsPlot, LatencyPlot } from './plots.tsx';
 import { span } from './route.ts';
-import { Table } from './table.tsx';
-import { count, counted, failureText, isLow, percent } from './words.ts';
+import { type Column, Table } from './table.tsx';
+import { count, counted, failureText, isLow, latency, percent } from './words.ts';
 
 /** Shows how well the calls of an integration work. */
 export function IntegrationFigures({ report }: { readonly report: ReportEntry | undefined }) {
@@ -20,42 +20,35 @@ export function IntegrationFigures({ report }: { readonly report: ReportEntry | 
       </section>
     );
   }
-  const { took, firstChunk, successRate } = report;
-  const first = (ms: number | undefined): string => (ms === undefined ? '' : `first chunk ${formatLatency(ms)}`);
+  const { calls, took, firstChunk, successRate, retries, refused, steps, failures } = report;
+  const figure = (name: 'p50' | 'p95' | 'p99') => {
+    const first = firstChunk?.[`${name}Ms`];
+    return (
+      <Figure
+        name={name}
+        value={latency(took?.[`${name}Ms`])}
+        note={first === undefined ? '' : `first chunk ${formatLatency(first)}`}
+      />
+    );
+  };
   return (
-    <section class="box" aria-label="How well it works">
-      <div class="sh">
-        <h2>How well it works</h2>
-        <span class="faint">
-          last {span}, {counted(report.calls, 'call')}, {perMinute(report.calls, spanMs)} a minute
-        </span>
-      </div>
+    <Box
+      title="How well it works"
+      note={`last ${span.value}, ${counted(calls, 'call')}, ${perMinute(calls, spanMs)} a minute`}
+    >
       <dl class="stats">
         <Figure name="Success" value={percent(successRate)} note="goal 99 %" bad={isLow(successRate)} />
-        <Figure
-          name="p50"
-          value={took === undefined ? '–' : formatLatency(took.p50Ms)}
-          note={first(firstChunk?.p50Ms)}
-        />
-        <Figure
-          name="p95"
-          value={took === undefined ? '–' : formatLatency(took.p95Ms)}
-          note={first(firstChunk?.p95Ms)}
-        />
-        <Figure
-          name="p99"
-          value={took === undefined ? '–' : formatLatency(took.p99Ms)}
-          note={first(firstChunk?.p99Ms)}
-        />
-        <Figure name="Retried" value={count(report.retries)} note="further attempts" />
-        <Figure name="Refused" value={count(report.refused)} note="before anything was sent" />
+        {figure('p50')}
+        {figure('p95')}
+        {figure('p99')}
+        <Effort retries={retries} refused={refused} />
       </dl>
       <div class="plots">
-        <CallsPlot steps={report.steps} />
-        <LatencyPlot steps={report.steps} />
-        <Kinds failures={report.failures} />
+        <CallsPlot steps={steps} />
+        <LatencyPlot steps={steps} />
+        <Kinds failures={failures} />
       </div>
-    </section>
+    </Box>
   );
 }
 
@@ -80,44 +73,29 @@ function Kinds({ failures }: Pick<ReportEntry, 'failures'>) {
 /** Shows how well each of its tools works. */
 export function Tools({ tools }: ReportEntry) {
   return (
-    <section class="box" aria-label="Tools">
-      <div class="sh">
-        <h2>Tools</h2>
-        <span class="faint">last {span}</span>
-      </div>
-      <Table
-        columns={[
-          { title: 'Tool' },
-          { title: 'Success', isNumber: true },
-          { title: 'p95', isNumber: true },
-          { title: 'Calls', isNumber: true },
-          { title: 'Refused', isNumber: true },
-          { title: 'Failures' },
-        ]}
-      >
-        {tools.map(({ tool = '', successRate, took, calls, refused, failures }) => (
-          <tr key={tool} data-row>
-            <td>
-              <b>
-                <bdi>{tool}</bdi>
-              </b>
-            </td>
-            <td class={`num ${isLow(successRate) ? 'bad' : ''}`} data-l="Success">
-              {percent(successRate)}
-            </td>
-            <td class="num" data-l="p95">
-              {took === undefined ? '–' : formatLatency(took.p95Ms)}
-            </td>
-            <td class="num" data-l="Calls">
-              {count(calls)}
-            </td>
-            <td class="num" data-l="Refused">
-              {count(refused)}
-            </td>
-            <td class="dim">{failureText(failures)}</td>
-          </tr>
-        ))}
-      </Table>
-    </section>
+    <Box title="Tools" note={<>last {span}</>}>
+      <Table columns={toolColumns} rows={tools} keyOf={({ tool = '' }) => tool} />
+    </Box>
   );
 }
+
+const toolColumns: readonly Column<ReportEntry['tools'][number]>[] = [
+  {
+    title: 'Tool',
+    cell: ({ tool }) => (
+      <b>
+        <bdi>{tool}</bdi>
+      </b>
+    ),
+  },
+  {
+    title: 'Success',
+    isNumber: true,
+    look: ({ successRate }) => (isLow(successRate) ? 'bad' : ''),
+    cell: ({ successRate }) => percent(successRate),
+  },
+  { title: 'p95', isNumber: true, cell: ({ took }) => latency(took?.p95Ms) },
+  { title: 'Calls', isNumber: true, cell: ({ calls }) => count(calls) },
+  { title: 'Refused', isNumber: true, cell: ({ refused }) => count(refused) },
+  { title: 'Failures', look: 'dim', cell: ({ failures }) => failureText(failures) },
+];

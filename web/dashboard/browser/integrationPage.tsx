@@ -2,18 +2,16 @@ import { breakerRuleText } from '../../../src/policy/breakerRule.ts';
 import type { CountedFailure } from '../../../src/policy/breakerCause.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { CircuitChart } from './machines.tsx';
-import { OrderButton } from './dialog.tsx';
-import { Empty } from './empty.tsx';
+import { IncidentButton, OrderButton } from './dialog.tsx';
+import { Box, Empty, Head, To } from './box.tsx';
 import { State } from './glyph.tsx';
 import { stateOf } from './health.tsx';
-import { IncidentButton } from './incidentButton.tsx';
 import { IntegrationFigures, Tools } from './integrationFigures.tsx';
-import { now } from './live.ts';
+import { now, tables } from './live.ts';
 import { href } from './route.ts';
-import { Table } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { Ago, Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';
-import { tables } from './tables.ts';
 
 /** Shows one integration: state and next probe, cause of the opening, how well it works, its tools. */
 export function IntegrationPage({ name }: { readonly name: string }) {
@@ -21,7 +19,7 @@ export function IntegrationPage({ name }: { readonly name: string }) {
   if (row === undefined) {
     return (
       <>
-        <Crumb name={name} />
+        <Head within="integrations" title={name} />
         <section class="box">
           <Empty title="Nobody knows this integration">No live gateway has it, and nothing of it is on record.</Empty>
         </section>
@@ -30,26 +28,26 @@ export function IntegrationPage({ name }: { readonly name: string }) {
   }
   return (
     <>
-      <div class="head">
-        <div>
-          <Crumb name={name} />
-          <p class="dim">
-            <State of={stateOf(row)} /> · <Now {...row} />
-          </p>
-        </div>
-        <div class="acts">
-          <IncidentButton of={name} />
-          {(row.circuit === 'open' || row.pausedUntil !== undefined) && (
-            <OrderButton order="probe" name={name} of="integration" text="Probe now…" />
-          )}
-          {row.circuit === 'closed' || row.circuit === 'crashed' ? (
-            <OrderButton order="isolate" name={name} of="integration" text="Isolate…" />
-          ) : (
-            <OrderButton order="reset" name={name} of="integration" text="Reset circuit…" />
-          )}
-          <OrderButton order="restart" name={name} of="integration" text="Restart…" />
-        </div>
-      </div>
+      <Head
+        within="integrations"
+        title={name}
+        end={
+          <div class="acts">
+            <IncidentButton of={name} />
+            {(row.circuit === 'open' || row.pausedUntil !== undefined) && (
+              <OrderButton order="probe" name={name} of="integration" text="Probe now…" />
+            )}
+            {row.circuit === 'closed' || row.circuit === 'crashed' ? (
+              <OrderButton order="isolate" name={name} of="integration" text="Isolate…" />
+            ) : (
+              <OrderButton order="reset" name={name} of="integration" text="Reset circuit…" />
+            )}
+            <OrderButton order="restart" name={name} of="integration" text="Restart…" />
+          </div>
+        }
+      >
+        <State of={stateOf(row)} /> · <Now {...row} />
+      </Head>
       <Cause {...row} />
       <IntegrationFigures report={row.report} />
       {row.report !== undefined && row.report.tools.length > 0 && <Tools {...row.report} />}
@@ -57,19 +55,6 @@ export function IntegrationPage({ name }: { readonly name: string }) {
       <p>
         <a href={href('events', undefined, { integration: name })}>Events of {name}</a>
       </p>
-    </>
-  );
-}
-
-function Crumb({ name }: { readonly name: string }) {
-  return (
-    <>
-      <p class="faint">
-        <a href={href('integrations')}>Integrations</a> / <bdi>{name}</bdi>
-      </p>
-      <h1 tabIndex={-1}>
-        <bdi>{name}</bdi>
-      </h1>
     </>
   );
 }
@@ -90,15 +75,10 @@ function Now({ circuit, openedAt, probeAt, pausedUntil, waiting, inFlight, runti
           Its server asked not to be called for <Countdown at={pausedUntil} />.{' '}
         </>
       )}
-      {probeAt !== undefined && (
+      {probeAt !== undefined && probeAt <= now.value && 'The next call tries it.'}
+      {probeAt !== undefined && probeAt > now.value && (
         <>
-          {probeAt > now.value ? (
-            <>
-              The next probe decides, in <Countdown at={probeAt} />.
-            </>
-          ) : (
-            'The next call tries it.'
-          )}
+          The next probe decides, in <Countdown at={probeAt} />.
         </>
       )}
     </>
@@ -108,32 +88,18 @@ function Now({ circuit, openedAt, probeAt, pausedUntil, waiting, inFlight, runti
 function Cause({ cause, openedAt, lastError }: IntegrationLine) {
   if (cause === undefined) {
     return lastError === undefined ? null : (
-      <section class="box" aria-label="Last error">
-        <div class="sh">
-          <h2>Last error</h2>
-          <span class="faint">
-            <Ago at={lastError.at} />
-          </span>
-        </div>
+      <Box title="Last error" note={<Ago at={lastError.at} />}>
         <p class="in mono wrap">
           {lastError.kind === undefined ? '' : `${lastError.kind}: `}
           {lastError.error}
         </p>
-      </section>
+      </Box>
     );
   }
   const { failures, rule } = cause;
   const count = failures.length > 1 ? `${failures.length} attempts failed` : 'An attempt failed';
   return (
-    <section class="box" aria-label="Why it opened">
-      <div class="sh">
-        <h2>Why it opened</h2>
-        {openedAt !== undefined && (
-          <span class="faint">
-            <Ago at={openedAt} />
-          </span>
-        )}
-      </div>
+    <Box title="Why it opened" note={openedAt && <Ago at={openedAt} />}>
       <p class="in large wrap">
         {rule === undefined ? count : sentence(breakerRuleText(rule))}:{' '}
         <code>
@@ -141,37 +107,22 @@ function Cause({ cause, openedAt, lastError }: IntegrationLine) {
         </code>
       </p>
       {failures.length > 1 && (
-        <Table columns={[{ title: 'When' }, { title: 'Tool' }, { title: 'Failure' }, { title: 'Session' }]}>
-          {[...failures].reverse().map((failure, index) => (
-            <Failure key={index} {...failure} />
-          ))}
-        </Table>
+        <Table
+          columns={failureColumns}
+          rows={failures.toReversed()}
+          keyOf={(failure) => failures.indexOf(failure)}
+          attributes={() => ({})}
+        />
       )}
-    </section>
+    </Box>
   );
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function Failure({ at, label, kind, message, session }: CountedFailure) {
-  return (
-    <tr>
-      <td class="lb" data-l="Failed">
-        <Ago at={at} />
-      </td>
-      <td>
-        <bdi>{label}</bdi>
-      </td>
-      <td class="mono wrap">
-        {kind}: {message}
-      </td>
-      <td>
-        {session !== undefined && (
-          <a class="link" href={href('sessions', session)}>
-            <bdi>{session}</bdi>
-          </a>
-        )}
-      </td>
-    </tr>
-  );
-}
+const failureColumns: readonly Column<CountedFailure>[] = [
+  { title: 'When', look: 'lb', label: 'Failed', cell: ({ at }) => <Ago at={at} /> },
+  { title: 'Tool', cell: ({ label }) => <bdi>{label}</bdi> },
+  { title: 'Failure', look: 'mono wrap', cell: ({ kind, message }) => `${kind}: ${message}` },
+  { title: 'Session', cell: ({ session }) => session !== undefined && <To view="sessions" name={session} /> },
+];

@@ -1,17 +1,12 @@
-import { formatLatency } from '../../../src/policy/duration.ts';
 import type { IntegrationLine } from '../snapshot.ts';
-import { BulkBar } from './bulkBar.tsx';
-import { Empty } from './empty.tsx';
+import { Empty, Head, Titled } from './box.tsx';
+import { BulkBar, noPicked, Pick, useForgotten } from './bulkBar.tsx';
 import { State } from './glyph.tsx';
-import { Head } from './head.tsx';
 import { stateOf, worst } from './health.tsx';
-import { KeyedList } from './keyedList.tsx';
-import { noPicked, Pick, useForgotten } from './picked.tsx';
-import { href } from './route.ts';
+import { tables } from './live.ts';
+import { type Column, KeyedList } from './table.tsx';
 import { Countdown } from './times.tsx';
-import { successOf } from './success.ts';
-import { count } from './words.ts';
-import { tables } from './tables.ts';
+import { count, latency, successOf } from './words.ts';
 
 /** All integrations, the worst first. */
 export function Integrations() {
@@ -22,7 +17,7 @@ export function Integrations() {
         <InService />
       </Head>
       <Orders />
-      <KeyedList label="Integrations" columns={columns} keys={integrationKeys} row={Row}>
+      <KeyedList label="Integrations" columns={columns} rows={tables.integrations} keys={integrationKeys}>
         <Empty title="No integration is known yet">
           Those of gateways that run on the database are shown here, and those with failures on record.
         </Empty>
@@ -72,16 +67,43 @@ const isOut = ({ circuit, runtimes }: IntegrationLine): boolean =>
 const mayProbe = ({ circuit, pausedUntil, runtimes }: IntegrationLine): boolean =>
   runtimes.length > 0 && (circuit === 'open' || pausedUntil !== undefined);
 
-const columns = [
-  { title: 'Integration' },
-  { title: 'State' },
-  { title: 'Next' },
-  { title: 'In flight', isNumber: true },
-  { title: 'Wait', isNumber: true },
-  { title: 'Success', isNumber: true },
-  { title: 'p95', isNumber: true },
-  { title: 'Last error' },
+const columns: readonly Column<IntegrationLine>[] = [
+  {
+    title: 'Integration',
+    cell: ({ key, runtimes }) => (
+      <>
+        {runtimes.length > 0 && <Pick picked={picked} of={key} name={key} />}
+        <Titled view="integrations" name={key} />
+      </>
+    ),
+  },
+  { title: 'State', cell: (row) => <State of={stateOf(row)} /> },
+  {
+    title: 'Next',
+    look: 'nw',
+    cell: ({ probeAt }) =>
+      probeAt !== undefined && (
+        <>
+          probe in <Countdown at={probeAt} />
+        </>
+      ),
+  },
+  { title: 'In flight', isNumber: true, cell: ({ inFlight }) => count(inFlight) },
+  { title: 'Wait', isNumber: true, cell: ({ waiting }) => count(waiting) },
+  {
+    title: 'Success',
+    isNumber: true,
+    look: (row) => (successOf(row).isBad ? 'bad' : ''),
+    cell: (row) => successOf(row).text,
+  },
+  { title: 'p95', isNumber: true, cell: ({ report }) => latency(report?.took?.p95Ms) },
+  { title: 'Last error', look: 'cut mono dim', cell: errorText },
 ];
+
+function errorText({ cause, lastError }: IntegrationLine): string | undefined {
+  const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
+  return error && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`;
+}
 
 function InService() {
   const rows = tables.integrations.all.value;
@@ -97,49 +119,4 @@ function InService() {
 
 function integrationKeys(): readonly string[] {
   return [...tables.integrations.all.value].sort(worst).map(({ key }) => key);
-}
-
-function Row({ of: key }: { readonly of: string }) {
-  const row = tables.integrations.row(key);
-  if (row === undefined) return null;
-  const { probeAt, inFlight, waiting, report, lastError, cause } = row;
-  const success = successOf(row);
-  const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
-  return (
-    <tr data-row>
-      <td>
-        {row.runtimes.length > 0 && <Pick picked={picked} of={key} name={key} />}
-        <a href={href('integrations', key)}>
-          <b>
-            <bdi>{key}</bdi>
-          </b>
-        </a>
-      </td>
-      <td>
-        <State of={stateOf(row)} />
-      </td>
-      <td class="nw">
-        {probeAt !== undefined && (
-          <>
-            probe in <Countdown at={probeAt} />
-          </>
-        )}
-      </td>
-      <td class="num" data-l="In flight">
-        {count(inFlight)}
-      </td>
-      <td class="num" data-l="Wait">
-        {count(waiting)}
-      </td>
-      <td class={`num ${success.isBad ? 'bad' : ''}`} data-l="Success">
-        {success.text}
-      </td>
-      <td class="num" data-l="p95">
-        {report?.took === undefined ? '–' : formatLatency(report.took.p95Ms)}
-      </td>
-      <td class="cut mono dim">
-        {error !== undefined && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`}
-      </td>
-    </tr>
-  );
 }

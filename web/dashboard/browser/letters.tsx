@@ -1,10 +1,9 @@
 import type { DeadLetterRecord } from '../../../src/store/storeReader.ts';
 import { useAsked } from './asked.ts';
-import { BulkBar } from './bulkBar.tsx';
+import { Box, To } from './box.tsx';
+import { BulkBar, noPicked, Pick, useForgotten } from './bulkBar.tsx';
 import { OrderButton } from './dialog.tsx';
-import { noPicked, Pick, useForgotten } from './picked.tsx';
-import { href } from './route.ts';
-import { Table } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { Ago } from './times.tsx';
 import { count } from './words.ts';
 
@@ -27,38 +26,24 @@ export function Letters({ session }: { readonly session?: string }) {
   useForgotten(picked);
   if (error !== '') return <p class="bar bad">{error}</p>;
   if (letters.length === 0 && session !== undefined) return null;
+  const told = letters.length >= mostTold ? `the newest ${count(mostTold)}` : count(letters.length);
   return (
-    <section class="box" aria-label="Dead letters and messages set aside">
-      <div class="sh">
-        <h2>Dead letters and messages set aside</h2>
-        {letters.length > 0 && (
-          <span class="faint">
-            {letters.length >= mostTold ? `the newest ${count(mostTold)}` : count(letters.length)}, newest first
-          </span>
-        )}
-      </div>
-      {letters.length > 0 && <Orders letters={letters} />}
+    <Box title="Dead letters and messages set aside" note={letters.length > 0 ? `${told}, newest first` : undefined}>
       {letters.length === 0 ? (
         <p class="in dim">
           {answer === undefined ? ' ' : 'None: every message that was accepted was or will be processed.'}
         </p>
       ) : (
-        <Table
-          columns={[
-            { title: 'Message' },
-            ...(session === undefined ? [{ title: 'Session' }] : []),
-            { title: 'Why' },
-            { title: 'Begun', isNumber: true },
-            { title: 'Since' },
-            { title: 'Actions' },
-          ]}
-        >
-          {letters.map((letter) => (
-            <Letter key={keyOf(letter)} letter={letter} hasSession={session === undefined} />
-          ))}
-        </Table>
+        <>
+          <Orders letters={letters} />
+          <Table
+            columns={columns.filter(({ title }) => session === undefined || title !== 'Session')}
+            rows={letters}
+            keyOf={keyOf}
+          />
+        </>
       )}
-    </section>
+    </Box>
   );
 }
 
@@ -91,36 +76,31 @@ function Orders({ letters }: { readonly letters: readonly DeadLetterRecord[] }) 
   );
 }
 
-function Letter({ letter, hasSession }: { readonly letter: DeadLetterRecord; readonly hasSession: boolean }) {
-  const { id, session, kind, reason, deliveries, postedAt, endedAt, text, canSend } = letter;
-  const about = { name: session, of: 'session', target: id, what: `${id} to ${session}` } as const;
-  return (
-    <tr data-row>
-      <td>
-        <Pick picked={picked} of={keyOf(letter)} name={id} />
-        <bdi class="mono">{id}</bdi> <span class="faint">{kind}</span>
-        {text !== undefined && text !== '' && <p class="dim wrap">“{text}”</p>}
-      </td>
-      {hasSession && (
-        <td>
-          <a class="link" href={href('sessions', session)}>
-            <bdi>{session}</bdi>
-          </a>
-        </td>
-      )}
-      <td class="dim">{reasons[reason] ?? reason}</td>
-      <td class="num" data-l="Begun">
-        {count(deliveries)}
-      </td>
-      <td class="lb" data-l="Since">
-        <Ago at={endedAt ?? postedAt} />
-      </td>
-      <td data-l="Actions">
-        <div class="acts">
-          {canSend && <OrderButton order="send_again" {...about} text="Send again…" />}
-          <OrderButton order="drop" {...about} text="Drop…" />
-        </div>
-      </td>
-    </tr>
-  );
-}
+const aboutOf = ({ id, session }: DeadLetterRecord) =>
+  ({ name: session, of: 'session', target: id, what: `${id} to ${session}` }) as const;
+
+const columns: readonly Column<DeadLetterRecord>[] = [
+  {
+    title: 'Message',
+    cell: (letter) => (
+      <>
+        <Pick picked={picked} of={keyOf(letter)} name={letter.id} />
+        <bdi class="mono">{letter.id}</bdi> <span class="faint">{letter.kind}</span>
+        {letter.text !== undefined && letter.text !== '' && <p class="dim wrap">“{letter.text}”</p>}
+      </>
+    ),
+  },
+  { title: 'Session', cell: ({ session }) => <To view="sessions" name={session} /> },
+  { title: 'Why', look: 'dim', cell: ({ reason }) => reasons[reason] ?? reason },
+  { title: 'Begun', isNumber: true, cell: ({ deliveries }) => count(deliveries) },
+  { title: 'Since', look: 'lb', cell: ({ endedAt, postedAt }) => <Ago at={endedAt ?? postedAt} /> },
+  {
+    title: 'Actions',
+    cell: (letter) => (
+      <div class="acts">
+        {letter.canSend && <OrderButton order="send_again" {...aboutOf(letter)} text="Send again…" />}
+        <OrderButton order="drop" {...aboutOf(letter)} text="Drop…" />
+      </div>
+    ),
+  },
+];

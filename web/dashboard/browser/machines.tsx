@@ -1,15 +1,15 @@
 import type { TreeNode } from '../../../src/supervisor/tree.ts';
 import type { RuntimeTree } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
+import { Box, Empty, Head, To } from './box.tsx';
 import { Moves, StateChart } from './chart.tsx';
-import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
+import { leavesOf, statesOf } from './inspected.ts';
 import { charts } from './laidOut?charts';
+import { tables } from './live.ts';
 import { href, type ViewName } from './route.ts';
-import { leavesOf, statesOf } from './stateNames.ts';
-import { Table } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { count, counted } from './words.ts';
-import { tables } from './tables.ts';
 
 /** An actor, and the state of its machine as it is told: nested states as JSON. */
 interface Actor {
@@ -26,52 +26,38 @@ export function Machines({ name = 'integration' }: { readonly name?: string | un
   const chart = charts.find((each) => each.name === name);
   return (
     <>
-      <div class="head">
-        <div>
-          <h1 tabIndex={-1}>Machines</h1>
-          <p class="dim">{chart === undefined ? 'There is no machine of this name.' : `${name}: ${chart.summary}`}</p>
-        </div>
-        <div class="seg" role="group" aria-label="Which machine">
-          {charts.map((each) => (
-            <button
-              key={each.name}
-              type="button"
-              aria-pressed={each.name === name}
-              onClick={() => {
-                location.hash = href('machines', each.name);
-              }}
-            >
-              {each.name}
-            </button>
-          ))}
-        </div>
-      </div>
+      <Head
+        title="Machines"
+        end={
+          <div class="seg" role="group" aria-label="Which machine">
+            {charts.map((each) => (
+              <button
+                key={each.name}
+                type="button"
+                aria-pressed={each.name === name}
+                onClick={() => {
+                  location.hash = href('machines', each.name);
+                }}
+              >
+                {each.name}
+              </button>
+            ))}
+          </div>
+        }
+      >
+        {chart === undefined ? 'There is no machine of this name.' : `${name}: ${chart.summary}`}
+      </Head>
       {chart !== undefined && <Machine key={name} name={name} />}
     </>
   );
 }
 
 function Machine({ name }: { readonly name: string }) {
-  switch (name) {
-    case 'integration':
-      return <Shown name={name} actors={integrationActors()} />;
-    case 'session':
-      return <Shown name={name} actors={sessionActors()} />;
-    default:
-      return <OfTrees name={name} />;
-  }
-}
-
-function integrationActors(): readonly Actor[] {
-  return tables.integrations.all.value.flatMap(({ key, state }) =>
-    state === undefined ? [] : [{ name: key, state, view: 'integrations' as const }],
-  );
-}
-
-function sessionActors(): readonly Actor[] {
-  return tables.sessions.all.value.flatMap(({ key, state }) =>
-    state === undefined ? [] : [{ name: key, state, view: 'sessions' as const }],
-  );
+  if (name !== 'integration' && name !== 'session') return <OfTrees name={name} />;
+  const view = `${name}s` as const;
+  const rows: readonly { readonly key: string; readonly state?: string | undefined }[] = tables[view].all.value;
+  const actors = rows.flatMap(({ key, state }) => (state === undefined ? [] : [{ name: key, state, view }]));
+  return <Shown name={name} actors={actors} />;
 }
 
 /** Children of the supervision tree that run a machine, by how their ids begin. */
@@ -114,11 +100,7 @@ function Shown({ name, actors, isTold = true }: ShownProps) {
       <section class="box" aria-label={`Chart of ${name}`}>
         <StateChart chart={chart} lit={lit} />
       </section>
-      <section class="box" aria-label="Who is where">
-        <div class="sh">
-          <h2>Who is where</h2>
-          <span class="faint">{counted(actors.length, 'actor')} now</span>
-        </div>
+      <Box title="Who is where" note={`${counted(actors.length, 'actor')} now`}>
         {actors.length === 0 ? (
           <Empty title="Nobody is told of">
             {isTold
@@ -126,52 +108,39 @@ function Shown({ name, actors, isTold = true }: ShownProps) {
               : `Gateways do not tell of single actors of this kind: the chart shows what they can do.`}
           </Empty>
         ) : (
-          <Table columns={[{ title: 'State' }, { title: 'How many', isNumber: true }, { title: 'Who' }]}>
-            {[...byState]
-              .sort(([one], [other]) => (one < other ? -1 : 1))
-              .map(([state, all]) => (
-                <tr key={state} data-row>
-                  <td>
-                    <State of={state} />
-                  </td>
-                  <td class="num" data-l="How many">
-                    {count(all.length)}
-                  </td>
-                  <td class="wrap">
-                    {all.slice(0, mostNamed).map((actor, index) => (
-                      <Name key={actor.name} actor={actor} isFirst={index === 0} />
-                    ))}
-                    {all.length > mostNamed && `, and ${count(all.length - mostNamed)} more`}
-                  </td>
-                </tr>
-              ))}
-          </Table>
+          <Table
+            columns={columns}
+            rows={[...byState].sort(([one], [other]) => (one < other ? -1 : 1))}
+            keyOf={([state]) => state}
+          />
         )}
-      </section>
-      <section class="box" aria-label="What can happen">
-        <div class="sh">
-          <h2>What can happen</h2>
-        </div>
+      </Box>
+      <Box title="What can happen">
         <Moves chart={chart} />
-      </section>
+      </Box>
     </>
   );
 }
 
-function Name({ actor: { name, view }, isFirst }: { readonly actor: Actor; readonly isFirst: boolean }) {
-  return (
-    <>
-      {!isFirst && ', '}
-      {view === undefined ? (
-        <bdi>{name}</bdi>
-      ) : (
-        <a class="link" href={href(view, name)}>
-          <bdi>{name}</bdi>
-        </a>
-      )}
-    </>
-  );
-}
+const columns: readonly Column<[state: string, actors: readonly Actor[]]>[] = [
+  { title: 'State', cell: ([state]) => <State of={state} /> },
+  { title: 'How many', isNumber: true, cell: ([, actors]) => count(actors.length) },
+  {
+    title: 'Who',
+    look: 'wrap',
+    cell: ([, actors]) => (
+      <>
+        {actors
+          .slice(0, mostNamed)
+          .flatMap(({ name, view }, index) => [
+            index > 0 && ', ',
+            view === undefined ? <bdi key={name}>{name}</bdi> : <To key={name} view={view} name={name} />,
+          ])}
+        {actors.length > mostNamed && `, and ${count(actors.length - mostNamed)} more`}
+      </>
+    ),
+  },
+];
 
 /** The states that a state as it is told stands for, outer ones first: `{"a":"b"}` is `a` and `a.b`. */
 function statesIn(text: string): readonly string[] {
@@ -190,12 +159,8 @@ export function CircuitChart({ state }: { readonly state: string }) {
   // A circuit that is held open is in no state of its own.
   const id = state === 'isolated' ? 'open' : state;
   return (
-    <section class="box" aria-label="Circuit">
-      <div class="sh">
-        <h2>Circuit</h2>
-        <span class="faint">live</span>
-      </div>
+    <Box title="Circuit" note="live">
       <StateChart chart={chart} lit={new Map([[id, 1]])} />
-    </section>
+    </Box>
   );
 }

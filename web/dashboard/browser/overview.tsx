@@ -1,38 +1,22 @@
 import { formatSeconds } from '../../../src/policy/duration.ts';
-import { Empty } from './empty.tsx';
+import { Box, Empty, Head } from './box.tsx';
 import { Health } from './health.tsx';
-import { head } from './live.ts';
-import { counted } from './words.ts';
-import { now } from './live.ts';
-import { headline, type WaitCounts } from './headline.ts';
+import { head, now, tables } from './live.ts';
 import { WaitList, waitsShown } from './waitList.tsx';
-import { tables } from './tables.ts';
+import { counted, headline, type WaitCounts } from './words.ts';
 
 /** Does it need me? What a person has to do, what ends by itself, how well it works. */
 export function Overview() {
   const isFrozen = tables.runtimes.all.value.some((each) => each.isFrozen === true);
   return (
     <>
-      <div class="head">
-        <div>
-          <h1 class={health()} tabIndex={-1}>
-            {headline(countsOf(true), countsOf(false))}
-          </h1>
-          <Below />
-        </div>
-      </div>
-      <section class="box" aria-label="Needs a person">
-        <div class="sh">
-          <h2>Needs a person</h2>
-          <span class="faint">no rule can mend these</span>
-        </div>
+      <Head look={health()} title={headline(countsOf(true), countsOf(false))}>
+        <Below />
+      </Head>
+      <Box title="Needs a person" note="no rule can mend these">
         <WaitList needsPerson={true} none="Nothing." />
-      </section>
-      <section class="box" aria-label="Ends by itself">
-        <div class="sh">
-          <h2>Ends by itself</h2>
-          <span class="faint">each with the rule that ends it</span>
-        </div>
+      </Box>
+      <Box title="Ends by itself" note="each with the rule that ends it">
         <WaitList
           needsPerson={false}
           none={
@@ -41,7 +25,7 @@ export function Overview() {
               : 'No call is tried again, and none has been silent for 10 s.'
           }
         />
-      </section>
+      </Box>
       <Health />
       {tables.integrations.all.value.length + tables.runtimes.all.value.length === 0 && (
         <Empty title="Nothing runs on this database yet">
@@ -76,10 +60,10 @@ function Below() {
   const waiting = new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name));
   const well = sessions.filter(({ key }) => !waiting.has(key)).length;
   return (
-    <p class="dim">
+    <>
       {ends.length > 0 &&
         `${counted(ends.length, 'wait ends', 'waits end')} by ${ends.length === 1 ? 'itself' : 'themselves'}${first}. `}
       {sessions.length > 0 && `${well} of ${counted(sessions.length, 'session')} ${well === 1 ? 'is' : 'are'} well.`}
-    </p>
+    </>
   );
 }

@@ -1,12 +1,12 @@
-import type { RuntimeLine, RuntimeTree } from '../snapshot.ts';
+import type { ComponentChildren } from 'preact';
 import type { TreeNode } from '../../../src/supervisor/tree.ts';
+import type { RuntimeLine, RuntimeTree } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
+import { Box, Empty, Head, To } from './box.tsx';
 import { Cluster } from './cluster.tsx';
 import { OrderButton } from './dialog.tsx';
-import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
-import { href } from './route.ts';
-import { Table } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
 import { count } from './words.ts';
 
@@ -14,24 +14,19 @@ import { count } from './words.ts';
 export function Processes() {
   const { answer, error } = useAsked<readonly RuntimeTree[]>('/api/trees', 1000);
   const live = answer?.filter(({ tree }) => tree !== undefined) ?? [];
-  const nodes = live.flatMap(({ tree }) => (tree === undefined ? [] : rowsOf(tree, 0))).map(({ node }) => node);
-  const down = nodes.filter(({ state }) => state === 'quarantined' || state === 'restarting').length;
+  const nodes = live.flatMap(({ tree, at }) => (tree === undefined ? [] : rowsOf(tree, at)));
+  const down = nodes.filter(({ node: { state } }) => state === 'quarantined' || state === 'restarting').length;
   return (
     <>
-      <div class="head">
-        <div>
-          <h1 tabIndex={-1}>Processes</h1>
-          <p class="dim">
-            {answer === undefined
-              ? ' '
-              : down === 0
-                ? live.length < answer.length
-                  ? `${answer.length - live.length} of ${answer.length} gateways ${answer.length - live.length === 1 ? 'does' : 'do'} not answer.`
-                  : 'Everything that should run runs.'
-                : `${down} of ${nodes.length} do not run.`}
-          </p>
-        </div>
-      </div>
+      <Head title="Processes">
+        {answer === undefined
+          ? ' '
+          : down === 0
+            ? live.length < answer.length
+              ? `${answer.length - live.length} of ${answer.length} gateways ${answer.length - live.length === 1 ? 'does' : 'do'} not answer.`
+              : 'Everything that should run runs.'
+            : `${down} of ${nodes.length} do not run.`}
+      </Head>
       {error !== '' && <p class="bar bad">{error}</p>}
       {answer?.length === 0 && (
         <section class="box">
@@ -42,58 +37,47 @@ export function Processes() {
       )}
       <Cluster />
       {live.map(({ runtime, at, tree }) => (
-        <section key={runtime.key} class="box" aria-label={`${runtime.name}, pid ${runtime.pid}`}>
-          <div class="sh">
-            <h2>
-              <bdi>{runtime.name}</bdi>
-            </h2>
-            <span class="faint">
-              pid {runtime.pid}, started <Ago at={runtime.startedAt} />
-            </span>
-          </div>
+        <OfRuntime key={runtime.key} of={runtime}>
           <Table
-            columns={[
-              { title: 'Child' },
-              { title: 'State' },
-              { title: 'Machine' },
-              { title: 'Started', isNumber: true },
-              { title: 'Restarts', isNumber: true },
-              { title: 'Dead letters', isNumber: true },
-              { title: 'Next restart' },
-              { title: 'Last error' },
-              { title: 'Actions' },
-            ]}
-          >
-            {tree !== undefined &&
-              rowsOf(tree, 0).map(({ node, depth, path }) => <Child key={path} node={node} depth={depth} at={at} />)}
-          </Table>
-        </section>
+            columns={columns}
+            rows={tree === undefined ? [] : rowsOf(tree, at)}
+            keyOf={({ path }) => path}
+            attributes={({ depth }) => ({ 'data-row': true, style: { '--d': depth } })}
+          />
+        </OfRuntime>
       ))}
       {answer
         ?.filter(({ tree }) => tree === undefined)
-        .map(({ runtime }) => (
-          <Silent key={runtime.key} of={runtime} />
+        .map(({ runtime: { problem = 'it does not answer', isFrozen = false, ...runtime } }) => (
+          // A gateway that runs, or may run, and does not say what.
+          <OfRuntime key={runtime.key} of={runtime} state={isFrozen ? 'frozen' : 'not known'}>
+            <p class="in dim">It cannot be asked: {problem.replaceAll('`', '')}.</p>
+          </OfRuntime>
         ))}
     </>
   );
 }
 
-/** A gateway that runs, or may run, and does not say what. */
-function Silent({ of }: { readonly of: RuntimeLine }) {
-  const { name, pid, startedAt, isFrozen = false, problem } = of;
+interface OfRuntimeProps {
+  readonly of: Pick<RuntimeLine, 'name' | 'pid' | 'startedAt'>;
+  readonly state?: string;
+  readonly children: ComponentChildren;
+}
+
+function OfRuntime({ of: { name, pid, startedAt }, state = '', children }: OfRuntimeProps) {
   return (
-    <section class="box" aria-label={`${name}, pid ${pid}`}>
-      <div class="sh">
-        <h2>
-          <bdi>{name}</bdi>
-        </h2>
-        <State of={isFrozen ? 'frozen' : 'not known'} />
-        <span class="faint">
+    <Box
+      label={`${name}, pid ${pid}`}
+      title={<bdi>{name}</bdi>}
+      note={
+        <>
           pid {pid}, started <Ago at={startedAt} />
-        </span>
-      </div>
-      <p class="in dim">It cannot be asked: {(problem ?? 'it does not answer').replaceAll('`', '')}.</p>
-    </section>
+        </>
+      }
+      end={<State of={state} />}
+    >
+      {children}
+    </Box>
   );
 }
 
@@ -101,49 +85,68 @@ interface TreeRow {
   readonly node: TreeNode;
   readonly depth: number;
   readonly path: string;
+  /** Time at which it was told. */
+  readonly at: number;
 }
 
-function rowsOf(node: TreeNode, depth: number, above = ''): readonly TreeRow[] {
+function rowsOf(node: TreeNode, at: number, depth = 0, above = ''): readonly TreeRow[] {
   const path = `${above}/${node.id}`;
-  return [{ node, depth, path }, ...(node.children ?? []).flatMap((child) => rowsOf(child, depth + 1, path))];
+  const below = (node.children ?? []).flatMap((child) => rowsOf(child, at, depth + 1, path));
+  return [{ node, depth, path, at }, ...below];
 }
 
-function Child({ node, depth, at }: { readonly node: TreeNode; readonly depth: number; readonly at: number }) {
-  const { id, type, state, machineState, incarnation, restarts, deadLetters = 0, nextRestartInMs, lastError } = node;
+/** The integration or session that a child is; undefined for another. */
+function subjectOf({ id }: TreeNode): { readonly of: 'integration' | 'session'; readonly name: string } | undefined {
   const [, kind, name] = /^(mcp|integration|session):(.*)$/s.exec(id) ?? [];
-  const of = kind === 'session' ? 'session' : 'integration';
-  return (
-    <tr data-row style={{ '--d': depth }}>
-      <td class="tn nw">
-        {name === undefined ? (
-          <bdi>{id}</bdi>
-        ) : (
-          <a href={href(of === 'session' ? 'sessions' : 'integrations', name)}>
-            <bdi>{id}</bdi>
-          </a>
-        )}
-        {type === 'supervisor' && <span class="faint"> supervisor</span>}
-      </td>
-      <td>
-        <State of={state} />
-      </td>
-      <td class="dim">{machineState}</td>
-      <td class="num" data-l="Started">
-        {count(incarnation)}
-      </td>
-      <td class={`num ${restarts > 0 ? 'warn' : ''}`} data-l="Restarts">
-        {count(restarts)}
-      </td>
-      <td class={`num ${deadLetters > 0 ? 'warn' : ''}`} data-l="Dead letters">
-        {count(deadLetters)}
-      </td>
-      <td class="lb" data-l="Next restart in">
-        {nextRestartInMs !== undefined && <Countdown at={at + nextRestartInMs} />}
-      </td>
-      <td class="cut mono dim">{lastError}</td>
-      <td data-l="Actions">
-        {name !== undefined && depth > 0 && <OrderButton order="restart" name={name} of={of} text="Restart…" />}
-      </td>
-    </tr>
-  );
+  return name === undefined ? undefined : { of: kind === 'session' ? kind : 'integration', name };
 }
+
+const columns: readonly Column<TreeRow>[] = [
+  {
+    title: 'Child',
+    look: 'tn nw',
+    cell({ node }) {
+      const subject = subjectOf(node);
+      return (
+        <>
+          {subject === undefined ? (
+            <bdi>{node.id}</bdi>
+          ) : (
+            <To view={`${subject.of}s`} name={subject.name} text={node.id} look="" />
+          )}
+          {node.type === 'supervisor' && <span class="faint"> supervisor</span>}
+        </>
+      );
+    },
+  },
+  { title: 'State', cell: ({ node }) => <State of={node.state} /> },
+  { title: 'Machine', look: 'dim', cell: ({ node }) => node.machineState },
+  { title: 'Started', isNumber: true, cell: ({ node }) => count(node.incarnation) },
+  {
+    title: 'Restarts',
+    isNumber: true,
+    look: ({ node }) => (node.restarts > 0 ? 'warn' : ''),
+    cell: ({ node }) => count(node.restarts),
+  },
+  {
+    title: 'Dead letters',
+    isNumber: true,
+    look: ({ node: { deadLetters = 0 } }) => (deadLetters > 0 ? 'warn' : ''),
+    cell: ({ node }) => count(node.deadLetters ?? 0),
+  },
+  {
+    title: 'Next restart',
+    look: 'lb',
+    label: 'Next restart in',
+    cell: ({ node: { nextRestartInMs }, at }) =>
+      nextRestartInMs !== undefined && <Countdown at={at + nextRestartInMs} />,
+  },
+  { title: 'Last error', look: 'cut mono dim', cell: ({ node }) => node.lastError },
+  {
+    title: 'Actions',
+    cell({ node, depth }) {
+      const subject = subjectOf(node);
+      return subject !== undefined && depth > 0 && <OrderButton order="restart" {...subject} text="Restart…" />;
+    },
+  },
+];

@@ -1,18 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-export const views = [
-  'overview',
-  'sessions',
-  'integrations',
-  'processes',
-  'events',
-  'alerts',
-  'letters',
-  'machines',
-] as const;
-export type ViewName = (typeof views)[number];
-
-export const viewNames: Readonly<Record<ViewName, string>> = {
+export const viewNames = {
   overview: 'Overview',
   sessions: 'Sessions',
   integrations: 'Integrations',
@@ -21,7 +9,11 @@ export const viewNames: Readonly<Record<ViewName, string>> = {
   alerts: 'Alerts',
   letters: 'Dead letters',
   machines: 'Machines',
-};
+} as const;
+
+export type ViewName = keyof typeof viewNames;
+/** In their order on the page. */
+export const views = Object.keys(viewNames) as ViewName[];
 
 /** Content of the address: a view, what it is about, and its filters. */
 export interface Route {
@@ -62,7 +54,11 @@ function decode(text: string): string {
 /** The address of a view; the span of time stays. */
 export function href(view: ViewName, subject?: string, query: Readonly<Record<string, string>> = {}): string {
   const all = new URLSearchParams({ ...(span.value !== '1h' && { span: span.value }), ...query });
-  const end = all.size === 0 ? '' : `?${all}`;
+  return addressOf({ view, subject, query: all });
+}
+
+function addressOf({ view, subject, query }: Route): string {
+  const end = query.size === 0 ? '' : `?${query}`;
   return `#/${view}${subject === undefined ? '' : `/${encodeURIComponent(subject)}`}${end}`;
 }
 
@@ -74,6 +70,5 @@ export function narrow(change: Readonly<Record<string, string>>): void {
     if (value === '') next.delete(name);
     else next.set(name, value);
   }
-  const end = next.size === 0 ? '' : `?${next}`;
-  location.replace(`#/${view}${subject === undefined ? '' : `/${encodeURIComponent(subject)}`}${end}`);
+  location.replace(addressOf({ view, subject, query: next }));
 }

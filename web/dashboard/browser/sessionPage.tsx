@@ -2,18 +2,16 @@ import { useRef } from 'preact/hooks';
 import type { SessionWhy } from '../../../src/sessions/why.ts';
 import type { SessionDetail } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
-import { OrderButton } from './dialog.tsx';
-import { Empty } from './empty.tsx';
+import { Box, Empty, Head, To } from './box.tsx';
+import { IncidentButton, OrderButton } from './dialog.tsx';
 import { State } from './glyph.tsx';
 import { unseen } from './health.tsx';
-import { IncidentButton } from './incidentButton.tsx';
 import { Letters } from './letters.tsx';
-import { isStale } from './live.ts';
+import { isStale, tables } from './live.ts';
 import { recordedRows } from './recordedRows.ts';
 import { href } from './route.ts';
 import { SessionHistory } from './sessionHistory.tsx';
-import { Table } from './table.tsx';
-import { tables } from './tables.ts';
+import { type Column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 import { liveRows } from './timelineRows.ts';
 import { Ago, Countdown } from './times.tsx';
@@ -25,21 +23,18 @@ export function SessionPage({ id }: { readonly id: string }) {
   const { answer, error } = useAsked<SessionDetail>(`/api/session?id=${encodeURIComponent(id)}`, 1000);
   return (
     <>
-      <div class="head">
-        <div>
-          <p class="faint">
-            <a href={href('sessions')}>Sessions</a> / <bdi>{id}</bdi>
-          </p>
-          <h1 tabIndex={-1}>
-            <bdi>{id}</bdi>
-          </h1>
-          <p class="dim">{row !== undefined && <State of={row.state ?? unseen()} />}</p>
-        </div>
-        <div class="acts">
-          <IncidentButton of={id} />
-          {row?.state !== undefined && <OrderButton order="restart" name={id} of="session" text="Restart…" />}
-        </div>
-      </div>
+      <Head
+        within="sessions"
+        title={id}
+        end={
+          <div class="acts">
+            <IncidentButton of={id} />
+            {row?.state !== undefined && <OrderButton order="restart" name={id} of="session" text="Restart…" />}
+          </div>
+        }
+      >
+        {row !== undefined && <State of={row.state ?? unseen()} />}
+      </Head>
       {answer === undefined && error !== '' && (
         <section class="box">
           <Empty title="Nothing is known of it">{error}</Empty>
@@ -94,76 +89,33 @@ function useBegunAt(why: SessionWhy | undefined, at: number): number {
 function SessionRecords({ records, why }: Pick<SessionDetail, 'records' | 'why'>) {
   if (records === undefined) return null;
   const { messages, calls } = records;
-  const nothing = messages.length + calls.length === 0;
   return (
-    <section class="box" aria-label="On record">
-      <div class="sh">
-        <h2>On record</h2>
-        <span class="faint">messages that wait, calls without a result</span>
-      </div>
-      {nothing && <p class="in dim">Nothing waits and nothing is pending.</p>}
+    <Box title="On record" note="messages that wait, calls without a result">
+      {messages.length + calls.length === 0 && <p class="in dim">Nothing waits and nothing is pending.</p>}
       {messages.length > 0 && (
-        <Table
-          columns={[
-            { title: 'Message' },
-            { title: 'Kind' },
-            { title: 'State' },
-            { title: 'Begun', isNumber: true },
-            { title: 'Accepted' },
-          ]}
-        >
-          {messages.map(({ id, kind, state, deliveries, postedAt }) => (
-            <tr key={id}>
-              <td class="mono">
-                <bdi>{id}</bdi>
-              </td>
-              <td>
-                <bdi>{kind}</bdi>
-              </td>
-              <td>{state === 'taken' ? 'in its turn' : 'waits'}</td>
-              <td class="num" data-l="Begun">
-                {deliveries}
-              </td>
-              <td class="lb" data-l="Accepted">
-                <Ago at={postedAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table columns={messageColumns} rows={messages} keyOf={({ id }) => id} attributes={() => ({})} />
       )}
       {why === undefined && calls.length > 0 && (
-        <Table
-          columns={[
-            { title: 'Call' },
-            { title: 'Integration' },
-            { title: 'Tool' },
-            { title: 'Started' },
-            { title: 'Due' },
-          ]}
-        >
-          {calls.map(({ call, integration, tool, startedAt, deadlineAt }) => (
-            <tr key={call}>
-              <td class="mono">
-                <bdi>{call}</bdi>
-              </td>
-              <td>
-                <a class="link" href={href('integrations', integration)}>
-                  <bdi>{integration}</bdi>
-                </a>
-              </td>
-              <td>
-                <bdi>{tool}</bdi>
-              </td>
-              <td class="lb" data-l="Started">
-                <Ago at={startedAt} />
-              </td>
-              <td class="lb" data-l="Due in">
-                <Countdown at={deadlineAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table columns={callColumns} rows={calls} keyOf={({ call }) => call} attributes={() => ({})} />
       )}
-    </section>
+    </Box>
   );
 }
+
+type Records = NonNullable<SessionDetail['records']>;
+
+const messageColumns: readonly Column<Records['messages'][number]>[] = [
+  { title: 'Message', look: 'mono', cell: ({ id }) => <bdi>{id}</bdi> },
+  { title: 'Kind', cell: ({ kind }) => <bdi>{kind}</bdi> },
+  { title: 'State', cell: ({ state }) => (state === 'taken' ? 'in its turn' : 'waits') },
+  { title: 'Begun', isNumber: true, cell: ({ deliveries }) => deliveries },
+  { title: 'Accepted', look: 'lb', cell: ({ postedAt }) => <Ago at={postedAt} /> },
+];
+
+const callColumns: readonly Column<Records['calls'][number]>[] = [
+  { title: 'Call', look: 'mono', cell: ({ call }) => <bdi>{call}</bdi> },
+  { title: 'Integration', cell: ({ integration }) => <To view="integrations" name={integration} /> },
+  { title: 'Tool', cell: ({ tool }) => <bdi>{tool}</bdi> },
+  { title: 'Started', look: 'lb', cell: ({ startedAt }) => <Ago at={startedAt} /> },
+  { title: 'Due', look: 'lb', label: 'Due in', cell: ({ deadlineAt }) => <Countdown at={deadlineAt} /> },
+];

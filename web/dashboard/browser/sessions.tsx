@@ -1,13 +1,12 @@
-import type { SessionLine } from '../snapshot.ts';
-import { Empty } from './empty.tsx';
+import type { SessionLine, Wait } from '../snapshot.ts';
+import { Empty, Head, Titled } from './box.tsx';
 import { State } from './glyph.tsx';
-import { Head } from './head.tsx';
 import { unseen } from './health.tsx';
-import { KeyedList } from './keyedList.tsx';
-import { href, narrow, route } from './route.ts';
+import { tables } from './live.ts';
+import { narrow, route } from './route.ts';
+import { type Column, KeyedList } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
 import { count, counted } from './words.ts';
-import { tables } from './tables.ts';
 
 const kinds = [['', 'All'] as const, ['waits', 'Waiting'] as const, ['live', 'Live'] as const];
 
@@ -31,7 +30,7 @@ export function Sessions() {
       >
         <Counts />
       </Head>
-      <KeyedList key={only} label="Sessions" columns={columns} keys={sessionKeys} row={Row}>
+      <KeyedList key={only} label="Sessions" columns={columns} rows={tables.sessions} keys={sessionKeys}>
         <Empty title={isFiltered ? 'No session matches' : 'No session is known yet'}>
           {isFiltered
             ? 'Choose All to see every session.'
@@ -42,14 +41,34 @@ export function Sessions() {
   );
 }
 
-const columns = [
-  { title: 'Session' },
-  { title: 'State' },
-  { title: 'Waits for' },
-  { title: 'Next' },
-  { title: 'Mailbox', isNumber: true },
-  { title: 'Failed turns 24h', isNumber: true },
-  { title: 'Last event' },
+const waitOf = ({ key }: SessionLine): Wait | undefined =>
+  tables.waits.row(`session ${key}`) ?? tables.waits.row(`question ${key} 0`);
+
+const columns: readonly Column<SessionLine>[] = [
+  { title: 'Session', cell: ({ key }) => <Titled view="sessions" name={key} /> },
+  { title: 'State', cell: ({ state }) => <State of={state ?? unseen()} /> },
+  { title: 'Waits for', look: 'cut dim', cell: (row) => waitOf(row)?.text ?? failedText(row) },
+  {
+    title: 'Next',
+    look: 'nw',
+    cell(row) {
+      const { rule, endsAt } = waitOf(row) ?? {};
+      if (endsAt === undefined) return null;
+      return (
+        <>
+          {rule} in <Countdown at={endsAt} />
+        </>
+      );
+    },
+  },
+  { title: 'Mailbox', isNumber: true, cell: ({ waiting }) => count(waiting) },
+  {
+    title: 'Failed turns 24h',
+    isNumber: true,
+    look: ({ failedTurns24h }) => (failedTurns24h > 0 ? 'warn' : ''),
+    cell: ({ failedTurns24h }) => count(failedTurns24h),
+  },
+  { title: 'Last event', look: 'lb', cell: ({ lastSeenAt }) => lastSeenAt !== undefined && <Ago at={lastSeenAt} /> },
 ];
 
 const chosen = (): string => route.value.query.get('only') ?? '';
@@ -84,41 +103,4 @@ function failedText({ failedTurns24h, lastError }: SessionLine): string | undefi
   if (failedTurns24h === 0 || lastError === undefined) return undefined;
   const { kind, error } = lastError;
   return `Nothing; its last failed turn: ${kind === undefined ? '' : `${kind}: `}${error}`;
-}
-
-function Row({ of: key }: { readonly of: string }) {
-  const row = tables.sessions.row(key);
-  if (row === undefined) return null;
-  const wait = tables.waits.row(`session ${key}`) ?? tables.waits.row(`question ${key} 0`);
-  return (
-    <tr data-row>
-      <td>
-        <a href={href('sessions', key)}>
-          <b>
-            <bdi>{key}</bdi>
-          </b>
-        </a>
-      </td>
-      <td>
-        <State of={row.state ?? unseen()} />
-      </td>
-      <td class="cut dim">{wait?.text ?? failedText(row)}</td>
-      <td class="nw">
-        {wait?.endsAt !== undefined && (
-          <>
-            {wait.rule} in <Countdown at={wait.endsAt} />
-          </>
-        )}
-      </td>
-      <td class="num" data-l="Mailbox">
-        {count(row.waiting)}
-      </td>
-      <td class={`num ${row.failedTurns24h > 0 ? 'warn' : ''}`} data-l="Failed turns 24h">
-        {count(row.failedTurns24h)}
-      </td>
-      <td class="lb" data-l="Last event">
-        {row.lastSeenAt !== undefined && <Ago at={row.lastSeenAt} />}
-      </td>
-    </tr>
-  );
 }

@@ -1,24 +1,22 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Alerts } from './alerts.tsx';
 import { Bars } from './bars.tsx';
-import { BulkDialog } from './bulkBar.tsx';
-import { Bulks } from './bulks.tsx';
+import { Head } from './box.tsx';
+import { BulkDialog, Bulks } from './bulkBar.tsx';
 import { OrderDialog, told } from './dialog.tsx';
 import { Events } from './events.tsx';
 import { Glyph } from './glyph.tsx';
-import { Head } from './head.tsx';
 import { Help } from './help.tsx';
 import { IntegrationPage } from './integrationPage.tsx';
 import { Integrations } from './integrations.tsx';
 import { Letters } from './letters.tsx';
-import { head, link, right } from './live.ts';
+import { head, link, right, tables } from './live.ts';
 import { Machines } from './machines.tsx';
 import { Overview } from './overview.tsx';
 import { Processes } from './processes.tsx';
 import { href, route, type ViewName, viewNames, views } from './route.ts';
 import { SessionPage } from './sessionPage.tsx';
 import { Sessions } from './sessions.tsx';
-import { tables } from './tables.ts';
 import { Top } from './top.tsx';
 import { counted } from './words.ts';
 

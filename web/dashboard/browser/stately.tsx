@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Frame } from '../../../src/inspector/frames.ts';
 
@@ -39,11 +40,7 @@ export function Stately({ url }: { readonly url: string }) {
 }
 
 /** Passes the frames on to the frame within, once it says that it listens. One that was loaded anew begins anew. */
-function passFrames(
-  inner: { readonly current: HTMLIFrameElement | null },
-  origin: string,
-  ended: () => void,
-): () => void {
+function passFrames(inner: RefObject<HTMLIFrameElement | null>, origin: string, ended: () => void): () => void {
   let source: EventSource | undefined;
   const heard = ({ source: from, data }: MessageEvent<unknown>): void => {
     const isReady = typeof data === 'object' && data !== null && 'type' in data && data.type === '@statelyai.connected';

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../../src/policy/duration.ts';
-import { Glyph } from './glyph.tsx';
+import { Box } from './box.tsx';
+import { Signed } from './glyph.tsx';
 import { now } from './live.ts';
 import { scaleOf, type TimelineScale } from './timelineScale.ts';
 import { type Segment, type TimelineRow } from './timelineRows.ts';
@@ -22,16 +23,18 @@ export function Timeline({ title, note, rows, isLive }: TimelineProps) {
   if (rows.length === 0) return null;
   const shown = onlyPending ? rows.filter(({ isPending }) => isPending) : rows;
   return (
-    <section class="box" aria-label={title}>
-      <div class="sh">
-        <h2>{title}</h2>
-        <span class="faint">{note}</span>
-        {isLive && rows.length > 2 && (
+    <Box
+      title={title}
+      note={note}
+      end={
+        isLive &&
+        rows.length > 2 && (
           <button type="button" class="btn end" aria-pressed={onlyPending} onClick={() => setOnlyPending(!onlyPending)}>
             Only pending
           </button>
-        )}
-      </div>
+        )
+      }
+    >
       <Lanes scale={scale} isLive={isLive}>
         <Axis scale={scale} isLive={isLive} />
         <Grid scale={scale} isLive={isLive} />
@@ -42,7 +45,7 @@ export function Timeline({ title, note, rows, isLive }: TimelineProps) {
         </ol>
       </Lanes>
       <Legend rows={rows} />
-    </section>
+    </Box>
   );
 }
 
@@ -117,15 +120,11 @@ function Grid({ scale, isLive }: Omit<LanesProps, 'children'>) {
   );
 }
 
-function Row({
-  row,
-  scale,
-  isLive,
-}: {
+interface RowProps extends Omit<LanesProps, 'children'> {
   readonly row: TimelineRow;
-  readonly scale: TimelineScale;
-  readonly isLive: boolean;
-}) {
+}
+
+function Row({ row, scale, isLive }: RowProps) {
   const { title, sub, segments, marks, note, stateNote, rule } = row;
   const [glyph, tone, word] = row.state;
   return (
@@ -155,10 +154,7 @@ function Row({
         )}
       </div>
       <div class="state">
-        <span class={`st ${tone}`}>
-          <Glyph name={glyph} />
-          {word}
-        </span>
+        <Signed sign={[glyph, tone]}>{word}</Signed>
         {rule !== undefined && isLive && <Countdown at={rule.at} />}
         <span class={rule !== undefined && isLive ? 'faint' : 'faint wide'}>{stateNote}</span>
         {rule !== undefined && isLive && <span class="faint r">{rule.text}</span>}

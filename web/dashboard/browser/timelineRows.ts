@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../src/policy/duration.ts';
 import type { CallStepWhy } from '../../../src/calls/callTrail.ts';
 import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
-import type { GlyphName, Tone } from './glyphs.ts';
+import type { GlyphName, Sign, Tone } from './glyphs.ts';
 
 /** Look of a piece of a row: `mail` in the mailbox, `back` waits, `syn` a result that unwedge made. */
 type Look = 'mail' | 'turn' | 'fail' | 'good' | 'back' | 'run' | 'ask' | 'held' | 'syn' | 'none';
@@ -26,7 +26,7 @@ export interface TimelineRow {
   readonly marks: readonly { readonly at: number; readonly text: string }[];
   /** Errors in the words of the other side. */
   readonly note: string;
-  readonly state: readonly [glyph: GlyphName, tone: Tone, word: string];
+  readonly state: readonly [...Sign, word: string];
   readonly stateNote: string;
   readonly rule?: { readonly text: string; readonly at: number } | undefined;
   readonly isPending: boolean;

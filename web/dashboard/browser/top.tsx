@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals';
 import { Glyph } from './glyph.tsx';
 import { isHelpShown } from './help.tsx';
-import { head, held, link, pause, paused } from './live.ts';
+import { head, held, link, pause, paused, tables } from './live.ts';
 import { href, narrow, span } from './route.ts';
 import { nextTheme } from './theme.ts';
-import { tables } from './tables.ts';
 
 /** Text typed into the field at the top. */
 const find = signal('');
@@ -101,20 +100,14 @@ function go(event: Event): void {
   (document.activeElement as HTMLElement | null)?.blur();
 }
 
+const linkNames: Readonly<Record<typeof link.value, string>> = {
+  ...{ connecting: 'Connecting', live: 'Connected', lost: 'Lost' },
+  ...{ denied: 'No access', refused: 'Refused', ended: 'Ended' },
+};
+
 /** Tells whether the page is live; pauses it. */
 export function Live() {
-  const text = paused.value
-    ? held.value === 0
-      ? 'Paused'
-      : `Paused, ${held.value} new`
-    : {
-        connecting: 'Connecting',
-        live: 'Connected',
-        lost: 'Lost',
-        denied: 'No access',
-        refused: 'Refused',
-        ended: 'Ended',
-      }[link.value];
+  const text = held.value === 0 ? 'Paused' : `Paused, ${held.value} new`;
   return (
     <button
       type="button"
@@ -125,7 +118,7 @@ export function Live() {
       onClick={() => pause(!paused.value)}
     >
       <i />
-      <span>{text}</span>
+      <span>{paused.value ? text : linkNames[link.value]}</span>
     </button>
   );
 }

@@ -2,14 +2,13 @@ import type { Wait } from '../snapshot.ts';
 import { OrderButton } from './dialog.tsx';
 import { ended, type EndedWait, hold, staysShown } from './endedWaits.ts';
 import { Glyph } from './glyph.tsx';
-import type { GlyphName, Tone } from './glyphs.ts';
-import { now, right } from './live.ts';
+import type { Sign } from './glyphs.ts';
+import { now, right, tables } from './live.ts';
 import { href } from './route.ts';
 import { useSteady } from './steady.ts';
 import { At, Countdown, Since } from './times.tsx';
-import { tables } from './tables.ts';
 
-const signs: Readonly<Record<Wait['sign'], readonly [GlyphName, Tone]>> = {
+const signs: Readonly<Record<Wait['sign'], Sign>> = {
   asks: ['ask', 'wait'],
   quarantined: ['cross', 'bad'],
   alert: ['warn', 'bad'],

@@ -1,9 +1,8 @@
 import { useRef } from 'preact/hooks';
 import type { RuleWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
-import { Glyph, State } from './glyph.tsx';
-import type { GlyphName, Tone } from './glyphs.ts';
+import { To } from './box.tsx';
 import { OrderButton } from './dialog.tsx';
-import { href } from './route.ts';
+import { Glyph, State } from './glyph.tsx';
 import { Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';
 
@@ -122,20 +121,18 @@ interface CallLineProps extends ToolCallWhy {
 }
 
 function CallLine({ session, call, integration, tool, progress, target, since }: CallLineProps) {
-  const [glyph, tone] = signOf(progress);
+  const isRunning = progress === undefined || progress.phase === 'in_flight';
+  const about = { of: 'session', target: call, what: `${tool} in ${integration}` } as const;
   const mayFollow = progress !== undefined && progress.attempt > 0 && progress.attempt < progress.maxAttempts;
   return (
     <li>
-      <Glyph name={glyph} tone={tone} />
+      <Glyph name={isRunning ? 'run' : 'clock'} tone={isRunning ? 'acc' : 'warn'} />
       <div>
         waits for{' '}
         <b>
           <bdi>{tool}</bdi>
         </b>{' '}
-        in{' '}
-        <a href={href('integrations', integration)}>
-          <bdi>{integration}</bdi>
-        </a>{' '}
+        in <To view="integrations" name={integration} look="" />{' '}
         <span class="faint">
           {progress === undefined
             ? 'being written to the store'
@@ -155,32 +152,14 @@ function CallLine({ session, call, integration, tool, progress, target, since }:
         )}
         {target?.process?.lastLine !== undefined && <p class="ev wrap">last line: “{target.process.lastLine}”</p>}
         {session !== undefined && (
-          <CallOrders
-            about={{ name: session, target: call, what: `${tool} in ${integration}` }}
-            mayFollow={mayFollow}
-          />
+          <div class="acts">
+            {mayFollow && <OrderButton order="stop_retrying" {...about} name={session} text="Stop retrying…" />}
+            <OrderButton order="cancel" {...about} name={session} text="Cancel…" />
+          </div>
         )}
       </div>
     </li>
   );
-}
-
-interface CallOrdersProps {
-  readonly about: { readonly name: string; readonly target: string; readonly what: string };
-  readonly mayFollow: boolean;
-}
-
-function CallOrders({ about, mayFollow }: CallOrdersProps) {
-  return (
-    <div class="acts">
-      {mayFollow && <OrderButton order="stop_retrying" of="session" {...about} text="Stop retrying…" />}
-      <OrderButton order="cancel" of="session" {...about} text="Cancel…" />
-    </div>
-  );
-}
-
-function signOf(progress: ToolCallWhy['progress']): readonly [GlyphName, Tone] {
-  return progress === undefined || progress.phase === 'in_flight' ? ['run', 'acc'] : ['clock', 'warn'];
 }
 
 const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], string>> = {
