@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { spans } from '../snapshot.ts';
 import { now, tables } from './live.ts';
 import { narrow, route } from './route.ts';
 
@@ -6,12 +7,6 @@ const categories = [
   ...['integration', 'breaker', 'operator', 'session', 'message', 'child', 'supervisor', 'process', 'alert', 'mcp'],
   ...['agent', 'codex', 'workflow', 'hook', 'approval', 'listener', 'store', 'control', 'runtime', 'host', 'config'],
 ];
-const spansMs: Readonly<Record<string, number>> = {
-  '15m': 900_000,
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-  '7d': 604_800_000,
-};
 const filters = ['text', 'category', 'integration', 'session', 'failed', 'time', 'from', 'to'] as const;
 /** Names that are offered while one types. */
 const mostOffered = 100;
@@ -26,7 +21,7 @@ export function eventQuery(): { readonly query: string; readonly isNarrow: boole
     if (value !== undefined && value !== '') asked.set(name, value);
   };
   for (const [name, value] of Object.entries({ text, category, integration, session, failed })) add(name, value);
-  const span = spansMs[time ?? ''];
+  const span = (spans as Readonly<Record<string, number>>)[time ?? ''];
   // By the minute, so that the question stays the same from one look to the next.
   if (span !== undefined) add('since', String(Math.floor((now.peek() - span) / 60_000) * 60_000));
   if (time === 'between') {
@@ -58,7 +53,7 @@ export function EventFilters() {
       <Sessions />
       <select aria-label="Time" value={time} onChange={({ currentTarget }) => narrow({ time: currentTarget.value })}>
         <option value="">Any time</option>
-        {Object.keys(spansMs).map((each) => (
+        {Object.keys(spans).map((each) => (
           <option key={each} value={each}>
             Last {each}
           </option>

@@ -3,7 +3,7 @@ import { breakerRuleText, readBreakerRule } from '../../../src/policy/breakerRul
 import { formatDuration } from '../../../src/policy/duration.ts';
 import { messageOf } from '../../../src/policy/thrown.ts';
 import type { EventRow as StoredEvent } from '../../../src/store/events.ts';
-import type { ChainLink, EventChain } from '../eventChain.ts';
+import type { ChainLink, EventChain } from '../eventPages.ts';
 import { get } from './api.ts';
 import { Glyph, Signed } from './glyph.tsx';
 import type { Sign } from './glyphs.ts';

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { spans } from '../snapshot.ts';
 import { Glyph } from './glyph.tsx';
 import { isHelpShown } from './help.tsx';
 import { head, held, link, pause, paused, tables } from './live.ts';
@@ -33,7 +34,7 @@ export function Top() {
       </form>
       <span class="sp" />
       <div class="seg" role="group" aria-label="Figures of the last">
-        {['15m', '1h', '24h', '7d'].map((each) => (
+        {Object.keys(spans).map((each) => (
           <button
             key={each}
             type="button"
