@@ -19,8 +19,7 @@ import { AllClear } from './allClear.ts';
 import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
 import { type LowRate, RateWindow } from './rateWindow.ts';
-import { type Outage, Outages } from './outages.ts';
-import type { Refusing } from './refusing.ts';
+import { type Outage, Outages, type Refusing } from './outages.ts';
 
 /** Reason to raise an alert. */
 interface Reason extends Omit<Incident, 'cause'> {
@@ -57,16 +56,12 @@ interface OpenWatched {
 
 /** Watches final failures, crashes, rates and open circuits, and raises one alert for each episode of an integration. */
 export class AlertWatch {
+  readonly #options: AlertWatchOptions;
   readonly #clock: Clock;
-  readonly #bus: AlertWatchOptions['bus'];
-  readonly #ruleOf: AlertRuleOf;
-  readonly #origin: () => AlertOrigin;
-  readonly #newId: () => string;
-  readonly #refusing: (integration: string) => Refusing | undefined;
+  readonly #refusing: NonNullable<AlertWatchOptions['refusing']>;
   readonly #allClear: AllClear;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
-  readonly #statistics: AlertWatchOptions['statistics'];
   #stopped = false;
   /** Alerts that are being put on record, to be told of then. */
   #raising = 0;
@@ -74,14 +69,11 @@ export class AlertWatch {
   #settled: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
 
-  constructor({ clock, bus, ruleOf, origin, newId, statistics, refusing = () => undefined }: AlertWatchOptions) {
+  constructor(options: AlertWatchOptions) {
+    const { clock, bus, origin, refusing = () => undefined } = options;
+    this.#options = options;
     this.#clock = clock;
-    this.#bus = bus;
-    this.#ruleOf = ruleOf;
-    this.#origin = origin;
-    this.#newId = newId;
     this.#refusing = refusing;
-    this.#statistics = statistics;
     this.#allClear = new AllClear({ clock, bus, origin, refusing, records: () => this.#records });
   }
 
@@ -97,21 +89,20 @@ export class AlertWatch {
     for (const row of figures) this.#count(row, ownTime(this.#clock, row.minute));
     for (const alert of open) this.#goOnWith(alert);
     for (const incident of earlier) this.#remember(incident);
-    const [clock, refusing] = [this.#clock, this.#refusing];
     this.#outages = new Outages({
-      clock,
-      bus: this.#bus,
-      refusing,
+      clock: this.#clock,
+      bus: this.#options.bus,
+      refusing: this.#refusing,
       met: (outage) => this.#metOutage(outage),
       over: (integration) => this.#outageOver(integration),
     });
     const removers = [
       onIncident(
-        this.#bus,
+        this.#options.bus,
         (incident) => this.#met(incident),
         (integration) => this.#closed(integration),
       ),
-      this.#statistics?.onKept((rows) => this.#counted(rows)),
+      this.#options.statistics?.onKept((rows) => this.#counted(rows)),
     ];
     this.#unsubscribe = () => {
       for (const remove of removers) remove?.();
@@ -124,7 +115,7 @@ export class AlertWatch {
       .filter(({ episode }) => episode !== undefined)
       .map((found) => {
         const { integration, episode } = found;
-        const rule = this.#ruleOf(integration) ?? defaultAlertRule;
+        const rule = this.#options.ruleOf(integration) ?? defaultAlertRule;
         const { quietMs } = rule;
         const isLow = lowRate(found, rule, this.#clock.now()) !== undefined;
         const once = this.#refusing(integration)?.because?.until;
@@ -169,11 +160,11 @@ export class AlertWatch {
       raised: Promise.resolve(),
       recorded: true,
     };
-    this.#allClear.clearWhenOver(found, this.#ruleOf(integration) ?? defaultAlertRule);
+    this.#allClear.clearWhenOver(found, this.#options.ruleOf(integration) ?? defaultAlertRule);
   }
 
   #remember({ integration, kind, cause, at }: EarlierIncident): void {
-    const rule = this.#ruleOf(integration);
+    const rule = this.#options.ruleOf(integration);
     const found = this.#watch(integration);
     if (rule === undefined || !countsForAlerts(kind)) return;
     const { episode } = found;
@@ -208,7 +199,7 @@ export class AlertWatch {
 
   /** @returns the rule of the integration, where it asks for a success rate. */
   #count(row: CallFiguresRow, at: number): AlertRule | undefined {
-    const rule = this.#ruleOf(row.integration);
+    const rule = this.#options.ruleOf(row.integration);
     if (row.tool !== undefined || rule === undefined || rule.successBelow === 0) return undefined;
     const found = this.#watch(row.integration);
     found.rate ??= new RateWindow();
@@ -226,7 +217,7 @@ export class AlertWatch {
 
   #met(incident: Incident): void {
     const { integration, cause, kind } = incident;
-    const rule = this.#ruleOf(integration);
+    const rule = this.#options.ruleOf(integration);
     if (rule === undefined || !countsForAlerts(kind)) return;
     const found = this.#watch(integration);
     if (cause === 'crashes' || found.episode === undefined) {
@@ -237,7 +228,7 @@ export class AlertWatch {
 
   /** Raises one alert an outage: where failures have raised one, the open circuit is the same matter. */
   #metOutage(outage: Outage): void {
-    const rule = this.#ruleOf(outage.integration);
+    const rule = this.#options.ruleOf(outage.integration);
     if (rule === undefined) return;
     const found = this.#watch(outage.integration);
     if (found.episode === undefined) this.#raise({ ...outage, cause: 'circuit' }, found, rule);
@@ -270,7 +261,7 @@ export class AlertWatch {
 
   #closed(integration: string): void {
     const found = this.#watched.get(integration);
-    if (found !== undefined) this.#allClear.circuitClosed(found, this.#ruleOf(integration) ?? defaultAlertRule);
+    if (found !== undefined) this.#allClear.circuitClosed(found, this.#options.ruleOf(integration) ?? defaultAlertRule);
   }
 
   #raise({ integration, cause, kind, message }: Reason, found: Watched, rule: AlertRule, low?: LowRate): void {
@@ -280,7 +271,7 @@ export class AlertWatch {
       failures: low?.failures ?? recent(found.failures, now, rule).length,
       crashes: recent(found.crashes, now, rule).length,
     };
-    const id = this.#newId();
+    const id = this.#options.newId();
     const about = { integration, because: cause, ...counts, kind, message };
     const alert: OpenAlert = { ...about, id, raisedAt: wallNow, lastFailureAt: wallNow };
     const raised = Promise.resolve();
@@ -290,13 +281,13 @@ export class AlertWatch {
     found.episode = episode;
     this.#allClear.clearWhenOver(found, rule);
     const { windowMs, quietMs } = rule;
-    const origin = this.#origin();
+    const origin = this.#options.origin();
     const { database } = origin;
     const next = database === undefined ? {} : { next: nextOfAlert(integration, cause, database) };
     const told = { type: 'alert.raised', alert: id, ...about, windowMs, quietMs, ...origin, ...next } as const;
-    const fact = this.#bus.masked<Fact>(told);
+    const fact = this.#options.bus.masked<Fact>(told);
     if (this.#records === undefined) {
-      this.#bus.tell(fact);
+      this.#options.bus.tell(fact);
       return;
     }
     this.#raising++;
@@ -311,7 +302,7 @@ export class AlertWatch {
   #raised(episode: Episode, alert: OpenAlert, fact: Fact, open: OpenAlert | undefined): void {
     episode.recorded = open !== undefined;
     if (open === undefined || open.id === alert.id) {
-      this.#bus.tell(fact, episode.recorded);
+      this.#options.bus.tell(fact, episode.recorded);
       return;
     }
     episode.id = open.id;

@@ -1,21 +1,17 @@
 import type { AlertEnd } from '../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords } from '../policy/alertRecord.ts';
 import { type AlertRule, raises } from '../policy/alerts.ts';
-import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';
-import type { Refusing } from './refusing.ts';
+import type { OutagesParts } from './outages.ts';
 
-interface AllClearParts {
-  readonly clock: Clock;
+interface AllClearParts extends Pick<OutagesParts, 'clock' | 'refusing'> {
   /** Is told of alerts that are cleared. */
   readonly bus: Pick<Bus, 'tell' | 'masked'>;
   /** Returns the origin of its alerts. */
   readonly origin: () => AlertOrigin;
-  /** Tells how far an integration refuses calls. */
-  readonly refusing: (integration: string) => Refusing | undefined;
   /** Without them this runtime decides alone. */
   readonly records: () => AlertRecords | undefined;
 }
@@ -25,34 +21,26 @@ const lookMs = 10_000;
 
 /** Ends an alert: after a quiet time, when the circuit has closed, or when the success rate has recovered; none while an open circuit refuses calls. */
 export class AllClear {
-  readonly #clock: Clock;
-  readonly #bus: AllClearParts['bus'];
-  readonly #origin: AllClearParts['origin'];
-  readonly #refusing: AllClearParts['refusing'];
-  readonly #records: AllClearParts['records'];
+  readonly #parts: AllClearParts;
   #stopped = false;
 
-  constructor({ clock, bus, origin, refusing, records }: AllClearParts) {
-    this.#clock = clock;
-    this.#bus = bus;
-    this.#origin = origin;
-    this.#refusing = refusing;
-    this.#records = records;
+  constructor(parts: AllClearParts) {
+    this.#parts = parts;
   }
 
   stop(watched: Iterable<Watched>): void {
     this.#stopped = true;
-    for (const { timer } of watched) this.#clock.clearTimeout(timer);
+    for (const { timer } of watched) this.#parts.clock.clearTimeout(timer);
   }
 
   /** Returns the state an episode begins with: refusals count from now on. */
   noneRefused(integration: string): Pick<Episode, 'refused' | 'refusedAt'> {
-    return { refused: this.#refusing(integration)?.refused ?? 0, refusedAt: Number.NEGATIVE_INFINITY };
+    return { refused: this.#parts.refusing(integration)?.refused ?? 0, refusedAt: Number.NEGATIVE_INFINITY };
   }
 
   /** Clears the open alert once it is over. One timer for an episode, set anew when it comes up: failures come in floods. */
   clearWhenOver(found: Watched, rule: AlertRule): void {
-    const clock = this.#clock;
+    const clock = this.#parts.clock;
     clock.clearTimeout(found.timer);
     const { episode, rate } = found;
     if (episode === undefined || this.#stopped) return;
@@ -65,7 +53,7 @@ export class AllClear {
       if (isOver) void this.#clear(found, isByRate ? 'recovered' : 'quiet', rule);
       else this.clearWhenOver(found, rule);
     };
-    const state = this.#refusing(found.integration);
+    const state = this.#parts.refusing(found.integration);
     const soonestMs = state?.because === undefined ? 0 : lookMs;
     const latestMs = state === undefined ? Number.POSITIVE_INFINITY : lookMs;
     const overInMs = overAt - clock.now();
@@ -79,8 +67,8 @@ export class AllClear {
 
   circuitClosed(found: Watched, rule: AlertRule): void {
     // Another of its circuits may be open.
-    if (this.#refusing(found.integration)?.because !== undefined) return;
-    const now = this.#clock.now();
+    if (this.#parts.refusing(found.integration)?.because !== undefined) return;
+    const now = this.#parts.clock.now();
     // It closed because its server is back, as so often of late.
     if (raises('crashes', found.crashes, now, rule)) return;
     // Nor does it say that more calls succeed.
@@ -89,7 +77,7 @@ export class AllClear {
   }
 
   #isOver(found: Watched, episode: Episode, rule: AlertRule): boolean {
-    const now = this.#clock.now();
+    const now = this.#parts.clock.now();
     if (this.#refusedLately(found, episode, rule) || lowRate(found, rule, now) !== undefined) return false;
     const isByRate = episode.because === 'rate' && found.rate !== undefined;
     return isByRate || now - episode.lastAt >= rule.quietMs;
@@ -97,17 +85,17 @@ export class AllClear {
 
   /** Tells whether calls are refused by an open circuit, or were until a short while ago: they cannot fail, which is no quiet. */
   #refusedLately({ integration }: Watched, episode: Episode, { quietMs }: AlertRule): boolean {
-    const state = this.#refusing(integration);
+    const state = this.#parts.refusing(integration);
     const wasRefused = state !== undefined && state.refused !== episode.refused;
     episode.refused = state?.refused ?? episode.refused;
     if (state?.because === undefined) return false;
-    if (wasRefused) episode.refusedAt = this.#clock.now();
-    return this.#clock.now() - episode.refusedAt < quietMs;
+    if (wasRefused) episode.refusedAt = this.#parts.clock.now();
+    return this.#parts.clock.now() - episode.refusedAt < quietMs;
   }
 
   /** Never rejects: neither records nor the bus do. */
   async #clear(found: Watched, by: AlertEnd, rule: AlertRule): Promise<void> {
-    const clock = this.#clock;
+    const clock = this.#parts.clock;
     const { integration, episode } = found;
     found.failures = [];
     if (by === 'quiet') found.crashes = [];
@@ -117,10 +105,10 @@ export class AllClear {
     await episode.raised;
     const wallNow = clock.wallNow();
     const quietSince = by === 'quiet' ? wallNow - rule.quietMs : Number.POSITIVE_INFINITY;
-    const remains = this.#refusing(integration)?.because?.now;
+    const remains = this.#parts.refusing(integration)?.because?.now;
     const factOf = ({ failures, crashes }: AlertCounts): Fact => {
       const afterMs = clock.now() - episode.raisedAt;
-      return this.#bus.masked<Fact>({
+      return this.#parts.bus.masked<Fact>({
         type: 'alert.cleared',
         alert: episode.id,
         integration,
@@ -129,10 +117,10 @@ export class AllClear {
         crashes,
         afterMs,
         ...(remains !== undefined && { remains }),
-        ...this.#origin(),
+        ...this.#parts.origin(),
       });
     };
-    const cleared = await this.#records()?.clear(episode.id, by, wallNow, quietSince, factOf);
+    const cleared = await this.#parts.records()?.clear(episode.id, by, wallNow, quietSince, factOf);
     // An alert that is not on record was told by us, and nobody else clears it.
     if (this.#stopped || (cleared?.is === 'gone' && episode.recorded)) return;
     if (cleared?.is === 'failing') {
@@ -142,6 +130,6 @@ export class AllClear {
       return;
     }
     const isCleared = cleared?.is === 'cleared';
-    this.#bus.tell(factOf(isCleared ? cleared : episode), isCleared);
+    this.#parts.bus.tell(factOf(isCleared ? cleared : episode), isCleared);
   }
 }

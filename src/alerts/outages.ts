@@ -4,12 +4,13 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import type { FailureKind } from '../policy/failure.ts';
 import type { Bus } from '../telemetry/bus.ts';
-import type { Refusing } from './refusing.ts';
+import { circuitOf } from '../calls/integration.ts';
+import type { RegisteredPath } from '../runtime/runtime.ts';
 
 /** A circuit that refuses calls, or that stays open: what an alert says of it. */
 export type Outage = Pick<OpenAlert, 'integration' | 'kind' | 'message'>;
 
-interface OutagesParts {
+export interface OutagesParts {
   readonly clock: Clock;
   readonly bus: Pick<Bus, 'on'>;
   /** Tells how far an integration refuses calls. */
@@ -41,18 +42,13 @@ const usualResetMs = 60_000;
 
 /** Watches open circuits. One that has refused calls, or is open for longer than one reset time, is told of: few calls fail while it refuses the others. */
 export class Outages {
-  readonly #clock: Clock;
-  readonly #refusing: OutagesParts['refusing'];
-  readonly #met: OutagesParts['met'];
-  readonly #over: OutagesParts['over'];
+  readonly #parts: OutagesParts;
   readonly #open = new Map<string, OpenCircuit>();
   readonly #removers: readonly (() => void)[];
 
-  constructor({ clock, bus, refusing, met, over }: OutagesParts) {
-    this.#clock = clock;
-    this.#refusing = refusing;
-    this.#met = met;
-    this.#over = over;
+  constructor(parts: OutagesParts) {
+    const { bus } = parts;
+    this.#parts = parts;
     this.#removers = [
       bus.on('breaker.opened', ({ integration, kind, cause, openForMs }) => {
         // An operator knows of the one that is held open.
@@ -64,14 +60,14 @@ export class Outages {
       }),
       bus.on('breaker.closed', ({ integration }) => {
         // Another of its circuits may be open.
-        if (this.#refusing(integration)?.because === undefined) this.#closed(integration);
+        if (parts.refusing(integration)?.because === undefined) this.#closed(integration);
       }),
     ];
   }
 
   stop(): void {
     for (const remove of this.#removers) remove();
-    for (const { timer } of this.#open.values()) this.#clock.clearTimeout(timer);
+    for (const { timer } of this.#open.values()) this.#parts.clock.clearTimeout(timer);
     this.#open.clear();
   }
 
@@ -87,9 +83,9 @@ export class Outages {
       integration,
       kind,
       cause,
-      openedAt: this.#clock.now(),
+      openedAt: this.#parts.clock.now(),
       resetMs: Math.min(openForMs, usualResetMs),
-      refusedBefore: this.#refusing(integration)?.refused ?? 0,
+      refusedBefore: this.#parts.refusing(integration)?.refused ?? 0,
       isTold: false,
       timer: undefined,
     };
@@ -100,23 +96,23 @@ export class Outages {
   #closed(integration: string): void {
     const circuit = this.#open.get(integration);
     if (circuit === undefined) return;
-    this.#clock.clearTimeout(circuit.timer);
+    this.#parts.clock.clearTimeout(circuit.timer);
     this.#open.delete(integration);
-    this.#over(integration);
+    this.#parts.over(integration);
   }
 
   #lookLater(circuit: OpenCircuit): void {
-    circuit.timer = this.#clock.setTimeout(() => this.#look(circuit), lookMs, { ref: false });
+    circuit.timer = this.#parts.clock.setTimeout(() => this.#look(circuit), lookMs, { ref: false });
   }
 
   #look(circuit: OpenCircuit): void {
     const { integration, kind, cause, openedAt, resetMs, refusedBefore, isTold } = circuit;
-    const state = this.#refusing(integration);
+    const state = this.#parts.refusing(integration);
     if (state?.because === undefined || state.because.isHeld === true) {
       this.#closed(integration);
       return;
     }
-    const openMs = this.#clock.now() - openedAt;
+    const openMs = this.#parts.clock.now() - openedAt;
     const refused = state.refused - refusedBefore;
     this.#lookLater(circuit);
     if (refused === 0 && (isTold || openMs <= resetMs)) return;
@@ -124,6 +120,47 @@ export class Outages {
     circuit.refusedBefore = state.refused;
     const calls = refused === 1 ? '1 call' : `${refused} calls`;
     const words = `${state.because.now}${refused === 0 ? `, for ${formatDuration(openMs)} now` : ` and refused ${calls}`}`;
-    this.#met({ integration, kind, message: cause === undefined ? words : `${words}: ${cause}` });
+    this.#parts.met({ integration, kind, message: cause === undefined ? words : `${words}: ${cause}` });
   }
+}
+
+/** Extent to which an integration refuses calls, which then cannot fail. */
+export interface Refusing {
+  /** Calls that were refused since its start. */
+  readonly refused: number;
+  /** Why it refuses, in words; absent while its circuit and those of its tools are closed. */
+  readonly because?: Because | undefined;
+}
+
+interface Because {
+  /** State of now, such as `its circuit is open`. */
+  readonly now: string;
+  /** Event that ends it, such as `its circuit has closed`. */
+  readonly until: string;
+  /** True while an operator holds the circuit open. @defaultValue false */
+  readonly isHeld?: boolean | undefined;
+}
+
+/** Tells how far it refuses calls now; its own circuit is told before those of its tools. */
+export function refusing({ link, openTools, stats }: Pick<RegisteredPath, 'link' | 'openTools' | 'stats'>): Refusing {
+  const { refused } = stats;
+  const circuit = circuitOf(link);
+  if (circuit === 'crashed') return { refused, because: { now: 'it is down', until: 'it is back' } };
+  if (circuit !== 'closed') {
+    return {
+      refused,
+      because: {
+        now: 'its circuit is open',
+        until: 'its circuit has closed',
+        ...(circuit === 'isolated' && { isHeld: true }),
+      },
+    };
+  }
+  const [first, ...others] = openTools;
+  if (first === undefined) return { refused };
+  const one = `the circuit of its tool ${first.tool}`;
+  const all = 'circuits of its tools';
+  return others.length > 0
+    ? { refused, because: { now: `${all} are open`, until: `the ${all} have closed` } }
+    : { refused, because: { now: `${one} is open`, until: `${one} has closed` } };
 }

@@ -21,7 +21,7 @@ import { ownDispatcher } from '../streams/ownDispatcher.ts';
 import { dropBody } from '../streams/readBody.ts';
 import { AlertWatch } from './alertWatch.ts';
 import type { EarlierIncident } from './incident.ts';
-import { refusing } from './refusing.ts';
+import { refusing } from './outages.ts';
 import { type AlertTarget, undeliveredAlerts } from './undelivered.ts';
 
 /** The alerts of a runtime, which end with it. */

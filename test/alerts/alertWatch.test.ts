@@ -5,7 +5,7 @@ import type { FactOf, FactType } from '../../src/policy/facts.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import type { EarlierIncident } from '../../src/alerts/incident.ts';
-import type { Refusing } from '../../src/alerts/refusing.ts';
+import type { Refusing } from '../../src/alerts/outages.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { timeout } from './timedOut.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Refusing } from '../../src/alerts/refusing.ts';
-import { type Outage, Outages } from '../../src/alerts/outages.ts';
+import { type Outage, Outages, type Refusing } from '../../src/alerts/outages.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
