@@ -76,20 +76,17 @@ export interface LiveSelf {
 
 /** An answer to `self`; undefined when it is none. */
 export function readSelfAnswer(value: unknown): LiveSelf | undefined {
-  const { id, pid, name, startedAt, database } = fieldsOf(value);
-  return areTexts(id, name, database ?? '') && areNumbers(pid, startedAt) ? (value as LiveSelf) : undefined;
+  return isSelf(value) ? (value as LiveSelf) : undefined;
 }
 
 /** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
 export function readStatusAnswer(value: unknown): LiveStatus | undefined {
-  const { integrations, sessions, groups = [], stopping, store } = fieldsOf(value);
-  if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
-  if (!Array.isArray(sessions) || !sessions.every(isSession)) return undefined;
-  if (!Array.isArray(groups) || !groups.every(isGroup)) return undefined;
+  if (!isStatus(value)) return undefined;
+  const { integrations, sessions, groups, stopping, store } = value as LiveStatus;
   const { inMs, sinceMs } = fieldsOf(stopping);
   return {
     ...{ integrations, sessions },
-    ...(groups.length > 0 && { groups }),
+    ...((groups?.length ?? 0) > 0 && { groups }),
     ...(isOutage(store) && { store }),
     ...(typeof inMs === 'number' && { stopping: { inMs, ...(typeof sinceMs === 'number' && { sinceMs }) } }),
   };
@@ -97,14 +94,12 @@ export function readStatusAnswer(value: unknown): LiveStatus | undefined {
 
 /** An answer to `tree`; undefined when it is none. */
 export function readTreeAnswer(value: unknown): TreeNode | undefined {
-  return isNode(value) ? value : undefined;
+  return isNode(value) ? (value as TreeNode) : undefined;
 }
 
 /** An answer to `why`; undefined when it is none. */
 export function readWhyAnswer(value: unknown): SessionWhy | undefined {
-  const { session, state, waiting, calls, questions } = fieldsOf(value);
-  const isWhy = areTexts(session, state) && areNumbers(waiting) && Array.isArray(calls) && Array.isArray(questions);
-  if (!isWhy) return undefined;
+  if (!isWhy(value)) return undefined;
   // A runtime of before this version names no rules.
   const { rules } = fieldsOf(value);
   return { ...(value as SessionWhy), rules: Array.isArray(rules) ? (rules as SessionWhy['rules']) : [] };
@@ -131,11 +126,7 @@ export interface WatchedAlert {
 
 /** An answer to `alerts`; undefined when it is none. */
 export function readAlertsAnswer(value: unknown): readonly WatchedAlert[] | undefined {
-  const isWatched = (each: unknown): each is WatchedAlert => {
-    const { integration, quietMs, once = '' } = fieldsOf(each);
-    return areTexts(integration, once) && areNumbers(quietMs);
-  };
-  return Array.isArray(value) && value.every(isWatched) ? value : undefined;
+  return areWatched(value) ? (value as readonly WatchedAlert[]) : undefined;
 }
 
 /** Reads the answer of `flight`: how many integrations had something to write. */
@@ -144,63 +135,70 @@ export function readFlightAnswer(value: unknown): { readonly kept: number } | un
   return typeof kept === 'number' ? { kept } : undefined;
 }
 
-function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate, comeback, tools } =
-    fieldsOf(value);
-  const { abandoned = 0 } = fieldsOf(value);
-  const isKnown =
-    areTexts(integration, state, circuit) &&
-    areNumbers(
-      inFlight,
-      waiting,
-      pendingLong ?? 0,
-      abandoned,
-      probeInMs ?? 0,
-      pausedForMs ?? 0,
-      Number(fieldsOf(comeback)['inMs'] ?? 0),
-    );
-  const hasTools = tools === undefined || (Array.isArray(tools) && tools.every(isToolCircuit));
-  return isKnown && hasTools && (rate === undefined || isRateWait(rate));
+/** Tells whether a value is of a form. */
+type Is = (value: unknown) => boolean;
+
+const text: Is = (value) => typeof value === 'string';
+const number: Is = (value) => typeof value === 'number';
+/** A number that is none is null in JSON. */
+const maybe =
+  (is: Is): Is =>
+  (value) =>
+    value === undefined || value === null || is(value);
+const missingOr =
+  (is: Is): Is =>
+  (value) =>
+    value === undefined || is(value);
+const all =
+  (is: Is): Is =>
+  (value) =>
+    Array.isArray(value) && value.every(is);
+
+/** An object whose fields are of such forms; what else it has is of a later version, and kept. */
+function shape(fields: Readonly<Record<string, Is>>): Is {
+  return (value) => {
+    const given = fieldsOf(value);
+    return Object.entries(fields).every(([name, is]) => is(given[name]));
+  };
 }
 
-function isToolCircuit(value: unknown): boolean {
-  const { tool, circuit, probeInMs } = fieldsOf(value);
-  return areTexts(tool, circuit) && areNumbers(probeInMs ?? 0);
-}
-
-function isOutage(value: unknown): value is StoreOutage {
-  const { reason, fix, forMs, waiting, dropped } = fieldsOf(value);
-  return areTexts(reason, fix) && areNumbers(forMs, waiting, dropped);
-}
-
-function isRateWait(value: unknown): boolean {
-  const { of, limit, perMs, waitMs } = fieldsOf(value);
-  return areTexts(of) && areNumbers(limit, perMs, waitMs);
-}
-
-function isSession(value: unknown): value is LiveSession {
-  const { session, state, waiting } = fieldsOf(value);
-  return areTexts(session, state) && areNumbers(waiting);
-}
-
-function isGroup(value: unknown): value is LiveGroup {
-  const { group, integrations } = fieldsOf(value);
-  return areTexts(group) && Array.isArray(integrations) && integrations.every((each) => areTexts(each));
-}
-
-function isNode(value: unknown): value is TreeNode {
-  const { id, type, state, restart, lastError, machineState, ...node } = fieldsOf(value);
-  const { incarnation, restarts, nextRestartInMs, queued, deadLetters, details, children } = node;
-  return (
-    areTexts(id, type, state, restart, lastError ?? '', machineState ?? '') &&
-    areNumbers(incarnation, restarts, nextRestartInMs ?? 0, queued ?? 0, deadLetters ?? 0) &&
-    typeof (details ?? {}) === 'object' &&
-    (children === undefined || (Array.isArray(children) && children.every(isNode)))
-  );
-}
-
-const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
-const areNumbers = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'number');
+const isSelf = shape({ id: text, pid: number, name: text, startedAt: number, database: maybe(text) });
+const isIntegration = shape({
+  integration: text,
+  state: text,
+  circuit: text,
+  inFlight: number,
+  waiting: number,
+  pendingLong: maybe(number),
+  abandoned: maybe(number),
+  probeInMs: maybe(number),
+  pausedForMs: maybe(number),
+  tools: missingOr(all(shape({ tool: text, circuit: text, probeInMs: maybe(number) }))),
+  rate: missingOr(shape({ of: text, limit: number, perMs: number, waitMs: number })),
+});
+const isStatus = shape({
+  integrations: all(isIntegration),
+  sessions: all(shape({ session: text, state: text, waiting: number })),
+  groups: missingOr(all(shape({ group: text, integrations: all(text) }))),
+});
+const isOutage = shape({ reason: text, fix: text, forMs: number, waiting: number, dropped: number });
+const isWhy = shape({ session: text, state: text, waiting: number, calls: Array.isArray, questions: Array.isArray });
+const areWatched = all(shape({ integration: text, quietMs: number, once: missingOr(text) }));
+const isNode = shape({
+  id: text,
+  type: text,
+  state: text,
+  restart: text,
+  incarnation: number,
+  restarts: number,
+  lastError: maybe(text),
+  machineState: maybe(text),
+  nextRestartInMs: maybe(number),
+  queued: maybe(number),
+  deadLetters: maybe(number),
+  details: maybe((value) => typeof value === 'object'),
+  children: missingOr(all((child) => isNode(child))),
+});
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

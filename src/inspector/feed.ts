@@ -1,14 +1,13 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
 import { sanitize } from '../policy/sanitize.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
 import { actorsBelow, kindOf } from './actors.ts';
 import { transitionOf } from './chart.ts';
 import type { Disclose } from './disclose.ts';
 import { createFrameWriter } from './frameWriter.ts';
-import type { OwnFrame } from './frames.ts';
-import { createViewer, type Viewer, type ViewerOptions } from './viewer.ts';
+import { endFrame, type OwnFrame } from './frames.ts';
 
 export interface FeedOptions extends Pick<ViewerOptions, 'maxWaiting' | 'stallMs'> {
   readonly root: Pick<RootSupervisor, 'actor' | 'inspect'>;
@@ -26,11 +25,8 @@ export interface FrameFeed {
   open(): Readable;
   /** Viewers at the moment. */
   readonly viewers: number;
-  readonly closed: boolean;
   /** Ends every stream. */
   close(): void;
-  /** Calls back when it is closed, at once when it is already. */
-  onClose(listener: () => void): void;
 }
 
 /** Most actors shown to a viewer that comes later. */
@@ -40,7 +36,6 @@ const maxActors = 500;
 export function createFeed(options: FeedOptions): FrameFeed {
   const { root, clock, name, pid, maxWaiting, stallMs } = options;
   const viewers = new Set<Viewer>();
-  const closing = new Set<() => void>();
   let writer: ReturnType<typeof createFrameWriter> | undefined;
   let unwatch: (() => void) | undefined;
   let closed = false;
@@ -108,20 +103,12 @@ export function createFeed(options: FeedOptions): FrameFeed {
     get viewers() {
       return viewers.size;
     },
-    get closed() {
-      return closed;
-    },
     close() {
       if (closed) return;
       closed = true;
       for (const viewer of viewers) viewer.end();
       unwatch?.();
       unwatch = undefined;
-      for (const listener of closing) listener();
-    },
-    onClose(listener) {
-      if (closed) listener();
-      else closing.add(listener);
     },
   };
 }
@@ -134,4 +121,102 @@ function own(frame: OwnFrame): string {
 function senderOf(source: AnyActorRef | undefined): string | undefined {
   if (source === undefined) return undefined;
   return kindOf(source) === 'slot' ? senderOf(source._parent as AnyActorRef | undefined) : source.sessionId;
+}
+
+export interface ViewerOptions {
+  readonly clock: Clock;
+  /** Gives what is there now, as frames. */
+  readonly replay: () => Iterable<string>;
+  /** Told once, when the viewer has gone. */
+  readonly onGone: () => void;
+  /** Frames that may wait to be read. @defaultValue 1000 */
+  readonly maxWaiting?: number | undefined;
+  /** Time that a viewer that misses frames may go without reading before it is let go, in ms. @defaultValue 30000 */
+  readonly stallMs?: number | undefined;
+}
+
+/** A page that watches. */
+export interface Viewer {
+  /** The frames, each a chunk of its own. Destroying it ends the watching. */
+  readonly stream: Readable;
+  /** Passes a frame on, or counts it as missed. */
+  tell(frame: string): void;
+  /** Ends the stream behind what waits. */
+  end(): void;
+}
+
+/**
+ * A viewer whose slowness costs bounded memory: what it cannot take is left out, and once it has read what waits it is told so and shown
+ * what is there now.
+ */
+export function createViewer(options: ViewerOptions): Viewer {
+  const { clock, replay, onGone, maxWaiting = 1000, stallMs = 30_000 } = options;
+  let waiting: string[] = [...replay()];
+  let next = 0;
+  let missed = 0;
+  let wanting = false;
+  let ended = false;
+  let stall: Timer | undefined;
+
+  const stream = new Readable({
+    objectMode: true,
+    highWaterMark: 1,
+    read() {
+      wanting = true;
+      pass();
+    },
+    destroy(error, done) {
+      clock.clearTimeout(stall);
+      waiting = [];
+      ended = true;
+      onGone();
+      done(error);
+    },
+  });
+
+  function pass(): void {
+    if (next >= waiting.length) {
+      waiting = missed > 0 ? [gap(missed), ...replay()] : [];
+      next = 0;
+      missed = 0;
+      clock.clearTimeout(stall);
+    }
+    const frame = waiting[next];
+    if (frame !== undefined) {
+      next += 1;
+      wanting = false;
+      stream.push(frame);
+    } else if (ended) {
+      wanting = false;
+      stream.push(null);
+    }
+  }
+
+  return {
+    stream,
+    tell(frame) {
+      if (ended) return;
+      if (missed > 0 || waiting.length - next >= maxWaiting) {
+        if (missed === 0) stall = clock.setTimeout(() => stream.destroy(), stallMs);
+        missed += 1;
+        return;
+      }
+      if (next > maxWaiting) {
+        waiting = waiting.slice(next);
+        next = 0;
+      }
+      waiting.push(frame);
+      if (wanting) pass();
+    },
+    end() {
+      if (ended) return;
+      waiting.push(endFrame);
+      ended = true;
+      if (wanting) pass();
+    },
+  };
+}
+
+function gap(missed: number): string {
+  return JSON.stringify({ type: 'unwedge.gap', missed } satisfies OwnFrame);
 }

@@ -6,7 +6,10 @@ import { lateModule } from '../actors/process/lateModule.ts';
 const feedModule = lateModule(() => import('./inspectionFeed.ts'));
 
 /** A feed that is made for the first viewer. */
-export interface Inspection extends Pick<FrameFeed, 'viewers' | 'closed' | 'close' | 'onClose'> {
+export interface Inspection extends Pick<FrameFeed, 'viewers' | 'close'> {
+  readonly closed: boolean;
+  /** Calls back when it is closed, at once when it is already. */
+  onClose(listener: () => void): void;
   /** As {@link FrameFeed.open}. @throws Error when it is closed, or cannot be loaded. */
   open(): Promise<Readable>;
 }

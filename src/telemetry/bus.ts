@@ -1,4 +1,4 @@
-import type { Channel } from 'node:diagnostics_channel';
+import { type Channel, channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'eventemitter3';
 import type { Clock } from '../policy/clock.ts';
 import { familyOf } from '../policy/factFamilies.ts';
@@ -6,10 +6,8 @@ import type { Fact, FactOf, FactType, KeptFacts, Told } from '../policy/facts.ts
 import { type Logger, say } from '../policy/logger.ts';
 import { checkFunction } from '../policy/options.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
-import { factChannel } from './channels.ts';
 import { createEventStream, type EventStream, type StreamOptions } from './eventStream.ts';
-import { createNameCheck } from './factNames.ts';
-import type { Closers, Heard, Listener } from './listener.ts';
+import { type Closers, createNameCheck, type Heard, type Listener } from './listener.ts';
 import { waitForFact, type WaitOptions } from './waitForFact.ts';
 
 /**
@@ -205,4 +203,20 @@ function errorOf(error: unknown): { readonly message: string; readonly stack?: s
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** A channel belongs to the process: there is one of each name, however many gateways publish on it. */
+const channels = new Map<FactType, Channel>();
+
+/**
+ * The channel of `node:diagnostics_channel` on which facts of this type are published when they are told: `unwedge:<type>`. Without
+ * subscribers no fact is built for it.
+ */
+export function factChannel(type: FactType): Channel {
+  let found = channels.get(type);
+  if (found === undefined) {
+    found = channel(`unwedge:${type}`);
+    channels.set(type, found);
+  }
+  return found;
 }

@@ -1,8 +1,7 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { integer, type Key, type Given, list, name, signal as signalKey } from '../policy/optionKeys.ts';
+import { type Given, integer, type Key, list, name, signal as signalKey } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import type { CheckName } from './factNames.ts';
-import type { Closers, Listen } from './listener.ts';
+import type { CheckName, Closers, Listen } from './listener.ts';
 
 /** Facts as an async iterator. It listens from its creation until `return()`, which leaving a `for await` calls. */
 export interface EventStream<T> extends AsyncIterableIterator<T, undefined, void> {

@@ -1,4 +1,7 @@
 import type { Fact, FactOf, FactType, Told } from '../policy/facts.ts';
+import { familyOf } from '../policy/factFamilies.ts';
+import { nearest } from '../policy/nearest.ts';
+import { checkName } from '../policy/options.ts';
 
 /** Facts that a listener hears under a name: those of one type, or of every type under `'*'`. */
 export type Heard<K extends FactType | '*'> = K extends FactType ? Told<FactOf<K>> : Told<Fact>;
@@ -13,4 +16,19 @@ export type Listen = <K extends FactType | '*'>(type: K, listener: Listener<K>) 
 export interface Closers {
   add(end: () => void): void;
   delete(end: () => void): void;
+}
+
+/** Checks the name of a fact. @throws TypeError when it is no non-empty string, RangeError that guesses what was meant when there is no such name. */
+export type CheckName = (name: string, type: unknown) => void;
+
+/** @param known - the names there are; without them every name is taken. */
+export function createNameCheck(known: readonly string[] | undefined): CheckName {
+  return (name, type) => {
+    const given = checkName(name, type);
+    if (known === undefined || known.includes(given)) return;
+    const family = familyOf(given);
+    if (family !== undefined && known.includes(family)) return;
+    const close = nearest(given, known);
+    throw new RangeError(`Unknown event \`${given}\`${close === undefined ? '' : `; did you mean ${close}?`}`);
+  };
 }

@@ -1,8 +1,7 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import { callback, type Given, signal as signalKey } from '../policy/optionKeys.ts';
 import { readGiven } from '../policy/readOptions.ts';
-import type { CheckName } from './factNames.ts';
-import type { Closers, Listen } from './listener.ts';
+import type { CheckName, Closers, Listen } from './listener.ts';
 
 const waitKeys = {
   /** Gives up waiting; the promise rejects with its reason. */

@@ -12,6 +12,12 @@ describe('an answer of a runtime', () => {
     expect(readStatusAnswer(answer)).toEqual(answer);
   });
 
+  it('[L-5] has a number that is none as null, as JSON has it, where it may be missing', () => {
+    const answer = { integrations: [{ ...integration, probeInMs: null, pausedForMs: null }], sessions: [session] };
+    expect(readStatusAnswer(answer)).toEqual(answer);
+    expect(readTreeAnswer({ ...node, nextRestartInMs: null })).toBeDefined();
+  });
+
   it.each([
     [undefined],
     [{ integrations: [integration] }],
@@ -19,6 +25,9 @@ describe('an answer of a runtime', () => {
     [{ integrations: [{ ...integration, inFlight: '1' }], sessions: [] }],
     [{ integrations: [{ ...integration, circuit: undefined }], sessions: [] }],
     [{ integrations: [{ ...rated, rate: { of: 'requests', limit: 'many' } }], sessions: [] }],
+    [{ integrations: [{ ...integration, rate: null }], sessions: [] }],
+    [{ integrations: [{ ...integration, tools: null }], sessions: [] }],
+    [{ integrations: [], sessions: [], groups: null }],
     [{ integrations: [], sessions: [{ session: 'agent:main' }] }],
   ])('to `status` is none when it reads %j', (answer) => {
     expect(readStatusAnswer(answer)).toBeUndefined();

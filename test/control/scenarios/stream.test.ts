@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { streamFromRuntime } from '../../../operator/streamClient.ts';
+import { streamFromRuntime } from '../../../operator/client.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { connect, request, startControl } from '../startControl.ts';

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Fact } from '../../src/policy/facts.ts';
-import { createBus } from '../../src/telemetry/bus.ts';
-import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import type { Fact } from '../../../src/policy/facts.ts';
+import { createBus } from '../../../src/telemetry/bus.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const closed: Fact = { type: 'breaker.closed', integration: 'kb' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createViewer } from '../../src/inspector/viewer.ts';
-import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import { createViewer } from '../../../src/inspector/feed.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 function start(maxWaiting: number) {
   const clock = new SimulatedClock();
