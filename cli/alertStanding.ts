@@ -4,7 +4,7 @@ import { defaultAlertRule } from '../src/policy/alerts.ts';
 import { nextOfAlert } from '../src/policy/alertText.ts';
 import { formatDuration } from '../src/policy/duration.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
-import { watchedAlerts } from '../operator/watchedAlerts.ts';
+import { watchedAlerts } from '../operator/alertNotes.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
 import type { StoreReader, UnwatchedAlert } from '../src/store/storeReader.ts';
 import type { Io } from './io.ts';

@@ -5,7 +5,7 @@ import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
 import { commandAbout, optionWords } from '../src/policy/shownCommand.ts';
 import type { OpenAlert } from '../src/policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../operator/askRuntimes.ts';
-import { deadRuntimes, isOfClient } from '../operator/deadRuntimes.ts';
+import { deadRuntimes, hurtText, isOfClient, type Need } from '../operator/needs.ts';
 import { type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
 import type {
   DeadLetterRecord,
@@ -16,7 +16,6 @@ import type {
 } from '../src/store/storeReader.ts';
 import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
 import { noteText } from './alertNoteText.ts';
-import { hurtText, type Need } from '../operator/needs.ts';
 import { counted } from './counted.ts';
 import { dbWords } from '../src/policy/dbWords.ts';
 import { nextLines } from './nextLines.ts';

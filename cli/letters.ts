@@ -13,8 +13,7 @@ import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
-import { withLastSigns } from '../operator/lastSigns.ts';
-import { runtimesOf } from '../operator/unlisted.ts';
+import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
 

@@ -1,14 +1,12 @@
 import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
 import { reportLines } from '../src/policy/callReport.ts';
-import { type AskedRuntime, askRuntimes } from '../operator/askRuntimes.ts';
+import { type AskedRuntime, askRuntimes, askSessions } from '../operator/askRuntimes.ts';
 import { type IntegrationView, shownViewOf } from '../operator/integrationView.ts';
-import { type NotedAlerts } from '../src/store/alertNote.ts';
+import type { NotedAlerts } from '../src/store/alertNote.ts';
 import { withNotes } from '../operator/alertNotes.ts';
-import { askSessions } from '../operator/askSessions.ts';
 import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, needsOf } from '../operator/needs.ts';
 import { judgedOutside } from '../operator/judgedOutside.ts';
-import { withLastSigns } from '../operator/lastSigns.ts';
-import { runtimesOf } from '../operator/unlisted.ts';
+import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { createShownNames, type ShownName, withShownNames } from '../src/redaction/shownNames.ts';
 import type { LostLogRecord, StoreReader, StoreStatus } from '../src/store/storeReader.ts';
 import type { Watched } from './attention.ts';

@@ -1,5 +1,5 @@
 import { formatDuration } from '../src/policy/duration.ts';
-import type { AskedSession } from '../operator/askSessions.ts';
+import type { AskedSession } from '../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
 import type { SessionRecords, StoreReader } from '../src/store/storeReader.ts';
 import { counted } from './counted.ts';

@@ -2,6 +2,8 @@ import type { AlertNote, NotedAlerts } from '../src/store/alertNote.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import type { ShownName } from '../src/redaction/shownNames.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';
+import type { WatchedAlert } from '../src/control/answers.ts';
+import type { AskedRuntime } from './askRuntimes.ts';
 
 /** Events that are read for it. */
 const mostOrders = 2000;
@@ -61,4 +63,16 @@ async function goesOnSince(
   // The first times are not known of more than are read: it goes on all the same.
   const times = own.length < mostFailures ? [since, ...own.map(({ at }) => at)] : own.map(({ at }) => at);
   return times.every((at, index) => index === 0 || at - (times[index - 1] ?? at) < defaultAlertRule.quietMs);
+}
+
+/** Gives what live gateways say of the alerts that they watch, by integration: of several the one that clears it last. */
+export function watchedAlerts(
+  asked: readonly Pick<AskedRuntime<readonly WatchedAlert[]>, 'answer'>[],
+): ReadonlyMap<string, WatchedAlert> {
+  const answers = asked.flatMap(({ answer = [] }) => answer);
+  const ordered = [
+    ...answers.filter(({ once }) => once === undefined),
+    ...answers.filter(({ once }) => once !== undefined),
+  ];
+  return new Map(ordered.map((answer) => [answer.integration, answer]));
 }

@@ -2,7 +2,6 @@ import { type AlertNote, isPutAway } from '../src/store/alertNote.ts';
 import type { SessionWhy } from '../src/sessions/why.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
-import { deadRuntimes, isOfClient } from './deadRuntimes.ts';
 import { type IntegrationView, openToolsOf } from './integrationView.ts';
 import { nextTryOf } from './nextTry.ts';
 
@@ -178,3 +177,12 @@ export function hurtText(sessions: readonly string[] | undefined): string {
   const more = sessions.length > 3 ? ` and ${sessions.length - 3} more` : '';
   return `it hurts ${sessions.length === 1 ? 'the session' : `${sessions.length} sessions:`} ${some}${more}`;
 }
+
+/** Finds those that ended without a word. The successor of one that died has taken over what it left. */
+export function deadRuntimes<T>(asked: readonly AskedRuntime<T>[]): readonly AskedRuntime<T>[] {
+  const running = new Set(asked.flatMap(({ answer, runtime }) => (answer === undefined ? [] : [runtime.name])));
+  return asked.filter(({ runtime }) => runtime.liveness === 'dead' && !running.has(runtime.name));
+}
+
+/** Tells whether a runtime of this name is that of a command which somebody started and which keeps nothing that waits. */
+export const isOfClient = (name: string): boolean => /^unwedge (?:mcp|run|agent|api) /.test(name);

@@ -11,7 +11,7 @@ import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { storePlace } from '../../src/store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../src/store/runtimes.ts';
 import { dbWords } from '../../src/policy/dbWords.ts';
-import { isOfClient } from '../../operator/deadRuntimes.ts';
+import { isOfClient } from '../../operator/needs.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../src/policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';

@@ -1,7 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { readStatusAnswer } from '../../src/control/answers.ts';
-import { askRuntime } from '../../operator/client.ts';
-import { streamFromRuntime } from '../../operator/streamClient.ts';
+import { askRuntime, streamFromRuntime } from '../../operator/client.ts';
 import { endFrame } from '../../src/inspector/frames.ts';
 import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../web/dashboard/inspectServer.ts';
 import { askRuntimes } from '../../operator/askRuntimes.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../src/policy/clock.ts';
-import { noTrace, startHttpServer } from '../../web/server/httpServer.ts';
+import { sendText, startHttpServer } from '../../web/server/httpServer.ts';
 
 /** Values that the browser brought back. */
 export interface Callback {
@@ -30,20 +30,14 @@ export async function listenForCallback(clock: Clock, port: number, state: strin
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const asked = new URL(request.url ?? '/', 'http://127.0.0.1');
     const get = (name: string): string | undefined => asked.searchParams.get(name) ?? undefined;
-    if (request.method !== 'GET' || asked.pathname !== path) return say(response, 404, 'There is nothing here.');
-    if (get('state') !== state) return say(response, 400, 'This is not the sign-in that is waited for.');
+    if (request.method !== 'GET' || asked.pathname !== path) return sendText(response, 404, 'There is nothing here.');
+    if (get('state') !== state) return sendText(response, 400, 'This is not the sign-in that is waited for.');
     const error = get('error');
-    say(response, 200, error === undefined ? 'Signed in. You can close this page.' : 'The sign-in was refused.');
+    sendText(response, 200, error === undefined ? 'Signed in. You can close this page.' : 'The sign-in was refused.');
     settle({ code: get('code'), iss: get('iss'), error });
   };
   // The page of the sign-in sends the browser here by a redirect.
   const server = await startHttpServer({ clock, port, answer, holdsProcess: true, isLinked: true });
   // The last answer may still be on its way.
   return { redirectUrl: `${server.origin}${path}`, callback, close: () => server.close(lastAnswerMs) };
-}
-
-function say(response: ServerResponse, status: number, text: string): void {
-  response
-    .writeHead(status, { ...noTrace, 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-    .end(`${text}\n`);
 }

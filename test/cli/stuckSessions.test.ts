@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attentionText, mattersOf, type Watched } from '../../cli/attention.ts';
 import { recordedText, stuckAmong, stuckText } from '../../cli/stuckSessions.ts';
-import { askSessions } from '../../operator/askSessions.ts';
+import { askSessions } from '../../operator/askRuntimes.ts';
 import { startControl } from '../control/startControl.ts';
 import { createStyle } from '../../cli/style.ts';
 

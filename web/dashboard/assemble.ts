@@ -4,47 +4,28 @@ import { troubleText } from '../../src/policy/alertText.ts';
 import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../../src/policy/callReport.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
-import { gatewaysOf, type HurtSessions } from '../../operator/needs.ts';
+import { gatewaysOf } from '../../operator/needs.ts';
 import { type IntegrationView, viewOf } from '../../operator/integrationView.ts';
 import type { NotedAlerts } from '../../src/store/alertNote.ts';
 import { judgedOutside } from '../../operator/judgedOutside.ts';
-import type { SessionWhy } from '../../src/sessions/why.ts';
-import type { AlertView, DeadLetterRecord, StoreStatus } from '../../src/store/storeReader.ts';
-import type { TreeNode } from '../../src/supervisor/tree.ts';
-import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine } from './snapshot.ts';
-import type { Look } from './source.ts';
-import type { PendingRecords } from './frozen.ts';
-import type { SteadyTimes } from './steadyTimes.ts';
+import type { AlertView, StoreStatus } from '../../src/store/storeReader.ts';
+import type { AlertLine, IntegrationLine, Look, RuntimeLine, SessionLine } from './snapshot.ts';
 import { waitsOf, type WaitSources } from './waits.ts';
 
-/** Findings of one look. Times are wall time in ms since the epoch. */
-interface Found {
-  readonly at: number;
+/** Findings of one look; names in them are not all as they may be shown. */
+interface Found extends Omit<WaitSources, 'integrations' | 'alerts' | 'runtimes' | 'dead'> {
   readonly spanMs: number;
   readonly database: string;
   readonly status: StoreStatus;
   readonly alerts: NotedAlerts & Pick<AlertView, 'cleared'>;
   readonly asked: readonly AskedRuntime<LiveStatus>[];
-  readonly trees: readonly AskedRuntime<TreeNode>[];
-  readonly whys: readonly SessionWhy[];
   readonly figures: readonly CallFiguresRow[];
   /** Time at which the figures were read. */
   readonly figuresAt: number;
-  readonly times: SteadyTimes;
-  /** Names as they may be shown. */
-  readonly shown: (name: string) => string;
   /** As events have a name that is shown so. */
   readonly recorded: (shown: string) => string;
   /** The alerts that live gateways watch, by integration. */
   readonly watched: ReadonlyMap<string, WatchedAlert>;
-  /** Since when runtimes do not answer, by their id. */
-  readonly frozenSince: ReadonlyMap<string, number>;
-  /** Records of sessions that no gateway answers for. */
-  readonly pending: PendingRecords;
-  /** Messages that nobody will process unless a person sends them again. */
-  readonly letters: readonly DeadLetterRecord[];
-  /** Sessions that open circuits hurt, by their names as they are shown. @defaultValue none is known */
-  readonly hurt?: HurtSessions | undefined;
 }
 
 /** The steps of the figures begin with the minute, so that what has not changed is the same at the next look. */
@@ -183,24 +164,24 @@ interface Watched extends Pick<Found, 'shown' | 'watched'> {
 
 function alertLines({ open, unwatched, cleared }: Found['alerts'], watched: Watched): readonly AlertLine[] {
   const { shown } = watched;
+  const counted = (each: (typeof open | typeof unwatched | typeof cleared)[number]) => {
+    const { integration, failures, crashes, lastFailureAt } = each;
+    return { integration: shown(integration), failures, crashes, lastFailureAt };
+  };
+  const noted = ({ note }: Pick<AlertLine, 'note'>) => (note === undefined ? {} : { note });
   return [
-    ...open.map((each) => ({
-      ...{ key: each.id, integration: shown(each.integration), state: 'open' as const, raisedAt: each.raisedAt },
-      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
-      ...clearing(each, watched),
-      ...(each.note !== undefined && { note: each.note }),
-    })),
-    ...unwatched.map((each) => ({
-      ...{ key: `unwatched ${shown(each.integration)}`, integration: shown(each.integration) },
-      ...{ state: 'unwatched' as const, rule: watchedAgain },
-      ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: troubleText(each) },
-      ...(each.note !== undefined && { note: each.note }),
-    })),
-    ...cleared.map((each) => ({
-      ...{ key: each.id, integration: shown(each.integration), state: 'cleared' as const, raisedAt: each.raisedAt },
-      ...{ clearedAt: each.clearedAt, failures: each.failures, crashes: each.crashes },
-      ...{ lastFailureAt: each.lastFailureAt, text: troubleText(each, true) },
-    })),
+    ...open.map((each): AlertLine => {
+      const own = { key: each.id, state: 'open', raisedAt: each.raisedAt, text: troubleText(each) } as const;
+      return { ...own, ...counted(each), ...clearing(each, watched), ...noted(each) };
+    }),
+    ...unwatched.map((each): AlertLine => {
+      const own = { key: `unwatched ${shown(each.integration)}`, state: 'unwatched', rule: watchedAgain } as const;
+      return { ...own, text: troubleText(each), ...counted(each), ...noted(each) };
+    }),
+    ...cleared.map((each): AlertLine => {
+      const { id: key, raisedAt, clearedAt } = each;
+      return { key, state: 'cleared', raisedAt, clearedAt, text: troubleText(each, true), ...counted(each) };
+    }),
   ];
 }
 

@@ -1,26 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../src/policy/clock.ts';
+import type { OrderResult } from '../../src/policy/operatorOrder.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { noTrace } from '../server/httpServer.ts';
 import { shows } from '../server/access.ts';
+import { sendPage } from '../server/page.ts';
 import { sendEvents } from '../server/sendEvents.ts';
 import { metricsPath, sendMetrics } from '../server/sendMetrics.ts';
 import { Bulks } from './bulks.ts';
+import type { DatabaseSource } from './databaseSource.ts';
 import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
 import { readEventId, readEventSearch, readLettersOf, readSessionId, readSpan, WrongParameter } from './parameters.ts';
-import { readBody } from './requestBody.ts';
-import { mostBulkBytes, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
+import { mostBulkBytes, readBody, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { DashboardSource } from './source.ts';
 import { lateModule } from '../../src/actors/process/lateModule.ts';
 
 const incidentModule = lateModule(() => import('../../incident/incidentFiles.ts'));
 
 export interface DashboardOptions {
   readonly clock: Clock;
-  readonly source: DashboardSource;
+  readonly source: Pick<DatabaseSource, keyof DatabaseSource>;
   /** Returns the address of its listener, once it listens: `http://127.0.0.1:PORT`. */
   readonly origin: () => string;
   /** Tells who asks, and what they may do. @defaultValue `right` for a browser that was opened with the address, nothing for others */
@@ -59,20 +60,23 @@ export function createDashboard(options: DashboardOptions) {
   const feed = new Feed({ clock, source: { snapshot: look } });
   const door = new Doorkeeper();
   const routes: Readonly<Record<string, Route>> = {
-    '/api/snapshot': { method: 'GET', right: 'read', answer: snapshot },
-    '/api/stream': { method: 'GET', right: 'read', answer: stream },
-    '/api/session': { method: 'GET', right: 'read', answer: session },
-    '/api/events': { method: 'GET', right: 'read', answer: events },
-    '/api/chain': { method: 'GET', right: 'read', answer: chain },
-    '/api/cluster': { method: 'GET', right: 'read', answer: cluster },
-    '/api/trees': { method: 'GET', right: 'read', answer: trees },
-    [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
-    '/api/letters': { method: 'GET', right: 'read', answer: letters },
+    '/api/snapshot': reads(({ query }) => look(readSpan(query))),
+    '/api/stream': reads(stream),
+    '/api/session': reads(({ query }) => known(source.session(readSessionId(query)), 'Nobody knows this session.')),
+    '/api/events': reads(({ query }) => source.events(readEventSearch(query))),
+    '/api/chain': reads(({ query }) => known(source.chain(readEventId(query)), 'Nobody knows this event any more.')),
+    '/api/cluster': reads(async () => (await source.cluster()) ?? {}),
+    '/api/trees': reads(() => source.trees()),
+    [metricsPath]: reads(async ({ request, response }) => sendMetrics(request, response, await source.metrics())),
+    '/api/letters': reads(async ({ query }) => ({ letters: await source.letters(readLettersOf(query)) })),
     // Whoever may look may take home what they see; asked as an order is, since the gateways write for it.
     '/api/incident': { method: 'POST', right: 'read', answer: incident },
-    '/api/order': { method: 'POST', right: 'all', answer: order },
-    '/api/orders': { method: 'POST', right: 'all', answer: orders },
-    '/api/orders/stop': { method: 'POST', right: 'all', answer: stopOrders },
+    '/api/order': orders(async ({ body, visitor: { by: who } }) => source.order({ ...readOrder(body), by: who })),
+    '/api/orders': orders(
+      ({ body, visitor: { by: who } }) => bulks.begin(readBulk(body).map((each) => ({ ...each, by: who }))),
+      mostBulkBytes,
+    ),
+    '/api/orders/stop': orders(({ body }) => bulks.stop(readBulkKey(body))),
   };
 
   const urlNow = (): string => `${options.origin()}/${access === undefined ? `#token=${door.token}` : ''}`;
@@ -96,7 +100,8 @@ export function createDashboard(options: DashboardOptions) {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
     const method = request.method ?? 'GET';
-    if (pathname === '/') return method === 'GET' ? sendPage(response) : refuse(response, 405, 'Method Not Allowed');
+    if (pathname === '/')
+      return method === 'GET' ? sendPage(response, dashboardPage()) : refuse(response, 405, 'Method Not Allowed');
     if (pathname === '/login' && method === 'POST') return login(request, response);
     const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
     if (route === undefined) return refuse(response, 404, 'Not Found');
@@ -107,8 +112,10 @@ export function createDashboard(options: DashboardOptions) {
       return refuse(response, 403, reason);
     }
     try {
-      await route.answer({ request, response, query, visitor });
+      const answered = await route.answer({ request, response, query, visitor });
+      if (!response.headersSent) sendJson(response, answered);
     } catch (error) {
+      if (error instanceof Unknown) return refuse(response, 404, error.message);
       if (response.headersSent) return void response.destroy();
       const isMisuse = error instanceof TypeError || error instanceof RangeError;
       const what = error instanceof WrongParameter ? { parameter: error.parameter, value: error.value } : {};
@@ -134,20 +141,6 @@ export function createDashboard(options: DashboardOptions) {
     used?.(urlNow());
   }
 
-  async function snapshot({ response, query }: Asked): Promise<void> {
-    sendJson(response, await look(readSpan(query)));
-  }
-
-  async function events({ response, query }: Asked): Promise<void> {
-    sendJson(response, await source.events(readEventSearch(query)));
-  }
-
-  async function chain({ response, query }: Asked): Promise<void> {
-    const found = await source.chain(readEventId(query));
-    if (found === undefined) return refuse(response, 404, 'Nobody knows this event any more.');
-    sendJson(response, found);
-  }
-
   /** Programs cannot log in as a browser does. */
   function isScraper(request: IncomingMessage, pathname: string): boolean {
     const { metricsToken } = options;
@@ -156,28 +149,19 @@ export function createDashboard(options: DashboardOptions) {
     );
   }
 
-  async function metrics({ request, response }: Asked): Promise<void> {
-    sendMetrics(request, response, await source.metrics());
-  }
-
-  async function cluster({ response }: Asked): Promise<void> {
-    sendJson(response, (await source.cluster()) ?? {});
-  }
-
-  async function trees({ response }: Asked): Promise<void> {
-    sendJson(response, await source.trees());
-  }
-
   function stream({ response, query, visitor }: Asked): void {
     if (feed.viewers >= maxViewers) return refuse(response, 503, `${maxViewers} pages watch already.`);
     sendEvents(feed.open(readSpan(query), visitor.right === 'all' ? 'all' : 'read'), response);
   }
 
-  async function order({ request, response, visitor }: Asked): Promise<void> {
-    const asked = readOrder(await readBody(request));
-    const result = await source.order({ ...asked, by: visitor.by });
-    feed.look();
-    sendJson(response, result);
+  /** An order, which is seen at once. */
+  function orders(give: (asked: Ordered) => OrderResult | Promise<OrderResult>, mostBytes?: number): Route {
+    const answer = async (asked: Asked): Promise<OrderResult> => {
+      const result = await give({ ...asked, body: await readBody(asked.request, mostBytes) });
+      feed.look();
+      return result;
+    };
+    return { method: 'POST', right: 'all', answer };
   }
 
   async function incident({ request, response }: Asked): Promise<void> {
@@ -190,27 +174,6 @@ export function createDashboard(options: DashboardOptions) {
     });
     response.end(incidentText(found));
   }
-
-  async function orders({ request, response, visitor }: Asked): Promise<void> {
-    const asked = readBulk(await readBody(request, mostBulkBytes));
-    sendJson(response, bulks.begin(asked.map((each) => ({ ...each, by: visitor.by }))));
-    feed.look();
-  }
-
-  async function stopOrders({ request, response }: Asked): Promise<void> {
-    sendJson(response, bulks.stop(readBulkKey(await readBody(request))));
-    feed.look();
-  }
-
-  async function letters({ response, query }: Asked): Promise<void> {
-    sendJson(response, { letters: await source.letters(readLettersOf(query)) });
-  }
-
-  async function session({ response, query }: Asked): Promise<void> {
-    const found = await source.session(readSessionId(query));
-    if (found === undefined) return refuse(response, 404, 'Nobody knows this session.');
-    sendJson(response, found);
-  }
 }
 
 const scraper: Visitor = { right: 'read', by: '' };
@@ -218,18 +181,25 @@ const scraper: Visitor = { right: 'read', by: '' };
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly right: Exclude<Right, 'none'>;
-  readonly answer: (asked: Asked) => void | Promise<void>;
+  /** Returns what is answered as JSON, where it has not answered itself. */
+  readonly answer: (asked: Asked) => unknown;
 }
 
-function sendPage(response: ServerResponse): void {
-  const { html, policy } = dashboardPage();
-  response.writeHead(200, {
-    ...noTrace,
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policy,
-    'X-Frame-Options': 'DENY',
-  });
-  response.end(html);
+/** An order as it was sent. */
+interface Ordered extends Asked {
+  readonly body: unknown;
+}
+
+const reads = (answer: Route['answer']): Route => ({ method: 'GET', right: 'read', answer });
+
+/** Something is asked for that nobody knows. */
+class Unknown extends Error {}
+
+/** @throws Unknown with the text where nothing was found. */
+async function known<T>(found: Promise<T | undefined>, text: string): Promise<T> {
+  const value = await found;
+  if (value === undefined) throw new Unknown(text);
+  return value;
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

@@ -12,23 +12,18 @@ import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { MetricFamily } from '../../src/policy/metrics.ts';
 import type { Order, OrderResult } from '../../src/policy/operatorOrder.ts';
-import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../../operator/askRuntimes.ts';
-import { deadRuntimes } from '../../operator/deadRuntimes.ts';
+import { type AskedRuntime, askRuntimes, askSessions, pidsOfAnswers } from '../../operator/askRuntimes.ts';
+import { circuitsOf, deadRuntimes, hurtSessions, type HurtSessions, isShut } from '../../operator/needs.ts';
 import { runtimesOf } from '../../operator/unlisted.ts';
 import { viewOf } from '../../operator/integrationView.ts';
-import { circuitsOf, hurtSessions, type HurtSessions, isShut } from '../../operator/needs.ts';
-import { withNotes } from '../../operator/alertNotes.ts';
-import { watchedAlerts } from '../../operator/watchedAlerts.ts';
+import { watchedAlerts, withNotes } from '../../operator/alertNotes.ts';
 import { databaseMetrics } from '../../operator/databaseMetrics.ts';
 import { giveOrder } from '../../operator/giveOrder.ts';
-import { askSessions } from '../../operator/askSessions.ts';
 import type { SessionWhy } from '../../src/sessions/why.ts';
 import type { ClusterView, DeadLetterRecord, StoreReader } from '../../src/store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
-import { chainOf, type EventChain } from './eventChain.ts';
-import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
-import type { RuntimeTree, SessionDetail } from './snapshot.ts';
-import type { DashboardSource, Look } from './source.ts';
+import { chainOf, type EventChain, type EventPage, type EventSearch, findEvents } from './eventPages.ts';
+import type { Look, RuntimeTree, SessionDetail } from './snapshot.ts';
 import { Frozen, noPending, pendingRecords } from './frozen.ts';
 import { NameBook } from './nameBook.ts';
 import { SteadyTimes } from './steadyTimes.ts';
@@ -56,8 +51,11 @@ const mostTurns = 20;
 const mostTold = 300;
 const mostLooked = 100_000;
 
-/** Every live gateway of a database, through their control sockets, and what the database says without them. */
-export class DatabaseSource implements DashboardSource {
+/**
+ * Every live gateway of a database, through their control sockets, and what the database says without them: the source of all that the
+ * dashboard shows and does. All of it rejects, with an error for people, where nothing can be read.
+ */
+export class DatabaseSource {
   readonly #clock: Clock;
   readonly #read: DatabaseSourceOptions['read'];
   readonly #times = new SteadyTimes();
@@ -71,6 +69,7 @@ export class DatabaseSource implements DashboardSource {
     this.#read = read;
   }
 
+  /** @param spanMs - how far the figures look back, in ms. */
   async snapshot(spanMs: number): Promise<Look> {
     const at = Math.round(this.#clock.wallNow());
     const kept = this.#figures.get(spanMs);
@@ -98,22 +97,13 @@ export class DatabaseSource implements DashboardSource {
     const hurt = await this.#hurtBy(circuitsOf(viewOf(found.status.integrations, asked), at), whys, at);
     const { rows, at: figuresAt } = found.figures;
     return assemble({
-      ...{
-        ...found,
-        letters: this.#names.in(found.letters),
-        at,
-        spanMs,
-        asked,
-        trees,
-        figures: rows,
-        figuresAt,
-        times: this.#times,
-      },
-      ...{ whys: this.#names.in(whys), watched, frozenSince, pending, hurt },
-      ...{ shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
+      ...{ ...found, letters: this.#names.in(found.letters), figures: rows, figuresAt },
+      ...{ at, spanMs, asked, trees, whys: this.#names.in(whys), watched, frozenSince, pending, hurt },
+      ...{ times: this.#times, shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
     });
   }
 
+  /** Undefined for a session that nobody knows. */
   async session(shownId: string): Promise<SessionDetail | undefined> {
     const id = await this.#real(shownId);
     const { rows, records, kept, told } = await this.#read(async (reader) => ({
@@ -134,6 +124,7 @@ export class DatabaseSource implements DashboardSource {
     return this.#names.in({ session: id, at: Math.round(this.#clock.wallNow()), why, records, turns });
   }
 
+  /** @throws TypeError or RangeError for a wrong query. */
   async events({ integration, session, ...search }: EventSearch): Promise<EventPage> {
     for (const name of [integration, session]) if (name !== undefined) await this.#real(name);
     const named = {
@@ -143,10 +134,12 @@ export class DatabaseSource implements DashboardSource {
     return this.#read((reader) => findEvents(reader, { ...search, ...named }));
   }
 
+  /** Finds the events that led to one and that followed; undefined for an event that nobody knows. */
   chain(event: number): Promise<EventChain | undefined> {
     return this.#read((reader) => chainOf(reader, event));
   }
 
+  /** The gateways that share the database; undefined where it is the file of one machine. */
   async cluster(): Promise<ClusterView | undefined> {
     return this.#names.in(await this.#read((reader) => reader.cluster()));
   }
@@ -167,11 +160,16 @@ export class DatabaseSource implements DashboardSource {
     return (await databaseMetrics(this.#read, () => this.#clock.wallNow())).families;
   }
 
+  /** Dead letters of a session or of all, the newest first, at most 500. */
   async letters(session?: string): Promise<readonly DeadLetterRecord[]> {
     const id = session === undefined ? undefined : await this.#real(session);
     return this.#names.in(await this.#read((reader) => reader.deadLetters(id)));
   }
 
+  /**
+   * Finds the events around a session, a call or an integration; live gateways write what their recorders hold before.
+   * @throws RangeError where nothing of this id is on record.
+   */
   async incident(shownId: string): Promise<Incident> {
     const id = await this.#real(shownId);
     const rows = await this.#read((reader) => runtimesOf(reader, this.#clock.wallNow()));
@@ -181,6 +179,7 @@ export class DatabaseSource implements DashboardSource {
     return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow(), asked }));
   }
 
+  /** Never rejects: what could not be done is said. */
   async order(order: Order): Promise<OrderResult> {
     const name = await this.#real(order.name);
     const target = order.target === undefined ? {} : { target: await this.#real(order.target) };

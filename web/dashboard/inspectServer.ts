@@ -1,26 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import type { Clock } from '../../src/policy/clock.ts';
-import { endUpgrade, noTrace, startHttpServer } from '../server/httpServer.ts';
+import { endUpgrade, type HttpServerOptions, sendText, startHttpServer } from '../server/httpServer.ts';
 import { inspectPage } from './page/dashboardPage.ts';
-import type { Page } from '../server/page.ts';
+import { sendPage } from '../server/page.ts';
 import { sendEvents } from '../server/sendEvents.ts';
-import { acceptWebSocket } from './webSocket.ts';
+import type { WebSocket } from 'ws';
+import { isOfficial } from '../../src/inspector/frames.ts';
+import { lateModule } from '../../src/actors/process/lateModule.ts';
 
 /** The official inspector. */
 export const statelyInspectorUrl = 'https://stately.ai/inspect';
 
-export interface InspectorServerOptions {
-  readonly clock: Clock;
+export interface InspectorServerOptions extends Pick<HttpServerOptions, 'clock' | 'port' | 'holdsProcess'> {
   /** A stream of frames for one viewer; what it rejects with ends the viewer's request. */
   readonly open: () => Promise<Readable> | Readable;
-  /** @defaultValue 0, a free one */
-  readonly port?: number | undefined;
   /** Address of the official inspector, when it is to be shown in place of our page. It gets what is shown. */
   readonly stately?: string | undefined;
-  /** Keeps the process alive. @defaultValue false */
-  readonly holdsProcess?: boolean | undefined;
   /** Viewers at a time. @defaultValue 8 */
   readonly maxViewers?: number | undefined;
 }
@@ -68,18 +64,18 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'GET') return refuse(response, 405, 'Method Not Allowed');
+    if (request.method !== 'GET') return sendText(response, 405, 'Method Not Allowed');
     switch (pathOf(request)) {
       case '/':
         return sendPage(response, inspectPage(stately));
       case '/events': {
         const stream = await openFor().catch(() => null);
-        if (stream === undefined) return refuse(response, 503, 'Too many viewers');
-        if (stream === null) return refuse(response, 502, 'The gateway does not answer');
+        if (stream === undefined) return sendText(response, 503, 'Too many viewers');
+        if (stream === null) return sendText(response, 502, 'The gateway does not answer');
         return sendEvents(stream, response);
       }
       default:
-        return refuse(response, 404, 'Not Found');
+        return sendText(response, 404, 'Not Found');
     }
   }
 
@@ -118,17 +114,46 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '/';
 }
 
-function refuse(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { ...noTrace, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-  response.end(`${text}\n`);
+const webSocketModule = lateModule(() => import('ws'));
+
+/** Close codes: the server goes away; it is busy, try later. */
+const goingAway = 1001;
+const tryAgainLater = 1013;
+
+/**
+ * Speaks the official wire format to one viewer: a text message a frame, no faster than they are read. What the viewer says is not heard.
+ * @param open - undefined when there are too many viewers.
+ */
+export async function acceptWebSocket(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  open: () => Promise<Readable | undefined>,
+): Promise<void> {
+  const { WebSocketServer } = await webSocketModule();
+  const server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
+  const webSocket = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, socket, head, resolve));
+  webSocket.on('error', () => webSocket.terminate());
+  const frames = await open().catch(() => undefined);
+  if (frames === undefined) {
+    webSocket.close(tryAgainLater);
+    return;
+  }
+  webSocket.once('close', () => frames.destroy());
+  if (webSocket.readyState !== webSocket.OPEN) frames.destroy();
+  try {
+    for await (const frame of frames) if (isOfficial(frame as string)) await send(webSocket, frame as string);
+    webSocket.close(goingAway);
+  } catch {
+    webSocket.terminate();
+  }
 }
 
-function sendPage(response: ServerResponse, { html, policy }: Page): void {
-  response.writeHead(200, {
-    ...noTrace,
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policy,
-    'X-Frame-Options': 'DENY',
+function send(webSocket: WebSocket, frame: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    webSocket.send(frame, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
   });
-  response.end(html);
 }

@@ -1,5 +1,6 @@
 import { show } from '../../src/policy/showValue.ts';
 import type { EventSearch } from './eventPages.ts';
+import { spans } from './snapshot.ts';
 
 /** A parameter of a request that cannot be understood. */
 export class WrongParameter extends RangeError {
@@ -14,9 +15,6 @@ export class WrongParameter extends RangeError {
     this.value = value;
   }
 }
-
-/** Times in ms that figures may look back. */
-const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 /** Reads the time that figures are to look back, in ms; an hour without a `span`. @throws WrongParameter for a span that is none. */
 export function readSpan(query: URLSearchParams): number {

@@ -1,12 +1,9 @@
-import { startHttpServer } from '../server/httpServer.ts';
+import { type HttpServerOptions, startHttpServer } from '../server/httpServer.ts';
 import { createDashboard, type DashboardOptions } from './dashboard.ts';
 
-export interface DashboardServerOptions extends Omit<DashboardOptions, 'origin'> {
-  /** @defaultValue 0, a free one */
-  readonly port?: number | undefined;
-  /** Keeps the process alive. @defaultValue false */
-  readonly holdsProcess?: boolean | undefined;
-}
+export interface DashboardServerOptions
+  extends Omit<DashboardOptions, 'origin'>,
+    Pick<HttpServerOptions, 'port' | 'holdsProcess'> {}
 
 export interface DashboardServer {
   readonly port: number;

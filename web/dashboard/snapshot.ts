@@ -31,6 +31,12 @@ export interface Snapshot {
   readonly bulks: readonly BulkLine[];
 }
 
+/** Times in ms that figures may look back. */
+export const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+
+/** Findings about gateways at one look; the dashboard's own work comes to it. */
+export type Look = Omit<Snapshot, 'bulks'>;
+
 /** The lists of a snapshot: their rows are told apart by `key`. */
 export const lists = ['runtimes', 'integrations', 'sessions', 'waits', 'alerts', 'bulks'] as const;
 

@@ -142,37 +142,26 @@ function circuitWait(line: IntegrationLine, at: number): Wait | undefined {
     error: error && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`,
   };
   const behind = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}.`;
-  const mayBeTried = circuit === 'open' || circuit === 'half-open';
-  if (mayBeTried && isPaused(line, at)) {
-    return {
-      ...{ ...base, error: undefined, needsPerson: false, sign: 'open' },
-      text: `Its server asked not to be called: calls are refused.${behind}`,
-      ...{ rule: 'Next probe', endsAt: pausedUntil },
-    };
+  const waits = (text: string, more: Partial<Wait>): Wait => {
+    return { ...base, needsPerson: false, sign: 'open', text: `${text}.${behind}`, ...more };
+  };
+  if ((circuit === 'open' || circuit === 'half-open') && isPaused(line, at)) {
+    const paused = { error: undefined, rule: 'Next probe', endsAt: pausedUntil };
+    return waits('Its server asked not to be called: calls are refused', paused);
   }
   switch (circuit) {
-    case 'isolated':
-      return {
-        ...base,
-        needsPerson: true,
-        sign: 'isolated',
-        text: `An operator holds the circuit open: calls are refused.${behind}`,
-        order: 'reset',
-      };
+    case 'isolated': {
+      const held = { needsPerson: true, sign: 'isolated', order: 'reset' } as const;
+      return waits('An operator holds the circuit open: calls are refused', held);
+    }
     case 'open': {
-      return {
-        ...{ ...base, needsPerson: false, sign: 'open', text: `${openedText(cause)}: calls are refused.${behind}` },
-        // Nothing happens by itself once the time is over: it takes a call.
-        ...(probeAt !== undefined && probeAt <= at
-          ? { rule: 'The next call tries it' }
-          : { rule: 'Next probe', endsAt: probeAt }),
-      };
+      // Nothing happens by itself once the time is over: it takes a call.
+      const isDue = probeAt !== undefined && probeAt <= at;
+      const next = isDue ? { rule: 'The next call tries it' } : { rule: 'Next probe', endsAt: probeAt };
+      return waits(`${openedText(cause)}: calls are refused`, next);
     }
     case 'half-open':
-      return {
-        ...{ ...base, needsPerson: false, sign: 'open', text: `A probe tries the open circuit.${behind}` },
-        rule: 'The probe decides',
-      };
+      return waits('A probe tries the open circuit', { rule: 'The probe decides' });
     case 'closed':
     case 'crashed':
       return undefined;
@@ -199,22 +188,19 @@ function childWait(child: TreeNode, { at, times, shown }: WaitSources): Wait | u
   const session = /^session:(.*)$/s.exec(child.id)?.[1];
   const name = shown(session ?? child.id.replace(/^(?:mcp|integration):/, ''));
   const crashes = `${child.restarts} ${child.restarts === 1 ? 'restart' : 'restarts'} so far`;
-  const base = {
-    key: `child ${session === undefined ? 'integration' : 'session'} ${name}`,
-    ...{ name, of: session === undefined ? ('integration' as const) : ('session' as const), error: child.lastError },
+  const of = session === undefined ? 'integration' : 'session';
+  const base = { key: `child ${of} ${name}`, name, of, error: child.lastError } as const;
+  if (isQuarantined && child.nextRestartInMs === undefined) {
+    const text = `In quarantine: it crashed too often (${crashes}). No restart is planned.`;
+    return { ...base, needsPerson: true, sign: 'quarantined', order: 'restart', text };
+  }
+  return {
+    ...{ ...base, needsPerson: false, sign: isQuarantined ? 'quarantined' : 'crashed' },
+    text: isQuarantined
+      ? `In quarantine for a time: it crashed too often (${crashes}).`
+      : `Crashed; it is started again (${crashes}).`,
+    ...{ rule: 'Next restart', endsAt: times.of(base.key, at + (child.nextRestartInMs ?? 0)) },
   };
-  return isQuarantined && child.nextRestartInMs === undefined
-    ? {
-        ...{ ...base, needsPerson: true, sign: 'quarantined', order: 'restart' },
-        text: `In quarantine: it crashed too often (${crashes}). No restart is planned.`,
-      }
-    : {
-        ...{ ...base, needsPerson: false, sign: isQuarantined ? 'quarantined' : 'crashed' },
-        text: isQuarantined
-          ? `In quarantine for a time: it crashed too often (${crashes}).`
-          : `Crashed; it is started again (${crashes}).`,
-        ...{ rule: 'Next restart', endsAt: times.of(base.key, at + (child.nextRestartInMs ?? 0)) },
-      };
 }
 
 function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wait[] {
@@ -292,8 +278,7 @@ const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], str
 
 /** Names the end of a wait, as the page shows it before the time. */
 function ruleText(rule: NonNullable<SessionWhy['next']>['rule']): string {
-  const name = named[rule];
-  return name ?? rule.replaceAll('_', ' ');
+  return named[rule] ?? rule.replaceAll('_', ' ');
 }
 
 const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], string>>> = {

@@ -5,12 +5,10 @@ import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.t
 import type { Clock, Timer } from '../../src/policy/clock.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
 import type { Asked, Handlers } from './api.ts';
-import { ApiError, unreadable } from './apiError.ts';
-import { heldElsewhere } from './heldElsewhere.ts';
-import { MessageStates } from './messageStates.ts';
-import type { Places } from './places.ts';
+import { ApiError, heldElsewhere, unreadable } from './apiError.ts';
+import { MessageStates } from './messageView.ts';
 import type { Readiness } from './readiness.ts';
-import { Sending } from './sending.ts';
+import { Sending, type SendingParts } from './sending.ts';
 import { sessionPrefix } from './serveTypes.ts';
 import type { FeedReader, SessionFeed } from './sessionFeed.ts';
 import type { ServedSession, SessionHost } from './sessionHost.ts';
@@ -20,35 +18,21 @@ const mostReaders = 1000;
 /** Entries of a history that are read from the record: as many as a session holds by itself. */
 const mostEntries = 10_000;
 
-interface HandlerParts {
+interface HandlerParts extends Omit<SendingParts, 'servers' | 'states' | 'isRunning'> {
   readonly gateway: Pick<Gateway, 'why' | 'metrics'>;
-  readonly clock: Clock;
   readonly sessions: SessionHost;
   readonly feed: SessionFeed;
   readonly servers: ReadonlyMap<string, McpIntegration>;
-  readonly agents: readonly string[];
-  readonly places: Places;
-  readonly isStopping: () => boolean;
   readonly readiness: () => Readiness;
   readonly dashboardUrl: () => string;
-  readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
 }
 
 /** Makes the handlers of the routes. */
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { gateway, clock, sessions, feed, servers, agents, places, read } = parts;
-  const states = new MessageStates({ gateway, clock, read });
+  const { gateway, clock, sessions, feed, servers, read } = parts;
+  const states = new MessageStates(parts);
   const isRunning = (session: string, message: string): boolean => gateway.why(session).turn?.message === message;
-  const sending = new Sending({
-    clock,
-    servers,
-    agents,
-    states,
-    places,
-    read,
-    isStopping: parts.isStopping,
-    isRunning,
-  });
+  const sending = new Sending({ ...parts, states, isRunning });
 
   return {
     alive: () => ({ data: { alive: true } }),

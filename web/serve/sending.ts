@@ -7,16 +7,13 @@ import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import type { Message } from '../../src/sessions/mailbox.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
-import { ApiError, unreadable } from './apiError.ts';
-import { heldElsewhere } from './heldElsewhere.ts';
-import { toolMessage, userMessage } from './messageForms.ts';
-import { answersIn, type MessageResult } from './messageHandler.ts';
-import type { MessageStates } from './messageStates.ts';
-import { endedView, isOver, type MessageView } from './messageView.ts';
+import { ApiError, heldElsewhere, unreadable } from './apiError.ts';
+import { answersIn, type MessageResult, toolMessage, userMessage } from './messageHandler.ts';
+import { endedView, isOver, type MessageStates, type MessageView } from './messageView.ts';
 import type { Place, Places } from './places.ts';
 import type { ServedSession } from './sessionHost.ts';
 
-interface SendingParts {
+export interface SendingParts {
   readonly clock: Clock;
   readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
   readonly agents: readonly string[];

@@ -8,7 +8,7 @@ import { defaultPolicy } from '../../src/policy/presets.ts';
 import { registryOf } from '../../src/runtime/registryOf.ts';
 import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { startHttpServer } from '../server/httpServer.ts';
+import { type HttpServerOptions, startHttpServer } from '../server/httpServer.ts';
 import type { HistoryEntry } from '../../src/sessions/history.ts';
 import { checkSessionOptions } from '../../src/sessions/sessionOptions.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
@@ -23,7 +23,7 @@ import type { Served } from './serveTypes.ts';
 import { SessionFeed } from './sessionFeed.ts';
 import { SessionHost } from './sessionHost.ts';
 
-export interface ServeOptions extends Served {
+export interface ServeOptions extends Served, Pick<HttpServerOptions, 'port'> {
   readonly gateway: GatewayOptions;
   /** Reads the database of the gateway. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
@@ -31,8 +31,6 @@ export interface ServeOptions extends Served {
   readonly token?: string | undefined;
   /** @defaultValue '127.0.0.1' */
   readonly host?: string | undefined;
-  /** @defaultValue 0, a free one */
-  readonly port?: number | undefined;
   /** Sessions that are held at a time. @defaultValue 10000 */
   readonly maxSessions?: number | undefined;
   /** Told the next address of the dashboard when one was used. @defaultValue nobody is told */

@@ -1,11 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../src/policy/clock.ts';
-import { type AccessToken, type Refusal, refusalOf } from './access.ts';
+import { type AccessRules, refusalOf } from './access.ts';
 import { type BodyLimits, watchBody } from './bodyWatch.ts';
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends Pick<AccessRules, 'token' | 'isLinked'> {
   readonly clock: Clock;
   /**
    * The address to listen on. Beyond the loopback one a request may name its host as it likes: where the network brings it from is not known, so a
@@ -14,10 +20,6 @@ export interface HttpServerOptions {
   readonly host?: string | undefined;
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;
-  /** @defaultValue none: whoever is on this machine may ask */
-  readonly token?: AccessToken | undefined;
-  /** Lets a page of another site send its reader here by a link or a redirect. @defaultValue only with a token in the query */
-  readonly isLinked?: boolean | undefined;
   /** Answers a request that may be answered; what it throws or rejects with ends the connection. */
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
   /** Told the status of a request that was not answered by `answer`. @defaultValue nobody is told */
@@ -70,7 +72,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     watchBody(request, response, body, clock, () => refused?.(408));
     const refusal = refusalOf(request, rules);
     if (refusal !== undefined) {
-      refuse(response, refusal);
+      const { status, reason } = refusal;
+      sendText(response, codeOf(status), reason, status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {});
       refused?.(response.statusCode);
     } else
       guarded(
@@ -101,7 +104,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const refusal = refusalOf(request, rules);
     if (refusal === undefined) return void socket.destroy();
     endUpgrade(socket, refusal.status, [], refusal.reason);
-    refused?.(Number(refusal.status.slice(0, 3)));
+    refused?.(codeOf(refusal.status));
   });
   server.on('connection', (socket: Socket) => {
     if (!holdsProcess) socket.unref();
@@ -143,14 +146,17 @@ export function endUpgrade(socket: Duplex, status: string, headers: readonly str
   socket.end([`HTTP/1.1 ${status}`, ...headers, ...type, 'Connection: close', length, '', body].join('\r\n'));
 }
 
-function refuse(response: ServerResponse, { status, reason }: Refusal): void {
-  response.writeHead(Number(status.slice(0, 3)), {
-    ...noTrace,
-    ...(status.startsWith('401') && { 'WWW-Authenticate': 'Bearer' }),
-    'Content-Type': 'text/plain; charset=utf-8',
-    Connection: 'close',
-  });
-  response.end(`${reason}\n`);
+const codeOf = (status: string): number => Number(status.slice(0, 3));
+
+/** Answers with a line for people, and lets the connection go. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const type = { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' };
+  response.writeHead(status, { ...noTrace, ...headers, ...type }).end(`${text}\n`);
 }
 
 /** Headers of answers that neither a cache nor another site is to see. */

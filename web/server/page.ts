@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { noTrace } from './httpServer.ts';
 
 /** A page that is one file, and the policy under which nothing else can be loaded or run in it. */
 export interface Page {
@@ -49,4 +51,14 @@ export function buildPage({ title, style, body, script, rules = [] }: PageParts)
 
 function hashOf(source: string): string {
   return `sha256-${createHash('sha256').update(source).digest('base64')}`;
+}
+
+export function sendPage(response: ServerResponse, { html, policy }: Page): void {
+  response.writeHead(200, {
+    ...noTrace,
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy,
+    'X-Frame-Options': 'DENY',
+  });
+  response.end(html);
 }

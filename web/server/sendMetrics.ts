@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MetricFamily } from '../../src/policy/metrics.ts';
 import { metricsBody } from '../../src/policy/metricsText.ts';
-import { noTrace } from './httpServer.ts';
+import { noTrace, sendText } from './httpServer.ts';
 
 /** Path at which metrics are served. */
 export const metricsPath = '/metrics';
@@ -18,16 +18,8 @@ export function sendMetrics(
   families: readonly MetricFamily[],
 ): void {
   const { method, headers } = request;
-  if (method !== 'GET' && method !== 'HEAD') {
-    response.writeHead(405, {
-      ...noTrace,
-      Allow: 'GET, HEAD',
-      'Content-Type': 'text/plain; charset=utf-8',
-      Connection: 'close',
-    });
-    response.end('Metrics are asked for by GET.\n');
-    return;
-  }
+  if (method !== 'GET' && method !== 'HEAD')
+    return sendText(response, 405, 'Metrics are asked for by GET.', { Allow: 'GET, HEAD' });
   const { text, contentType } = metricsBody(families, headers.accept);
   response.writeHead(200, {
     ...noTrace,

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { chainOf } from '../../../web/dashboard/eventChain.ts';
-import { type EventPage, type EventSearch, findEvents } from '../../../web/dashboard/eventPages.ts';
+import { chainOf, type EventPage, type EventSearch, findEvents } from '../../../web/dashboard/eventPages.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { failed, hasSqlite, startStore, told } from '../../store/startStore.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withLastSigns } from '../../operator/lastSigns.ts';
+import { withLastSigns } from '../../operator/unlisted.ts';
 import type { EventRow } from '../../src/store/events.ts';
 
 const run = { id: 'r', pid: 7, processStart: '', startedAt: 1000, renewedAt: 61_000, name: 'gw', socket: undefined };

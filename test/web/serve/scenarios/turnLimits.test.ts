@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { TurnLimits } from '../../../web/serve/turnLimits.ts';
-import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+import { TurnLimits } from '../../../../web/serve/agentTurns.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 
 it('[E-1] [L-5] the limits of the agent that answers a turn are told by its events: its silence, its attempt, and all of it', () => {
   const clock = new SimulatedClock();

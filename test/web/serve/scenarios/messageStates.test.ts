@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MessageStates } from '../../../web/serve/messageStates.ts';
-import type { MessageRecord, StoreReader } from '../../../src/store/storeReader.ts';
-import { deferred } from '../../support/deferred.ts';
-import { SkippingClock } from '../../support/skippingClock.ts';
+import { MessageStates } from '../../../../web/serve/messageView.ts';
+import type { MessageRecord, StoreReader } from '../../../../src/store/storeReader.ts';
+import { deferred } from '../../../support/deferred.ts';
+import { SkippingClock } from '../../../support/skippingClock.ts';
 
 /** What is on record by the ids of messages; `outage` fails the whole read. */
 function start(records: Record<string, MessageRecord['state']>) {
