@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { defineCommand } from '../command.ts';
 
 export const mcpSelf = defineCommand({
@@ -15,15 +14,10 @@ export const mcpSelf = defineCommand({
   options: { 'allow-restart': { kind: 'flag', help: 'offer the tool restart as well' } },
   ownsNoOutput: true,
   async run(args, io) {
-    const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
     const { questions, restartTool } = await import('./tools.ts');
-    const { createSelfServer } = await import('./server.ts');
+    const { serveSelf } = await import('./server.ts');
     const tools = args['allow-restart'] ? [...questions, restartTool] : questions;
-    const served = serveStdio(() => createSelfServer(tools, args.db, io), {
-      onerror: (error) => io.stderr.write(`unwedge: ${error.message}\n`),
-    });
-    if (!io.signal.aborted) await once(io.signal, 'abort');
-    await served.close();
+    await serveSelf(tools, args.db, io, { input: process.stdin, output: process.stdout });
     io.endWithCommand?.();
     return 0;
   },

@@ -1,79 +1,171 @@
-import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { superviseMcpServer } from '../../proxy/boundary/superviseMcpServer.ts';
-import type { Io } from '../io.ts';
+import type { Readable, Writable } from 'node:stream';
+import { signature } from '../../proxy/hub/mergedInfo.ts';
+import { startMcpClientPipe } from '../../proxy/wire/mcpClientPipe.ts';
+import { fieldsOf, idKey, type McpMessage, type McpRequest, readMessage } from '../../src/protocol/mcp/message.ts';
+import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
+import { errorAnswer, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { inTime } from '../../src/policy/inTime.ts';
+import { messageOf } from '../../src/policy/thrown.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
-import { runCommandLine } from '../run.ts';
-import { inputSchema, type SelfTool, wordsOf } from './tools.ts';
+import type { Io } from '../io.ts';
+import { answerTool, toolResult } from './answerTool.ts';
+import { inputSchema, problemOf, type SelfTool } from './tools.ts';
 
-/** A model pays for each character: what is longer is cut at a line, and says so. */
-const mostCharacters = 24_000;
-/** Width of no terminal: a model has no other way to see what one would cut. */
-const columns = Number.POSITIVE_INFINITY;
+/** Versions with a handshake, the newest first, and the one without. */
+const spoken = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
+const stateless = '2026-07-28';
+const unsupportedVersion = -32_022;
+const longestLineBytes = 1024 * 1024;
+
 /** A question reads a file and asks live gateways, each for 2 s at most. */
 const overallMs = 30_000;
 
-const instructions =
-  'What supervises the MCP servers, APIs, commands and sessions that you use. Ask `status` when a tool fails or does not answer, ' +
-  '`why` for what a session waits for and when that ends.';
+const about = {
+  capabilities: { tools: {} },
+  instructions:
+    'What supervises the MCP servers, APIs, commands and sessions that you use. Ask `status` when a tool fails or does not answer, ' +
+    '`why` for what a session waits for and when that ends.',
+};
 
-/** An MCP server whose tools are commands of unwedge, answered as they would be on a terminal, without colours. */
-export function createSelfServer(
+/** What a client asks in vain, as JSON-RPC tells it. */
+class Refusal extends Error {
+  readonly code: number;
+  readonly data: object | undefined;
+
+  constructor(code: number, message: string, data?: object) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/**
+ * An MCP server of either era over two streams, whose tools are commands of unwedge, answered as they would be on a terminal. By hand: of the official
+ * package, 7 MB, it would be the only use.
+ * @returns when its client has ended its side and reads what is answered, or the signal of `io` aborts.
+ */
+export async function serveSelf(
   tools: readonly SelfTool[],
   db: string | undefined,
   io: Pick<Io, 'env' | 'signal' | 'now'>,
-): McpServer {
-  const server = new McpServer(
-    { name: 'unwedge', version: ownVersion() },
-    { capabilities: { tools: {} }, instructions },
-  );
-  superviseMcpServer(server, { name: 'unwedge', overallMs });
-  for (const tool of tools) {
-    const { name } = tool.command;
-    server.registerTool(
-      name,
-      {
-        title: `unwedge ${name}`,
-        description: tool.description,
-        inputSchema: fromJsonSchema<Readonly<Record<string, unknown>>>(inputSchema(tool)),
-        annotations: { readOnlyHint: !tool.acts, destructiveHint: tool.acts, openWorldHint: false },
-      },
-      async (input, { mcpReq }) => {
-        const words = [...(db === undefined ? [] : ['--db', db]), ...wordsOf(tool, input)];
-        const { code, text } = await answer(words, { ...io, signal: AbortSignal.any([io.signal, mcpReq.signal]) });
-        return { content: [{ type: 'text', text }], isError: code !== 0 };
-      },
-    );
-  }
-  return server;
-}
+  { input, output }: { readonly input: Readable; readonly output: Writable },
+): Promise<void> {
+  const running = new Map<string, { readonly cancelled: AbortController; readonly replied: Promise<void> }>();
+  let hasEnded = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+  const identity = { name: 'unwedge', version: ownVersion() };
+  const signed = signature(identity.version);
 
-/** Answers with the print of a command line, both streams in the order in which they came. */
-async function answer(
-  words: readonly string[],
-  { env, signal, now }: Pick<Io, 'env' | 'signal' | 'now'>,
-): Promise<{ readonly code: number; readonly text: string }> {
-  let printed = '';
-  const output = {
-    write: (text: string) => {
-      printed += text;
-    },
-  };
-  const code = await runCommandLine(words, {
-    stdout: output,
-    stderr: output,
-    env: { ...env, NO_COLOR: '1' },
-    isTTY: false,
-    columns,
-    signal,
-    now,
+  const pipe = startMcpClientPipe({
+    input,
+    output,
+    maxLineBytes: longestLineBytes,
+    begin: () => undefined,
+    end: () => undefined,
+    line: (line) => take(line.toString('utf8').trim()),
+    tooLong: () => pipe.write(errorAnswer(null, rpcErrors.invalidRequest, 'This message is too long')),
+    ended: () => hasEnded(),
+    fullChanged: (full) => (full ? pipe.hold('unread') : pipe.release('unread')),
   });
-  return { code, text: bounded(printed) };
+
+  function take(text: string): void {
+    const message = readMessage(text);
+    // One batch in another is no message.
+    if (message.kind === 'batch') message.items.forEach(heed);
+    else heed(message);
+    if (message.kind === 'garbage' && text !== '')
+      pipe.write(errorAnswer(null, rpcErrors.parse, 'Parse error: this line is not JSON'));
+  }
+
+  function heed(message: McpMessage): void {
+    if (message.kind === 'request') {
+      const cancelled = new AbortController();
+      running.set(message.key, { cancelled, replied: reply(message, cancelled.signal) });
+    } else if (message.kind === 'notification' && message.method === 'notifications/cancelled')
+      running.get(idKey(message.params['requestId']) ?? '')?.cancelled.abort();
+  }
+
+  /** Never rejects. What was cancelled is not answered. */
+  async function reply(request: McpRequest, cancelled: AbortSignal): Promise<void> {
+    const line = await resultOf(request, cancelled).then(
+      (result) => resultAnswer(request.id, result),
+      (error: unknown) =>
+        error instanceof Refusal
+          ? errorAnswer(request.id, error.code, error.message, error.data)
+          : errorAnswer(request.id, rpcErrors.internal, messageOf(error)),
+    );
+    running.delete(request.key);
+    if (!cancelled.aborted) pipe.write(line);
+  }
+
+  async function resultOf({ method, params }: McpRequest, cancelled: AbortSignal): Promise<object> {
+    const version = claimedVersion(params);
+    if (version !== undefined && version !== stateless && method !== 'server/discover') {
+      const data = { supported: [stateless], requested: version };
+      throw new Refusal(unsupportedVersion, `Unsupported protocol version: ${version}`, data);
+    }
+    const kept = version === undefined ? {} : { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...signed };
+    switch (method) {
+      case 'initialize': {
+        const asked = params['protocolVersion'];
+        return {
+          protocolVersion: spoken.find((each) => each === asked) ?? spoken[0],
+          serverInfo: identity,
+          ...about,
+        };
+      }
+      case 'server/discover':
+        return { supportedVersions: [stateless], ...about, ...kept, ...signed };
+      case 'ping':
+        return {};
+      case 'tools/list':
+        return { tools: tools.map(listed), ...kept };
+      case 'tools/call':
+        return {
+          ...(await call(params, cancelled)),
+          ...(version !== undefined && { resultType: 'complete', ...signed }),
+        };
+      default:
+        throw new Refusal(rpcErrors.methodNotFound, `Method not found: ${method}`);
+    }
+  }
+
+  async function call(params: McpRequest['params'], cancelled: AbortSignal): Promise<object> {
+    const tool = tools.find(({ command }) => command.name === params['name']);
+    if (tool === undefined) throw new Refusal(rpcErrors.invalidParams, `Tool ${String(params['name'])} not found`);
+    const given = fieldsOf(params['arguments']);
+    const problem = problemOf(tool, given);
+    if (problem !== undefined) return toolResult(`Invalid arguments for tool ${tool.command.name}: ${problem}`, true);
+    const gaveUp = new AbortController();
+    const signal = AbortSignal.any([io.signal, cancelled, gaveUp.signal]);
+    const answered = answerTool(tool, given, db, { ...io, signal }).catch((error: unknown) =>
+      toolResult(messageOf(error), true),
+    );
+    const answer = await inTime(answered, { clock: systemClock, signal: cancelled, limitMs: overallMs });
+    if (answer === undefined) gaveUp.abort();
+    return answer ?? toolResult(`The tool ${tool.command.name} gave no answer within ${overallMs / 1000} s`, true);
+  }
+
+  const stopped = new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    io.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([ended, stopped]);
+  // What was asked before the client ended its side is answered.
+  await Promise.race([Promise.all([...running.values()].map(({ replied }) => replied)), stopped]);
+  pipe.stop();
+  await Promise.race([pipe.flush(), stopped]);
 }
 
-function bounded(text: string): string {
-  if (text.length <= mostCharacters) return text;
-  const end = text.lastIndexOf('\n', mostCharacters);
-  const kept = text.slice(0, end < 0 ? mostCharacters : end);
-  const left = text.slice(kept.length + 1).split('\n').length;
-  return `${kept}\n(${left} more ${left === 1 ? 'line is' : 'lines are'} left out: ask for less, as with limit or since.)\n`;
+function listed(tool: SelfTool): object {
+  const { command, description, acts } = tool;
+  return {
+    name: command.name,
+    title: `unwedge ${command.name}`,
+    description,
+    inputSchema: inputSchema(tool),
+    annotations: { readOnlyHint: !acts, destructiveHint: acts, openWorldHint: false },
+  };
 }

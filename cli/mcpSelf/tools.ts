@@ -66,15 +66,27 @@ export const restartTool: SelfTool = {
   acts: true,
 };
 
+/** A value of an input, as JSON Schema. */
+interface ValueSchema {
+  readonly type: 'boolean' | 'integer' | 'string' | 'array';
+  readonly description: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly enum?: readonly string[];
+  readonly default?: number;
+  readonly items?: { readonly type: 'string' };
+}
+
 /** Returns the input of a tool, as JSON Schema. */
-export function inputSchema({ command, options, operand }: SelfTool): Record<string, unknown> {
-  const offered = options.map((name) => [name, schemaOf(specOf(command, name))]);
+export function inputSchema({ command, options, operand }: SelfTool) {
+  const properties: Readonly<Record<string, ValueSchema>> = {
+    ...(operand !== undefined && { [operand.name]: { type: 'string', minLength: 1, description: operand.help } }),
+    ...Object.fromEntries(options.map((name) => [name, schemaOf(specOf(command, name))])),
+  };
   return {
     type: 'object',
-    properties: {
-      ...(operand === undefined ? {} : { [operand.name]: { type: 'string', minLength: 1, description: operand.help } }),
-      ...Object.fromEntries(offered),
-    },
+    properties,
     required: operand === undefined || operand.optional === true ? [] : [operand.name],
     additionalProperties: false,
   };
@@ -106,7 +118,7 @@ function specOf(command: Command, name: string): OptionSpec {
   return spec;
 }
 
-function schemaOf(spec: OptionSpec): Record<string, unknown> {
+function schemaOf(spec: OptionSpec): ValueSchema {
   const description = spec.help;
   switch (spec.kind) {
     case 'flag':
@@ -119,5 +131,36 @@ function schemaOf(spec: OptionSpec): Record<string, unknown> {
       return { type: 'string', description, ...(Array.isArray(spec.choices) ? { enum: spec.choices } : {}) };
     case 'list':
       return { type: 'array', items: { type: 'string' }, description };
+  }
+}
+
+/** Names what of an input is not as {@link inputSchema} has it; undefined when all is. */
+export function problemOf(tool: SelfTool, input: Readonly<Record<string, unknown>>): string | undefined {
+  const { properties, required } = inputSchema(tool);
+  const missing = required.find((name) => input[name] === undefined);
+  if (missing !== undefined) return `${missing} is missing`;
+  for (const [name, value] of Object.entries(input)) {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (schema === undefined) return `there is no ${name}; it takes ${Object.keys(properties).join(', ') || 'nothing'}`;
+    const expected = misfit(schema, value);
+    if (expected !== undefined) return `${name} is to be ${expected}`;
+  }
+  return undefined;
+}
+
+/** Tells what a value was to be that does not fit. */
+function misfit({ type, minimum, maximum, minLength, enum: choices }: ValueSchema, value: unknown): string | undefined {
+  switch (type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'true or false';
+    case 'integer':
+      return Number.isInteger(value) && Number(value) >= Number(minimum) && Number(value) <= Number(maximum)
+        ? undefined
+        : `a whole number from ${minimum} to ${maximum}`;
+    case 'array':
+      return Array.isArray(value) && value.every((each) => typeof each === 'string') ? undefined : 'a list of texts';
+    case 'string':
+      if (typeof value !== 'string' || value.length < (minLength ?? 0)) return 'a text that is not empty';
+      return choices === undefined || choices.includes(value) ? undefined : `one of ${choices.join(', ')}`;
   }
 }

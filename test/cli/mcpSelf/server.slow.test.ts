@@ -4,6 +4,7 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { execa } from 'execa';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { hasSqlite } from '../../store/startStore.ts';
@@ -122,6 +123,80 @@ describe.skipIf(!hasSqlite)('unwedge mcp-self', () => {
     ]);
     expect(asked.map(({ isError }) => isError)).toEqual([true, true, false, true]);
     expect(await ask('status', { db: '/etc/passwd' })).toMatchObject({ isError: true });
+  });
+
+  it('[E-5] names what of an input is not as listed, before anything is run', async () => {
+    const { ask } = await connect(await databaseWith());
+    const asked = await Promise.all([
+      ask('status', { db: '/etc/passwd' }),
+      ask('events', { limit: '5' }),
+      ask('events', { limit: 0 }),
+      ask('events', { category: 'weather' }),
+      ask('events', { failed: 'yes' }),
+      ask('why', { session: '' }),
+      ask('why', { session: 7 }),
+    ]);
+    expect(asked.every(({ isError }) => isError)).toBe(true);
+    expect(asked.map(({ text }) => text)).toEqual([
+      'Invalid arguments for tool status: there is no db; it takes nothing',
+      expect.stringMatching(/^Invalid arguments for tool events: limit is to be a whole number from 1 to \d+$/),
+      expect.stringMatching(/^Invalid arguments for tool events: limit is to be a whole number from 1 to \d+$/),
+      expect.stringContaining('category is to be one of integration, '),
+      'Invalid arguments for tool events: failed is to be true or false',
+      'Invalid arguments for tool why: session is to be a text that is not empty',
+      'Invalid arguments for tool why: session is to be a text that is not empty',
+    ]);
+  });
+
+  it.each([
+    ['the stateless era', '2026-07-28', { resultType: 'complete' }],
+    ['a version with a handshake', undefined, {}],
+  ])(
+    '[E-5] [I-1] answers each line once in %s: nonsense, nested batches, unknown methods, and what was asked before the end',
+    async (_era, version, said) => {
+      const db = join(temporaryDirectory(), 'none.sqlite');
+      const params = version && { _meta: { 'io.modelcontextprotocol/protocolVersion': version } };
+      const ask = (id: unknown, method: string, more = {}) =>
+        JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...more } });
+      const lines = [
+        'nonsense',
+        '',
+        `[${ask(1, 'tools/list')},${ask('one', 'tools/call', { name: 'status' })}]`,
+        `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+        ask(2, 'resources/list'),
+        ask(3, 'tools/call', { name: 'constructor' }),
+        ask(4, 'tools/call', { name: 'status', arguments: [] }),
+        JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'nobody' } }),
+      ];
+      const { stdout, exitCode } = await execa(process.execPath, [main, 'mcp-self', '--db', db], {
+        input: `${lines.join('\n')}\n`,
+        reject: false,
+      });
+      const answers = stdout.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+      const byId = (id: unknown) => answers.filter((answer) => answer['id'] === id);
+      expect(exitCode).toBe(0);
+      expect(byId(null)).toMatchObject([{ error: { code: -32_700 } }]);
+      expect(byId(1)).toMatchObject([{ result: { ...said, tools: [{ name: 'status' }, {}, {}, {}] } }]);
+      for (const id of ['one', 4]) expect(byId(id)).toMatchObject([{ result: { ...said, isError: true } }]);
+      expect(byId(2)).toMatchObject([{ error: { code: -32_601 } }]);
+      expect(byId(3)).toMatchObject([{ error: { code: -32_602, message: 'Tool constructor not found' } }]);
+      expect(answers).toHaveLength(6);
+    },
+  );
+
+  it('[E-5] refuses a version that it does not speak, and offers the newest one that it does', async () => {
+    const db = join(temporaryDirectory(), 'none.sqlite');
+    const lines = [
+      { id: 1, method: 'tools/list', params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' } } },
+      { id: 2, method: 'initialize', params: { protocolVersion: '1999-01-01' } },
+      { id: 3, method: 'initialize', params: { protocolVersion: '2024-11-05' } },
+    ].map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`);
+    const { stdout } = await execa(process.execPath, [main, 'mcp-self', '--db', db], { input: lines.join('') });
+    expect(stdout.split('\n').map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { id: 1, error: { code: -32_022, data: { supported: ['2026-07-28'] } } },
+      { id: 2, result: { protocolVersion: '2025-11-25' } },
+      { id: 3, result: { protocolVersion: '2024-11-05' } },
+    ]);
   });
 
   it('[E-5] cuts what is too long for a model, and says so', async () => {
