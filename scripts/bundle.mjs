@@ -1,10 +1,11 @@
 // Makes what runs of dist/: each file that is loaded costs as much as 20 kB of code, each package as much as all of ours. The library and
 // the command line are one bundle, so that nothing is shipped twice; what each start loads decides which modules share a file.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
+import { billOf, packagesOf } from './bundled.mjs';
 import { planChunks } from './chunks.mjs';
 import { withoutFacades, withRuntimeInlined } from './facades.mjs';
 import { inlinePage, pageModules } from './inlinePage.mjs';
@@ -23,6 +24,9 @@ const packages = Object.keys({
   ...manifest.peerDependencies,
 });
 
+/** Builds in what is a package to all others. */
+const ownCopy = 'cli/run/execaCopy';
+
 /** A third less to install and to read at each start; functions keep their names, for the stacks of bugs. */
 const minified = { module: true, compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } };
 
@@ -38,7 +42,7 @@ const programs = {
 const starts = [
   ['hook', 4, 'cli/main', 'cli/hook/hookMain'],
   ['mcp', 4, 'cli/main', 'cli/mcp/startServerAhead'],
-  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'src/actors/process/process'],
+  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', ownCopy, 'src/actors/process/process'],
   // The library, once a gateway is started; and with its first child.
   [
     'started',
@@ -97,7 +101,9 @@ export async function bundlePackage(tree) {
   }
   chmodSync(join(tree, 'cli', 'main.js'), 0o755);
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));
-  writeLicenses(join(tree, 'parts'), output);
+  const built = packagesOf([...output.flatMap(({ moduleIds }) => moduleIds ?? []), ...pageModules]);
+  writeLicenses(join(tree, 'parts'), built);
+  writeFileSync(join(tree, 'bundled.cdx.json'), `${JSON.stringify(billOf(built, manifest))}\n`);
   return output.map(({ fileName, moduleIds }) => ({ fileName, moduleIds }));
 }
 
@@ -141,7 +147,7 @@ async function generate(options) {
   const build = await rolldown({
     input,
     platform: 'node',
-    external: (id) => id !== 'xstate' && isOneOf(id, packages),
+    external: (id, importer) => id !== 'xstate' && isOneOf(id, packages) && importer !== source(ownCopy),
     plugins: [
       inlinePage(),
       {
@@ -149,14 +155,6 @@ async function generate(options) {
         resolveId: {
           order: 'pre',
           handler: (id) => (id === 'xstate' ? { id: '#xstate', external: true } : undefined),
-        },
-      },
-      {
-        // What is CommonJS needs the bundler's runtime, which would be one more file at each start.
-        name: 'eventemitter3',
-        transform: {
-          filter: { id: /eventemitter3[\\/]index\.js$/ },
-          handler: (code) => `const module = {};\n${code}\nexport default module.exports;`,
         },
       },
     ],
@@ -180,24 +178,12 @@ async function generate(options) {
 const isOneOf = (id, names) => names.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** The licenses of what is bundled ask to be kept with every copy. */
-function writeLicenses(directory, output) {
-  const modules = [...output.flatMap(({ moduleIds }) => moduleIds ?? []), ...pageModules];
-  const bundled = new Set(modules.map(packageOf).filter((path) => path !== undefined));
-  const texts = [...bundled]
-    .sort((a, b) => a.localeCompare(b))
-    .map((path) => {
-      const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-      const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
-      return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8').trim()}\n`;
-    });
+function writeLicenses(directory, folders) {
+  const texts = folders.map((path) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
+    return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8').trim()}\n`;
+  });
   const intro = 'The files beside this one contain parts of these packages.';
   writeFileSync(join(directory, 'LICENSES.txt'), `${intro}\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`);
-}
-
-/** The directory of the package that a module is of; undefined when it is ours. */
-function packageOf(module) {
-  const at = module.lastIndexOf(`${sep}node_modules${sep}`);
-  if (at < 0) return undefined;
-  const [scope, name] = module.slice(at + `${sep}node_modules${sep}`.length).split(sep);
-  return join(module.slice(0, at), 'node_modules', scope.startsWith('@') ? join(scope, name) : scope);
 }

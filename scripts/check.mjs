@@ -34,6 +34,7 @@ const steps = [
   ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],
   ['attw', () => packed((tarball) => tool('@arethetypeswrong/cli', 'attw', tarball, '--profile', 'esm-only'))],
   ['knip', () => tool('knip', 'knip', '--no-progress')],
+  ['audit', () => shown(packed(() => start(process.execPath, [join(root, 'scripts', 'audit.mjs')])))],
   ['bench', compareSpeed],
 ];
 
@@ -115,6 +116,9 @@ function packed(judge) {
   }
   return judge(tarball);
 }
+
+/** With what it says also where it is content. */
+const shown = (result) => ({ ...result, note: result.output });
 
 function pack() {
   return npm(['pack', '--silent', '--pack-destination', scratch]);

@@ -1,3 +1,4 @@
+import { bringExeca } from '../../src/actors/process/execaPackage.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodeLines, exitCodes, runExitCodes } from './exitCode.ts';
 import { runOptions } from './options.ts';
@@ -22,5 +23,8 @@ export const run = defineCommand({
   takesCommand: true,
   errorCode: exitCodes.ownError,
   options: runOptions,
-  run: async (args, io, rest) => (await import('./runCommand.ts')).runCommand(args, io, rest),
+  run: async (args, io, rest) => {
+    bringExeca(() => import('./execaCopy.ts'));
+    return (await import('./runCommand.ts')).runCommand(args, io, rest);
+  },
 });

@@ -1,10 +1,10 @@
 import { Readable, type Writable } from 'node:stream';
-import { execa } from 'execa';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessRun } from '../../machines/subprocessInput.ts';
 import type { RegisteredChild } from '../../policy/childRecord.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
+import { type Execa, loadedExeca, loadExeca } from './execaPackage.ts';
 import { killAtExit } from './liveProcesses.ts';
 import { type Executable, startMarked } from './limitMark.ts';
 import { isMarkSeen, killMarked, limitFor, nextMark } from './processMark.ts';
@@ -44,7 +44,13 @@ class StartedChild implements ChildProcess {
   constructor(input: SubprocessRun, send: (event: SubprocessEvent) => void) {
     this.#input = input;
     this.#send = send;
-    this.#giveUp = startTurns.take(() => this.#start());
+    const execa = loadedExeca();
+    if (execa !== undefined) this.#wait(execa);
+    else
+      loadExeca().then(
+        (loaded) => this.#wait(loaded),
+        (error: unknown) => this.#fail(spawnFailure(error, input)),
+      );
   }
 
   take(order: ProcessOrder): void {
@@ -58,16 +64,20 @@ class StartedChild implements ChildProcess {
     this.#child?.release();
   }
 
+  #wait(execa: Execa): void {
+    if (!this.#isOver) this.#giveUp = startTurns.take(() => this.#start(execa));
+  }
+
   /** Never throws: it may have waited for its turn. */
-  #start(): void {
+  #start(execa: Execa): void {
     try {
-      this.#spawn();
+      this.#spawn(execa);
     } catch (error) {
       this.#fail(spawnFailure(error, this.#input));
     }
   }
 
-  #spawn(): void {
+  #spawn(execa: Execa): void {
     const input = this.#input;
     const mark = nextMark(input.clock);
     const env = childEnvironment(input, mark);
@@ -78,7 +88,9 @@ class StartedChild implements ChildProcess {
     }
     const registered = input.register?.({ mark, command: input.command });
     const { command, args = [], cwd } = input;
-    const start = startMarked({ command, args, cwd, env }, limitFor(mark), (executable) => execute(executable, input));
+    const start = startMarked({ command, args, cwd, env }, limitFor(mark), (executable) =>
+      execute(execa, executable, input),
+    );
     if (start.child !== undefined) {
       this.#child = new WatchedChild(start.child, start.pid, mark, registered, input, this.#send);
       return;
@@ -101,7 +113,11 @@ const neverStarted: FailureFacts = {
   outcome: 'not_started',
 };
 
-function execute({ command, args, cwd, env }: Executable, { stdin, inherit = [], sharesGroup = false }: SubprocessRun) {
+function execute(
+  execa: Execa,
+  { command, args, cwd, env }: Executable,
+  { stdin, inherit = [], sharesGroup = false }: SubprocessRun,
+) {
   return execa(command, args, {
     ...(cwd === undefined ? {} : { cwd }),
     env,

@@ -5,10 +5,16 @@ import type { EndSignal } from '../../machines/subprocessEvents.ts';
 import { readString } from '../../policy/errorChain.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { loadExeca } from '../../actors/process/execaPackage.ts';
 import { isShortage, spawnFailure } from '../../actors/process/spawnFailure.ts';
 import { lateModule } from '../../actors/process/lateModule.ts';
 
-const processModule = lateModule(() => import('../../actors/process/process.ts'));
+/** Files that execa and what it needs may have open at once while it is loaded. */
+const filesOfExeca = 128;
+const processModule = lateModule(async () => {
+  const [module] = await Promise.all([import('../../actors/process/process.ts'), loadExeca()]);
+  return module;
+}, filesOfExeca);
 
 /** An attempt of a subprocess integration. */
 interface ProcessRun {
