@@ -8,7 +8,7 @@ export async function loadCockatiel(): Promise<readonly Contender[] | undefined>
   if (peer === undefined) return undefined;
   const contender = (name: string, about: string, abortOnReturn: boolean): Contender => ({
     name,
-    about: `execute() of cockatiel 3, wrap(retry, breaker, aggressive timeout)${about}`,
+    about: `execute() of cockatiel 4, wrap(retry, breaker, aggressive timeout)${about}`,
     dear: 1,
     hasSignal: true,
     takesSignal: true,

@@ -8,7 +8,7 @@ export async function loadOpossum(): Promise<Contender | undefined> {
   if (peer === undefined) return undefined;
   return {
     name: 'opossum',
-    about: 'fire() of opossum 9: breaker and timeout; it has no retry, and no abort of one call',
+    about: 'fire() of opossum 10: breaker and timeout; it has no retry, and no abort of one call',
     dear: 0,
     hasSignal: false,
     takesSignal: false,

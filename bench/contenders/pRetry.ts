@@ -9,7 +9,7 @@ export async function loadPRetry(): Promise<Contender | undefined> {
   const { maxAttempts, attemptMs: milliseconds, backoffMs } = policy;
   return {
     name: 'p-retry',
-    about: 'p-retry 7 around p-timeout 7, and a controller by hand where the work reads a signal; no breaker',
+    about: 'p-retry 9 around p-timeout 8, and a controller by hand where the work reads a signal; no breaker',
     dear: 1,
     hasSignal: true,
     takesSignal: true,

@@ -1,6 +1,6 @@
 // What the suites use of each peer, and no more.
 
-/** cockatiel 3. */
+/** cockatiel 4. */
 export interface Cockatiel {
   readonly handleAll: unknown;
   handleWhen(handles: (error: Error) => boolean): unknown;
@@ -19,7 +19,7 @@ export interface CockatielPolicy {
   execute<T>(work: (context: { readonly signal: AbortSignal }) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** opossum 9. */
+/** opossum 10. */
 export interface Opossum {
   readonly default: new <T>(work: (input: number) => Promise<T>, options: object) => OpossumBreaker<T>;
 }
@@ -30,7 +30,7 @@ export interface OpossumBreaker<T> {
   shutdown(): void;
 }
 
-/** p-retry 7. */
+/** p-retry 9. */
 export interface PRetry {
   default<T>(work: () => Promise<T>, options: PRetryOptions): Promise<T>;
 }
@@ -42,7 +42,7 @@ export interface PRetryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** p-timeout 7. */
+/** p-timeout 8. */
 export interface PTimeout {
   default<T>(promise: Promise<T>, options: { milliseconds: number; signal?: AbortSignal | undefined }): Promise<T>;
 }
