@@ -35,7 +35,14 @@ const scratch = mkdtempSync(join(tmpdir(), 'unwedge-audit-'));
 try {
   writeFileSync(join(scratch, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(scratch, 'package-lock.json'), JSON.stringify(lock));
-  const words = ['audit', '--package-lock-only', '--audit-level=high', '--json', '--fetch-retries=0', '--fetch-timeout=30000'];
+  const words = [
+    'audit',
+    '--package-lock-only',
+    '--audit-level=high',
+    '--json',
+    '--fetch-retries=0',
+    '--fetch-timeout=30000',
+  ];
   const running = process.env.npm_execpath;
   const [file, ...first] = running === undefined ? ['npm'] : [process.execPath, running];
   const { status, stdout } = spawnSync(file, [...first, ...words], { cwd: scratch, encoding: 'utf8' });

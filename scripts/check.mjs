@@ -1,4 +1,4 @@
-// Everything that is quick to say about a change: one line a step, all steps, exit 1 when one failed. `--skip NAME` leaves a step out.
+// Everything that is quick to say about a change: one line a step, all steps, exit 1 when one failed. `--skip NAME` leaves a step out, `--only NAME` all others.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,11 @@ import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { fileURLToPath } from 'node:url';
 
 const { values } = parseArgs({
-  options: { report: { type: 'string' }, skip: { type: 'string', multiple: true, default: [] } },
+  options: {
+    report: { type: 'string' },
+    skip: { type: 'string', multiple: true, default: [] },
+    only: { type: 'string', multiple: true },
+  },
 });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -38,7 +42,7 @@ const steps = [
   ['bench', compareSpeed],
 ];
 
-const unknown = values.skip.filter((name) => !steps.some(([step]) => step === name));
+const unknown = [...values.skip, ...(values.only ?? [])].filter((name) => !steps.some(([step]) => step === name));
 if (unknown.length > 0) {
   console.error(`Unknown step ${unknown.join(', ')}; the steps are ${steps.map(([name]) => name).join(', ')}`);
   process.exit(2);
@@ -49,7 +53,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
 let tarball;
 const results = [];
 try {
-  for (const [name, run] of steps) if (!values.skip.includes(name)) results.push(report(name, run));
+  for (const [name, run] of steps) if (isAsked(name)) results.push(report(name, run));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -59,6 +63,10 @@ if (values.report !== undefined) {
   writeFileSync(values.report, JSON.stringify({ passed: results.length - failed.length, failed: failed.length }));
 }
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+function isAsked(name) {
+  return !values.skip.includes(name) && (values.only?.includes(name) ?? true);
+}
 
 function report(name, run) {
   const start = performance.now();

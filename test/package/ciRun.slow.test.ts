@@ -42,16 +42,16 @@ async function endOf({ run }: ReturnType<typeof startRun>): Promise<readonly unk
 
 describe.runIf(process.platform === 'linux')('the run of all tests', () => {
   it.each([
-    [{}, 0, '41 passed, 0 failed, 4 skipped'],
-    [{ mcp: 'fails', cluster: 'dies', docs: 'silent', real: 'fails' }, 1, '38 passed, 4 failed, 4 skipped'],
-    [{ real: 'silent', quick: 'dies', claude: 'dies' }, 1, '22 passed, 3 failed, 2 skipped'],
+    [{}, 0, '50 passed, 0 failed, 5 skipped'],
+    [{ mcp: 'fails', cluster: 'dies', docs: 'silent', real: 'fails' }, 1, '47 passed, 4 failed, 5 skipped'],
+    [{ real: 'silent', quick: 'dies', claude: 'dies' }, 1, '31 passed, 3 failed, 3 skipped'],
   ])('[U-9] counts each step once, those beside each other too: %j', async (ends, code, line) => {
     expect(await endOf(startRun(ends))).toEqual([code, line]);
   });
 
   it.each([
     ['tests', ['quick']],
-    ['lines', ['gateway', 'cluster', 'claude']],
+    ['lines', ['gateway', 'cluster', 'claude', 'check']],
   ] as const)('[U-9] leaves nothing running when it is ended in its %s', async (_, steps) => {
     const started = startRun(Object.fromEntries(steps.map((name) => [name, 'stays'])));
     await expect.poll(() => processesOf(started.word)).toHaveLength(steps.length);
