@@ -19,6 +19,7 @@ const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
  * @throws for a line that is none of the format, a family that is told of twice or in pieces, and a sample of no family.
  */
 export function parsePrometheus(text: string): Readonly<Record<string, PrometheusFamily>> {
+  if (text === '') return {};
   if (!text.endsWith('\n')) throw new Error('The last line has no end');
   const families = new Map<string, { type: string; help: string; metrics: Map<string, Record<string, unknown>> }>();
   let current = '';
