@@ -14,9 +14,9 @@ const built = read('dist/bundled.cdx.json').components.map(({ group, name }) =>
 );
 
 /** As they are locked here: all of them are of this tree. */
-const asked = Object.entries(packages).flatMap(([path, { dev: _, ...locked }]) => {
+const asked = Object.entries(packages).flatMap(([path, locked]) => {
   const isBuilt = built.some((name) => path.endsWith(`node_modules/${name}`));
-  return path !== '' && (packages[path].dev !== true || isBuilt) ? [[path, locked]] : [];
+  return path !== '' && (locked.dev !== true || isBuilt) ? [[path, { ...locked, dev: undefined }]] : [];
 });
 const dependencies = Object.fromEntries(
   asked
