@@ -1,13 +1,11 @@
+import { tablesOnServer } from '../src/store/tables/schema.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
 
-/**
- * Tables that are kept, in the first version. Texts are `text`, JSON included: `jsonb` refuses what JSON may say (`\u0000`) and changes the rest. Times are
- * wall time in ms as their runtime told them; a `timestamptz` is the database's own. `xid` is the transaction that wrote a row last: by it others find what
- * has changed, and no row that is committed later than its neighbour is skipped. Nodes have room for their renewals in their page, which then touch no index.
- */
-const first = `
+/** Tables of the first version. Nodes have room for their renewals in their page, which then touch no index. */
+const first = `${tablesOnServer}
+
 CREATE TABLE uw.schema_version (version integer NOT NULL);
 INSERT INTO uw.schema_version VALUES (0);
 
@@ -38,24 +36,6 @@ CREATE INDEX lease_by_owner ON uw.lease (owner);
 
 CREATE TABLE uw.move (session text PRIMARY KEY, heir text NOT NULL, until timestamptz NOT NULL);
 
-CREATE TABLE uw.message (
-  session text NOT NULL,
-  number bigint NOT NULL,
-  mail bigint,
-  body text NOT NULL,
-  key text,
-  state text NOT NULL DEFAULT 'waiting',
-  deliveries integer NOT NULL DEFAULT 0,
-  stops integer NOT NULL DEFAULT 0,
-  posted_at bigint NOT NULL,
-  turn bigint,
-  seq bigint,
-  taken_at bigint,
-  ended_at bigint,
-  error text,
-  PRIMARY KEY (session, number)
-);
-CREATE INDEX message_unprocessed ON uw.message (session, number) WHERE state IN ('waiting', 'taken');
 CREATE INDEX message_dead ON uw.message (ended_at) WHERE state IN ('poison', 'expired', 'malformed');
 CREATE INDEX message_by_key ON uw.message (session, key) WHERE key IS NOT NULL;
 
@@ -77,33 +57,6 @@ CREATE INDEX mail_open ON uw.mail (session, number, id) WHERE state IN ('waiting
 CREATE INDEX mail_ended ON uw.mail (sender, changed_at) WHERE state = 'ended';
 CREATE INDEX mail_answered ON uw.mail (changed_at) WHERE state = 'answered';
 
-CREATE TABLE uw.call (
-  id text PRIMARY KEY,
-  session text NOT NULL,
-  turn bigint NOT NULL,
-  integration text NOT NULL,
-  tool text NOT NULL,
-  input text NOT NULL,
-  effect text,
-  runtime text NOT NULL,
-  started_at bigint NOT NULL,
-  deadline_at bigint NOT NULL,
-  seq bigint NOT NULL,
-  state text NOT NULL DEFAULT 'pending',
-  result text,
-  result_seq bigint,
-  settled_at bigint,
-  late_result text,
-  late_at bigint,
-  rule text,
-  idempotency_key text,
-  reconciling_at bigint,
-  verdict text,
-  reconciled_at bigint
-);
-CREATE INDEX call_by_turn ON uw.call (session, turn);
-CREATE INDEX call_pending ON uw.call (session) WHERE state = 'pending';
-
 CREATE TABLE uw.event (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at bigint NOT NULL,
@@ -121,101 +74,9 @@ CREATE TABLE uw.event (
 CREATE INDEX event_by_time ON uw.event (at);
 CREATE INDEX event_of_trouble ON uw.event (at) WHERE trouble IS NOT NULL;
 
-CREATE TABLE uw.breaker (
-  name text PRIMARY KEY,
-  state text NOT NULL DEFAULT 'closed',
-  opened_at bigint NOT NULL DEFAULT 0,
-  open_until bigint NOT NULL DEFAULT 0,
-  last_open_ms bigint NOT NULL DEFAULT 0,
-  openings integer NOT NULL DEFAULT 0,
-  failures integer NOT NULL DEFAULT 0,
-  generation bigint NOT NULL DEFAULT 0,
-  cause text,
-  paused_at bigint,
-  paused_until bigint,
-  lease_until bigint,
-  lease_owner text,
-  permit_node text,
-  permit_generation bigint,
-  permit_until timestamptz,
-  xid xid8 NOT NULL DEFAULT pg_current_xact_id()
-);
 CREATE INDEX breaker_by_change ON uw.breaker (xid);
 
-CREATE TABLE uw.rate (
-  name text PRIMARY KEY,
-  levels text NOT NULL DEFAULT '{}',
-  at bigint NOT NULL DEFAULT 0,
-  xid xid8 NOT NULL DEFAULT pg_current_xact_id()
-);
 CREATE INDEX rate_by_change ON uw.rate (xid);
-
-CREATE TABLE uw.statistic (
-  minute bigint NOT NULL,
-  integration text NOT NULL,
-  tool text NOT NULL,
-  figures text,
-  PRIMARY KEY (minute, integration, tool)
-);
-
-CREATE TABLE uw.flight (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  integration text NOT NULL,
-  run text NOT NULL,
-  pid integer NOT NULL,
-  at bigint NOT NULL,
-  because text NOT NULL,
-  record text NOT NULL
-);
-CREATE INDEX flight_by_integration ON uw.flight (integration, id);
-
-CREATE TABLE uw.policy (
-  name text NOT NULL,
-  digest text NOT NULL,
-  policy text NOT NULL,
-  since bigint NOT NULL,
-  seen_at bigint NOT NULL,
-  PRIMARY KEY (name, digest)
-);
-
-CREATE TABLE uw.alert (
-  id text PRIMARY KEY,
-  integration text NOT NULL,
-  because text NOT NULL,
-  kind text NOT NULL,
-  message text NOT NULL,
-  failures integer NOT NULL,
-  crashes integer NOT NULL,
-  raised_at bigint NOT NULL,
-  last_failure_at bigint NOT NULL,
-  cleared_at bigint,
-  cleared_by text
-);
-CREATE UNIQUE INDEX alert_open ON uw.alert (integration) WHERE cleared_at IS NULL;
-
-CREATE TABLE uw.runtime (
-  id text PRIMARY KEY,
-  host text NOT NULL,
-  pid integer NOT NULL,
-  process_start text NOT NULL,
-  started_at bigint NOT NULL,
-  renewed_at bigint NOT NULL,
-  name text NOT NULL,
-  socket text,
-  seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
-);
-
-CREATE TABLE uw.child (
-  host text NOT NULL,
-  pid integer NOT NULL,
-  process_start text NOT NULL,
-  mark text NOT NULL,
-  command text NOT NULL,
-  started_at bigint NOT NULL,
-  owner_pid integer NOT NULL,
-  owner_start text NOT NULL,
-  PRIMARY KEY (host, pid, process_start)
-);
 
 CREATE TABLE uw.chore (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
 

@@ -1,4 +1,5 @@
 import { type Row, type Statement, type Value, written } from '../dialect.ts';
+import { withFileNames } from '../tables/schema.ts';
 import { type RowStep, type Step, step, type Tables, type TransactOptions, type Work } from '../work.ts';
 import type { Database, SqlValue } from './database.ts';
 import type { EventLog } from './eventLog.ts';
@@ -79,19 +80,6 @@ export function doRow(database: Database, { statement, values }: RowStep): reado
 
 const asSql = (value: Value): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
 
-/** Tables of a file, by their names on a server. */
-const tableNames: Readonly<Record<string, string>> = {
-  alert: 'unwedge_alerts',
-  call: 'unwedge_calls',
-  child: 'unwedge_children',
-  flight: 'unwedge_flights',
-  lease: 'unwedge_sessions',
-  message: 'unwedge_messages',
-  policy: 'unwedge_policies',
-  runtime: 'unwedge_runtimes',
-  statistic: 'unwedge_statistics',
-};
-
 /** A statement as a file takes it: its values in the order in which they stand. */
 interface FileStatement {
   readonly text: string;
@@ -111,14 +99,11 @@ function inFile(statement: Statement): FileStatement {
 function fileStatement({ columns, text }: Statement): FileStatement {
   const places: number[] = [];
   const tables = new Set<string>();
-  const named = written(text, 'file', (name) => {
+  const placed = written(text, 'file', (name) => {
     const place = columns.findIndex((column) => column.name === name);
     places.push(place);
     return columns[place]?.type === 'bigint' ? 'CAST(? AS INTEGER)' : '?';
-  }).replaceAll(/\buw\.(\w+)/g, (_, name: string) => {
-    const table = tableNames[name] ?? name;
-    tables.add(table);
-    return table;
   });
+  const named = withFileNames(placed, (table) => tables.add(table));
   return { text: named.trim(), places, tables: [...tables] };
 }

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import type { CallTotals } from '../../policy/callFigures.ts';
 import type { OrderResult } from '../../policy/operatorOrder.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { LetterOrder } from '../letterOrder.ts';
@@ -10,11 +9,10 @@ import type { Database, DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from '../openHere.ts';
-import { findEventTable, hasTable, isOurs, versionsOf } from './schema.ts';
+import { findEventTable, isOurs, versionsOf } from './schema.ts';
 import { selectLostLog } from './logMark.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { runIn, runs } from '../tables/runtimes.ts';
-import { readTotals } from '../tables/statistics.ts';
 import { TableReader } from '../tables/tableReader.ts';
 import type { Read } from '../work.ts';
 import { readRows } from './fileTables.ts';
@@ -63,13 +61,6 @@ class SqliteReader extends TableReader implements StoreReader {
 
   async runtimes(): Promise<readonly RuntimeRow[]> {
     return (await this.read(runs)).map(runIn);
-  }
-
-  /** A file that no store of this version has brought forward has them in a table of their own. */
-  override async totals(): Promise<readonly CallTotals[]> {
-    if (!hasTable(this.#database, 'unwedge_totals')) return super.totals();
-    const older = 'SELECT integration, tool, figures FROM unwedge_totals ORDER BY integration, tool';
-    return readTotals(async () => this.#database.prepare(older).all());
   }
 
   async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {

@@ -1,11 +1,20 @@
 import type { Database, SqlRow } from './database.ts';
 import { refuseOlderRuns } from './olderRuns.ts';
+import { tablesInFile } from '../tables/schema.ts';
 import { MovedError, NewerSchemaError } from './trouble.ts';
 
 /** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
 const applicationId = 0x756e7764;
 
-const createEvents = (name: string) => `CREATE TABLE ${name} (
+/** A later version changes what is there, in order and forward only, and has the next number. */
+const knownVersion = 13;
+
+/** Makes what is not there. Each write to a session carries the fence it was claimed with; a claim by another runtime raises it. */
+const createOurs = `${tablesInFile}
+CREATE INDEX IF NOT EXISTS unwedge_calls_pending ON unwedge_calls (runtime) WHERE state = 'pending';
+CREATE TABLE IF NOT EXISTS unwedge_sessions (id TEXT PRIMARY KEY, owner TEXT, fence INTEGER NOT NULL) STRICT;`;
+
+const createEvents = (name: EventTable['name']): string => `CREATE TABLE ${name} (
   id INTEGER PRIMARY KEY,
   timestamp INTEGER NOT NULL,
   category TEXT NOT NULL,
@@ -13,208 +22,6 @@ const createEvents = (name: string) => `CREATE TABLE ${name} (
   metadata TEXT NOT NULL
 ) STRICT;
 CREATE INDEX unwedge_events_by_time ON ${name} (timestamp);`;
-
-const createBreakers = `CREATE TABLE unwedge_breakers (
-  name TEXT PRIMARY KEY,
-  state TEXT NOT NULL CHECK (state IN ('closed', 'open')),
-  opened_at INTEGER NOT NULL,
-  open_until INTEGER NOT NULL,
-  last_open_ms INTEGER NOT NULL,
-  openings INTEGER NOT NULL,
-  generation INTEGER NOT NULL,
-  lease_until INTEGER,
-  lease_owner TEXT
-) STRICT;`;
-
-/** Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. */
-const createRuntimes = `CREATE TABLE unwedge_runtimes (
-  id TEXT PRIMARY KEY,
-  pid INTEGER NOT NULL,
-  process_start TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  renewed_at INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  socket TEXT
-) STRICT;`;
-
-/** Children that live; a row that outlives its owner names an orphan. A pid alone may be reused: the start time tells. */
-const createChildren = `CREATE TABLE unwedge_children (
-  pid INTEGER NOT NULL,
-  process_start TEXT NOT NULL,
-  mark TEXT NOT NULL,
-  command TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  owner_pid INTEGER NOT NULL,
-  owner_start TEXT NOT NULL,
-  PRIMARY KEY (pid, process_start)
-) STRICT;`;
-
-/** Owner of each session. A write carries the fence it was claimed with; a claim by another runtime raises it. */
-const createSessions = `CREATE TABLE unwedge_sessions (
-  id TEXT PRIMARY KEY,
-  owner TEXT,
-  fence INTEGER NOT NULL
-) STRICT;`;
-
-/** Messages of sessions: `waiting` and `taken` ones are delivered again when their runtime dies. */
-const createMessages = `CREATE TABLE unwedge_messages (
-  session TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  key TEXT,
-  state TEXT NOT NULL CHECK (state IN ('waiting', 'taken', 'done', 'failed', 'dropped', 'poison', 'expired', 'malformed')),
-  deliveries INTEGER NOT NULL DEFAULT 0,
-  posted_at INTEGER NOT NULL,
-  turn INTEGER,
-  seq INTEGER,
-  taken_at INTEGER,
-  ended_at INTEGER,
-  error TEXT,
-  PRIMARY KEY (session, number)
-) STRICT, WITHOUT ROWID;`;
-
-/** Tool calls of sessions, written before they are dispatched, settled once; what comes later is kept apart. */
-const createCalls = `CREATE TABLE unwedge_calls (
-  id TEXT PRIMARY KEY,
-  session TEXT NOT NULL,
-  turn INTEGER NOT NULL,
-  integration TEXT NOT NULL,
-  tool TEXT NOT NULL,
-  input TEXT,
-  effect TEXT,
-  runtime TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  deadline_at INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'settled')),
-  result TEXT,
-  result_seq INTEGER,
-  settled_at INTEGER,
-  late_result TEXT,
-  late_at INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE INDEX unwedge_calls_by_turn ON unwedge_calls (session, turn);
-CREATE INDEX unwedge_calls_pending ON unwedge_calls (runtime) WHERE state = 'pending';`;
-
-/** Episodes of failures that somebody was told of. Of each integration at most one is open, whichever of several runtimes raised it. */
-const createAlerts = `CREATE TABLE unwedge_alerts (
-  id TEXT PRIMARY KEY,
-  integration TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  message TEXT NOT NULL,
-  failures INTEGER NOT NULL,
-  raised_at INTEGER NOT NULL,
-  last_failure_at INTEGER NOT NULL,
-  cleared_at INTEGER,
-  cleared_by TEXT
-) STRICT;
-CREATE UNIQUE INDEX unwedge_alerts_open ON unwedge_alerts (integration) WHERE cleared_at IS NULL;`;
-
-/** Buckets of rate limits, each with the levels of what it counts as JSON: they are read and written as one. */
-const createRates = `CREATE TABLE unwedge_rates (
-  name TEXT PRIMARY KEY,
-  levels TEXT NOT NULL,
-  at INTEGER NOT NULL
-) STRICT;`;
-
-/** Ends of calls, by minute; `tool` is empty for all of an integration. The figures as JSON: they are read and written as one. */
-const createStatistics = `CREATE TABLE unwedge_statistics (
-  minute INTEGER NOT NULL,
-  integration TEXT NOT NULL,
-  tool TEXT NOT NULL,
-  figures TEXT NOT NULL,
-  PRIMARY KEY (minute, integration, tool)
-) STRICT, WITHOUT ROWID;`;
-
-/** The same of all minutes ever: what was counted once stays counted when its minute is deleted. */
-const createTotals = `CREATE TABLE unwedge_totals (
-  integration TEXT NOT NULL,
-  tool TEXT NOT NULL,
-  figures TEXT NOT NULL,
-  PRIMARY KEY (integration, tool)
-) STRICT, WITHOUT ROWID;`;
-
-/** The last attempts of integrations, written when something went wrong, as JSON: they are read as one. */
-const createFlights = `CREATE TABLE unwedge_flights (
-  id INTEGER PRIMARY KEY,
-  integration TEXT NOT NULL,
-  run TEXT NOT NULL,
-  pid INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  because TEXT NOT NULL,
-  record TEXT NOT NULL
-) STRICT;
-CREATE INDEX unwedge_flights_by_integration ON unwedge_flights (integration);`;
-
-/** Settings in force for an integration or a session, once for each content, as JSON. */
-const createPolicies = `CREATE TABLE unwedge_policies (
-  name TEXT NOT NULL,
-  policy TEXT NOT NULL,
-  since INTEGER NOT NULL,
-  seen_at INTEGER NOT NULL,
-  PRIMARY KEY (name, policy)
-) STRICT, WITHOUT ROWID;`;
-
-/** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
-const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
-  (database, events) => {
-    if (!events.exists) database.exec(createEvents(events.name));
-    database.exec(createBreakers);
-  },
-  (database) => {
-    database.exec(createRuntimes);
-    database.exec(createChildren);
-    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN failures INTEGER NOT NULL DEFAULT 0');
-  },
-  (database) => {
-    database.exec(createSessions);
-    database.exec(createMessages);
-    database.exec(createCalls);
-  },
-  (database) => database.exec(createAlerts),
-  (database) => {
-    database.exec(`ALTER TABLE unwedge_alerts ADD COLUMN because TEXT NOT NULL DEFAULT 'failures'`);
-    database.exec('ALTER TABLE unwedge_alerts ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0');
-  },
-  // Deliveries that an orderly stop ended: they do not speak against the message.
-  (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
-  (database) => database.exec('ALTER TABLE unwedge_breakers ADD COLUMN cause TEXT'),
-  // A claim looks for these in a session, however long its history is.
-  (database) => {
-    database.exec(
-      "CREATE INDEX unwedge_messages_unprocessed ON unwedge_messages (session) WHERE state IN ('waiting', 'taken')",
-    );
-    database.exec("CREATE INDEX unwedge_calls_pending_by_session ON unwedge_calls (session) WHERE state = 'pending'");
-  },
-  (database) => {
-    database.exec(createRates);
-    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_at INTEGER');
-    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_until INTEGER');
-    database.exec(createStatistics);
-    database.exec(createTotals);
-  },
-  (database) => {
-    database.exec(createFlights);
-    database.exec(createPolicies);
-  },
-  // Columns for what a reconcile rule needs at the next start, and what it found out.
-  (database) => {
-    const columns = [
-      'rule TEXT',
-      'idempotency_key TEXT',
-      'reconciling_at INTEGER',
-      'verdict TEXT',
-      'reconciled_at INTEGER',
-    ];
-    for (const column of columns) database.exec(`ALTER TABLE unwedge_calls ADD COLUMN ${column}`);
-  },
-  // Calls that belong to no session, as JSON: they are read and written as one.
-  (database) => database.exec('ALTER TABLE unwedge_runtimes ADD COLUMN calls TEXT'),
-  // All minutes together stand under a minute that never was.
-  (database) =>
-    database.exec(`INSERT INTO unwedge_statistics (minute, integration, tool, figures)
-      SELECT -1, integration, tool, figures FROM unwedge_totals; DROP TABLE unwedge_totals`),
-];
 
 /** Above every version that there will be: earlier versions of this package refuse the file as well. */
 const movedVersion = 1_000_000;
@@ -255,7 +62,7 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
   if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal') {
     database.exec(`PRAGMA synchronous = ${synchronous}`);
   }
-  if (version < migrations.length) {
+  if (version < knownVersion) {
     database.immediate(() => {
       // Looked at again behind the lock: another process may have been faster, and it may not be one of ours.
       ours = isOurs(database);
@@ -267,11 +74,12 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
 
 function migrate(database: Database, ours: boolean): void {
   const version = versionOf(database, ours);
-  if (version < migrations.length && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
+  if (version < knownVersion && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
   const events = findEventTable(database, ours);
-  for (const step of migrations.slice(version)) step(database, events);
+  if (!events.exists) database.exec(createEvents(events.name));
+  database.exec(createOurs);
   if (ours) {
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${knownVersion}`);
     return;
   }
   database.exec('CREATE TABLE IF NOT EXISTS unwedge_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
@@ -279,7 +87,7 @@ function migrate(database: Database, ours: boolean): void {
     .prepare(
       `INSERT INTO unwedge_meta (key, value) VALUES ('version', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
     )
-    .run(String(migrations.length));
+    .run(String(knownVersion));
 }
 
 /** Tells whether the database carries our mark, or nothing at all yet. */
@@ -306,7 +114,7 @@ export function versionsOf(database: Database, ours: boolean): { readonly versio
     const moved = database.prepare('SELECT place, at FROM unwedge_moved').get();
     throw new MovedError(String(moved?.['place']), Number(moved?.['at']));
   }
-  return { version, known: migrations.length };
+  return { version, known: knownVersion };
 }
 
 /** Tells whether what was made by an earlier version has to be changed before it can be used. */

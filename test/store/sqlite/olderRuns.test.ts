@@ -23,9 +23,7 @@ async function startOlder() {
   const pid = child.pid ?? 0;
   const older = openDatabase(path);
   const known = versionOf(older);
-  older.exec(
-    `CREATE TABLE unwedge_totals (integration TEXT, tool TEXT, figures TEXT); PRAGMA user_version = ${known - 1}`,
-  );
+  older.exec(`PRAGMA user_version = ${known - 1}`);
   const insert = older.prepare(
     'INSERT INTO unwedge_runtimes (id, pid, process_start, started_at, renewed_at, name, socket) VALUES (?, ?, ?, ?, ?, ?, NULL)',
   );

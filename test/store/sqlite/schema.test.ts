@@ -1,8 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { noFigures } from '../../../src/policy/callFigures.ts';
-import { openReader } from '../../../src/store/openReader.ts';
-import type { Database } from '../../../src/store/sqlite/database.ts';
+import { describe, expect, it } from 'vitest';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from '../startStore.ts';
 
@@ -28,93 +25,10 @@ const pragmas = (path: string) => {
 const schemaOf = (path: string) =>
   openDatabase(path).prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name').all();
 
-function dropPauses(database: Database): void {
-  for (const name of ['paused_at', 'paused_until']) database.exec(`ALTER TABLE unwedge_breakers DROP COLUMN ${name}`);
-}
-
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
     expect(pragmas(path).slice(0, 2)).toEqual(['wal', 13]);
-  });
-
-  it('[O-1] of the first version is brought forward, with what it holds', async () => {
-    const { store, path } = await startStore();
-    store.record(failed(1));
-    await store.close();
-    const database = openDatabase(path);
-    database.exec(
-      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; DROP TABLE unwedge_flights; DROP TABLE unwedge_policies; PRAGMA user_version = 1',
-    );
-    database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures; ALTER TABLE unwedge_breakers DROP COLUMN cause');
-    dropPauses(database);
-    await startStore({ path });
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 13]);
-    expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
-    expect(database.prepare('SELECT count(failures) + count(cause) AS n FROM unwedge_breakers').get()).toEqual({
-      n: 0,
-    });
-  });
-
-  it('[O-1] [O-3] of a version without crashes is read as it is, and brought forward with its open alerts', async () => {
-    const { store, path } = await startStore();
-    const times = { raisedAt: 1, lastFailureAt: 2 };
-    const alert = {
-      id: 'one',
-      integration: 'kb',
-      kind: 'timeout',
-      message: 'no answer',
-      failures: 5,
-      ...times,
-    } as const;
-    void store.alerts.raise({ ...alert, because: 'crashes', crashes: 7 });
-    await store.close();
-    const database = openDatabase(path);
-    database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
-    database.exec('ALTER TABLE unwedge_messages DROP COLUMN stops; ALTER TABLE unwedge_breakers DROP COLUMN cause');
-    database.exec(
-      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; DROP TABLE unwedge_flights; DROP TABLE unwedge_policies',
-    );
-    dropPauses(database);
-    for (const column of ['rule', 'idempotency_key', 'reconciling_at', 'verdict', 'reconciled_at'])
-      database.exec(`ALTER TABLE unwedge_calls DROP COLUMN ${column}`);
-    database.exec('ALTER TABLE unwedge_runtimes DROP COLUMN calls; PRAGMA user_version = 4');
-    const reader = await openReader(path);
-    onTestFinished(() => reader.close());
-    const open = [{ ...alert, because: 'failures', crashes: 0 }];
-    expect((await reader.alerts(3)).open).toEqual(open);
-    expect(await (await startStore({ path })).store.alerts.open()).toEqual(open);
-  });
-
-  it('[O-12] [U-14] of the version before has its totals of calls before it is brought forward and after', async () => {
-    const { store, path } = await startStore();
-    const row = {
-      integration: 'kb',
-      tool: undefined,
-      minute: 60_000,
-      ...noFigures,
-      succeeded: 2,
-      failed: { timeout: 1 },
-    };
-    store.statistics.add([row, { ...row, tool: 'read' }]);
-    await store.flush();
-    const totals = await store.statistics.totals();
-    await store.close();
-    openDatabase(path).exec(`CREATE TABLE unwedge_totals (
-        integration TEXT NOT NULL, tool TEXT NOT NULL, figures TEXT NOT NULL, PRIMARY KEY (integration, tool)) STRICT, WITHOUT ROWID;
-      INSERT INTO unwedge_totals SELECT integration, tool, figures FROM unwedge_statistics WHERE minute = -1;
-      DELETE FROM unwedge_statistics WHERE minute = -1; PRAGMA user_version = 12`);
-    const reader = await openReader(path);
-    onTestFinished(() => reader.close());
-    expect(totals.map(({ tool, succeeded }) => [tool, succeeded])).toEqual([
-      [undefined, 2],
-      ['read', 2],
-    ]);
-    expect(await reader.totals()).toEqual(totals);
-    const { store: later } = await startStore({ path });
-    expect(await later.statistics.totals()).toEqual(totals);
-    expect(await reader.totals()).toEqual(totals);
-    expect((await reader.statistics(0)).map(({ minute }) => minute)).toEqual([60_000, 60_000]);
   });
 
   it('[O-1] is opened again as ours', async () => {
