@@ -230,7 +230,7 @@ export const floors = [
       purpose:
         'The dashboard: what is shown of live gateways, their machines and their database, its server, its page. The entry `unwedge/inspect`.',
       begin: 'server.ts',
-      next: ['source.ts', 'snapshot.ts'],
+      next: ['databaseSource.ts', 'snapshot.ts'],
     },
     {
       room: 'agents/conversation',
