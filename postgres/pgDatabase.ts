@@ -1,5 +1,4 @@
 import type { OutageParts } from '../src/store/outage.ts';
-import type { StoreOutage } from '../src/policy/storeOutage.ts';
 import type { TransactOptions } from '../src/store/work.ts';
 import { WriteQueue } from '../src/store/writeQueue.ts';
 import type { BatchRows } from './batch.ts';
@@ -8,38 +7,16 @@ import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** The database of a store, as its parts use it: read at once, written with the commit of the turn. Nothing here throws. */
-export class PgDatabase {
+export class PgDatabase extends WriteQueue<PgWrite> {
   readonly #connections: PgConnections;
   readonly #committer: PgCommitter;
-  readonly #queue: WriteQueue<PgWrite>;
 
   /** @param path - for people. */
   constructor(connections: PgConnections, path: string, parts: OutageParts) {
+    const committer = new PgCommitter(connections, path, parts.logger);
+    super(committer, path, parts);
     this.#connections = connections;
-    this.#committer = new PgCommitter(connections, path, parts.logger);
-    this.#queue = new WriteQueue(this.#committer, path, parts);
-  }
-
-  /** False: rows are where they were asked to go, or soon will be. */
-  get degraded(): boolean {
-    return this.#queue.degraded;
-  }
-
-  get outage(): StoreOutage | undefined {
-    return this.#queue.outage;
-  }
-
-  get closed(): boolean {
-    return this.#queue.closed;
-  }
-
-  /** Tells whether one more write is refused now; counts it as dropped. Ask before building it. */
-  refuses(): boolean {
-    return this.#queue.refuses();
-  }
-
-  write(write: PgWrite): void {
-    this.#queue.add(write);
+    this.#committer = committer;
   }
 
   /** Reads; `undefined` while the store is degraded, closed, or does not answer. */
@@ -49,7 +26,7 @@ export class PgDatabase {
 
   /** Runs a transaction of its own, beside the writes that wait; `undefined` like {@link read}. Nothing of it is tried again. */
   async decide<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | undefined> {
-    if (this.degraded || this.#queue.closed) return undefined;
+    if (this.degraded || this.closed) return undefined;
     try {
       await this.#committer.prepare();
       return await this.#connections.transaction(work);
@@ -98,22 +75,9 @@ export class PgDatabase {
     return this.#committer.diagnose(error);
   }
 
-  /** The same; resolves when it succeeded or the store is degraded. */
-  start(): Promise<void> {
-    return this.#queue.start();
-  }
-
-  flush(): Promise<boolean> {
-    return this.#queue.flush();
-  }
-
-  close(): Promise<void> {
-    return this.#queue.close();
-  }
-
   /** Waits for the server no more. @param reason - for people. */
-  giveUp(reason: string): void {
+  override giveUp(reason: string): void {
     this.#committer.cut();
-    this.#queue.giveUp(reason);
+    super.giveUp(reason);
   }
 }

@@ -1,148 +1,147 @@
-import type { Clock, Timer } from '../src/policy/clock.ts';
-import type { FactOf, Facts } from '../src/policy/facts.ts';
 import type { Retention } from '../src/policy/retention.ts';
-import { agesBelow, firstPassMs, leastSessionAgeMs, passEveryMs, stepPauseMs } from '../src/store/retentionPlan.ts';
+import { type Prunable, passEveryMs, pruned } from '../src/store/pruner.ts';
 import type { PgConnections, Transaction } from './pgConnections.ts';
-import {
-  keepChore,
-  type Pruned,
-  type PrunedTable,
-  pruneSessions,
-  pruneTable,
-  takeChore,
-  usedBytes,
-} from './pgPrune.ts';
+import { queryOf, queryValues } from './pgTables.ts';
 
 /** Rows of a step: a few ms of the server. */
-const stepRows = 500;
+const most = 500;
 /** A node that has been at it within so long has done it for all, in ms. */
 const freshMs = passEveryMs / 2;
 /** Runs of other machines that were not heard of for so long are gone, whatever else is kept, in ms. */
 const goneMs = 24 * 60 * 60_000;
 
-export interface PgRetentionParts {
-  /** Its own: no commit waits for a step, and no step for a commit. */
-  readonly connections: PgConnections;
-  readonly clock: Clock;
-  /** Is told `store.pruned`. */
-  readonly facts: Facts;
-  readonly retention: Retention;
-}
+const events = pruned('event', 'id', 'at < :before');
 
-type Step = (transaction: Transaction) => Promise<Pruned>;
+/** By the clock of the database. */
+const before = (column: string): string => `${column} < clock_timestamp() - :before * interval '1 ms'`;
+/** One that goes on begins to count anew. */
+const writers = pruned('writer', 'id', before('at'));
+/** Old ones are of machines that are no more: nobody else can judge their processes. */
+const elsewhere = [
+  pruned('runtime', 'id', `${before('seen_at')} AND NOT EXISTS (SELECT 1 FROM uw.node n WHERE n.id = runtime.id)`),
+  pruned(
+    'child',
+    '(host, pid, process_start)',
+    `started_at < extract(epoch FROM clock_timestamp()) * 1000 - :before
+     AND NOT EXISTS (SELECT 1 FROM uw.runtime r WHERE r.host = child.host AND r.pid = child.owner_pid)`,
+  ),
+];
 
 /**
- * Deletes what is too old or too much: soon after the start and every hour, in small transactions, by one node for all that have the same `retention`.
- * A step that fails ends the pass; the next one goes on.
+ * A database as what is old is deleted from it, by one node for all that keep it by the same bounds.
+ * @param connections - its own: no commit waits for a step, and no step for a commit.
  */
-export class PgPruner {
-  readonly #parts: PgRetentionParts;
-  readonly #name: string;
-  #timer: Timer | undefined = undefined;
-  #isStopped = false;
-
-  constructor(parts: PgRetentionParts) {
-    const { maxAgeMs, maxBytes } = parts.retention;
-    this.#parts = parts;
-    this.#name = `retention ${maxAgeMs} ${maxBytes}`;
-  }
-
-  start(): void {
-    this.#arm(firstPassMs);
-  }
-
-  /** Ends with the step that is under way. */
-  stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#parts.clock.clearTimeout(this.#timer);
-    return this.#parts.connections.close();
-  }
-
-  /** Ends at once: the server does not answer. */
-  cut(): void {
-    this.#parts.connections.cut();
-  }
-
-  /** Deletes now, unless another node has lately. Never rejects. @returns whether it was this node's to do. */
-  async pass(): Promise<boolean> {
-    const { connections, retention } = this.#parts;
-    try {
-      if (!(await connections.transaction((transaction) => takeChore(transaction, this.#name, freshMs)))) return false;
-      await this.#prune('age', [retention.maxAgeMs]);
-      await this.#prune('size', agesBelow(retention.maxAgeMs));
-    } catch {
-      // The commits of the queue say what is wrong with the database.
-    }
-    return true;
-  }
-
-  #arm(delayMs: number): void {
-    if (this.#isStopped) return;
-    const go = (): void => void this.pass().then(() => this.#arm(passEveryMs));
-    this.#timer = this.#parts.clock.setTimeout(go, delayMs, { ref: false });
-  }
-
-  /** Deletes what is older than the first age, then than the next, until the size is right; by age, whatever the size is. */
-  async #prune(because: 'age' | 'size', ages: readonly number[]): Promise<void> {
-    const { connections, clock, facts, retention } = this.#parts;
-    const since = clock.now();
-    const { bytes: bytesBefore, perRow } = await connections.transaction(usedBytes);
-    let rows = 0;
-    const bytesAfter = (): number => Math.max(0, Math.round(bytesBefore - rows * perRow));
-    for (const ageMs of ages) {
-      if (because === 'size' && bytesAfter() <= retention.maxBytes) break;
-      rows += await this.#deleteOlder(ageMs, because);
-    }
-    if (rows === 0 || this.#isStopped) return;
-    const elapsedMs = clock.now() - since;
-    const told: FactOf<'store.pruned'> = {
-      ...{ type: 'store.pruned', rows, because, bytesBefore },
-      ...{ bytesAfter: bytesAfter(), elapsedMs },
-    };
-    facts.tell(told);
-  }
-
-  /** @returns the rows it deleted. */
-  async #deleteOlder(ageMs: number, because: 'age' | 'size'): Promise<number> {
-    const before = Math.round(this.#parts.clock.wallNow() - ageMs);
-    const of =
-      (table: PrunedTable, than: number): Step =>
-      (transaction) =>
-        pruneTable(transaction, table, than, stepRows);
-    let rows = 0;
-    for (const table of ['event', 'statistic', 'flight', 'policy'] as const)
-      rows += await this.#repeat(of(table, before));
-    if (because === 'size' && ageMs < leastSessionAgeMs) return rows;
-    rows += await this.#repeat(of('alert', before));
-    let after = '';
-    rows += await this.#repeat(async (transaction) => {
-      const { rows: some, next } = await pruneSessions(transaction, after, before, stepRows);
-      after = next ?? after;
-      return { rows: some, more: next !== undefined };
+export function prunedDatabase(connections: PgConnections, bounds: Retention | undefined): Prunable {
+  const name = `retention ${bounds?.maxAgeMs} ${bounds?.maxBytes}`;
+  let size = { bytes: 0, perRow: 0 };
+  /** With each step it is said that it goes on: others stay away. */
+  const stepped = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    connections.transaction(async (transaction) => {
+      const text = 'UPDATE uw.chore SET at = clock_timestamp() WHERE name = $1';
+      await transaction.run({ name: '', text }, [name]);
+      return work(transaction);
     });
-    if (because === 'size') return rows;
-    rows += await this.#repeat(of('writer', ageMs));
-    for (const table of ['runtime', 'child'] as const) rows += await this.#repeat(of(table, goneMs));
-    return rows;
-  }
-
-  async #repeat(step: Step): Promise<number> {
-    let rows = 0;
-    for (;;) {
-      if (this.#isStopped) return rows;
-      const done = await this.#parts.connections.transaction(async (transaction) => {
-        await keepChore(transaction, this.#name);
-        return step(transaction);
-      });
-      rows += done.rows;
-      if (!done.more) return rows;
-      await this.#pause();
-    }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#timer = this.#parts.clock.setTimeout(resolve, stepPauseMs, { ref: false });
+  const rows: Prunable['rows'] = (made, than, limit) =>
+    stepped(async (transaction) => {
+      const gone = await transaction.run(queryOf(made), queryValues(made, { before: than, most: limit }));
+      return { rows: gone.length, more: gone.length === limit };
     });
+  return {
+    stepRows: { first: most, least: most, most },
+    endsWithStep: false,
+    takes: () => connections.transaction((transaction) => takeChore(transaction, name)),
+    async bytes(gone) {
+      if (gone === 0) size = await connections.transaction(usedBytes);
+      return Math.max(0, Math.round(size.bytes - gone * size.perRow));
+    },
+    rows,
+    events: (than, limit) => rows(events, than, limit),
+    sessions: (after, than, limit) => stepped((transaction) => pruneSessions(transaction, after, than, limit)),
+    aged: (maxAgeMs) => [[writers, maxAgeMs], ...elsewhere.map((made) => [made, goneMs] as const)],
+    stop: () => connections.close(),
+  };
+}
+
+/** The next sessions, and up to `$4` of the first calls and messages of each that ended before `$2`. */
+const endedOfSessions = `
+  WITH s AS MATERIALIZED (
+    SELECT key, owner IS NOT NULL AS owned FROM uw.lease WHERE key > $1 ORDER BY key LIMIT $3),
+  calls AS (
+    DELETE FROM uw.call WHERE id IN (
+      SELECT c.id FROM s CROSS JOIN LATERAL (SELECT id FROM uw.call WHERE session = s.key ORDER BY turn LIMIT $4) f
+      JOIN uw.call c ON c.id = f.id
+      WHERE c.state = 'settled' AND c.settled_at < $2 FOR UPDATE OF c SKIP LOCKED) RETURNING 1),
+  messages AS (
+    DELETE FROM uw.message WHERE (session, number) IN (
+      SELECT m.session, m.number FROM s CROSS JOIN LATERAL (
+        SELECT number FROM uw.message WHERE session = s.key ORDER BY number LIMIT $4) f
+      JOIN uw.message m ON m.session = s.key AND m.number = f.number
+      WHERE m.state NOT IN ('waiting', 'taken') AND m.ended_at < $2
+        AND NOT (s.owned AND m.number = (SELECT max(number) FROM uw.message WHERE session = s.key))
+      FOR UPDATE OF m SKIP LOCKED) RETURNING 1)
+  SELECT (SELECT count(*) FROM calls) + (SELECT count(*) FROM messages) AS rows,
+    (SELECT key FROM s ORDER BY key DESC LIMIT 1) AS last`;
+
+/** Behind it: a statement of its own sees what was deleted. */
+const emptySessions = `
+  WITH gone AS (
+    DELETE FROM uw.lease l WHERE l.key > $1 AND l.key <= $2 AND l.owner IS NULL
+      AND NOT EXISTS (SELECT 1 FROM uw.message WHERE session = l.key)
+      AND NOT EXISTS (SELECT 1 FROM uw.call WHERE session = l.key)
+      AND NOT EXISTS (SELECT 1 FROM uw.mail WHERE session = l.key) RETURNING 1)
+  SELECT count(*) AS rows FROM gone`;
+
+/** Sessions of one step. */
+const sessionsAtOnce = 50;
+
+/**
+ * Looks at the first `limit` calls and messages of each of the next sessions after `after`, and deletes those that ended before: the limits bound the
+ * time, however long a session is. One that a node owns keeps its last message: its numbers go on. One that nobody owns is forgotten when nothing of
+ * it is left.
+ * @param before - wall time in ms since the epoch.
+ * @returns `next`: after which session to go on; undefined when there are no more.
+ */
+async function pruneSessions(
+  transaction: Transaction,
+  after: string,
+  before: number,
+  limit: number,
+): Promise<{ readonly rows: number; readonly next: string | undefined }> {
+  const [row] = await transaction.run({ name: '', text: endedOfSessions }, [after, before, sessionsAtOnce, limit]);
+  const last = row?.['last'];
+  if (typeof last !== 'string') return { rows: 0, next: undefined };
+  const rows = Number(row?.['rows'] ?? 0);
+  if (rows > 0) return { rows, next: after };
+  const [gone] = await transaction.run({ name: '', text: emptySessions }, [after, last]);
+  return { rows: Number(gone?.['rows'] ?? 0), next: last };
+}
+
+/** Tables that are most of a store, by the estimate of the server: a table gives no room back that others could see, so files say nothing. */
+const sizes = ['event', 'message', 'call', 'flight'] as const;
+/** Beside the row itself: its header and its entries in indexes, in bytes. */
+const besideRow = 120;
+
+/** Bytes that the rows take, and of a row on average. */
+async function usedBytes(transaction: Transaction): Promise<{ readonly bytes: number; readonly perRow: number }> {
+  const text = sizes
+    .map(
+      (table) => `SELECT pg_stat_get_live_tuples('uw.${table}'::regclass) AS rows,
+        (SELECT coalesce(avg(pg_column_size(t.*)), 0)::float8 FROM (SELECT * FROM uw.${table} LIMIT 200) t) AS size`,
+    )
+    .join(' UNION ALL ');
+  let [bytes, rows] = [0, 0];
+  for (const row of await transaction.run({ name: '', text }, [])) {
+    const count = Number(row['rows']);
+    rows += count;
+    bytes += count * (Number(row['size']) + besideRow);
   }
+  return { bytes: Math.round(bytes), perRow: rows === 0 ? 0 : bytes / rows };
+}
+
+/** Takes the work for this node, unless another one has done it lately or is at it. */
+async function takeChore(transaction: Transaction, name: string): Promise<boolean> {
+  const text = `INSERT INTO uw.chore AS c (name) VALUES ($1)
+    ON CONFLICT (name) DO UPDATE SET at = clock_timestamp() WHERE c.at < clock_timestamp() - $2 * interval '1 ms'
+    RETURNING 1 AS taken`;
+  return (await transaction.run({ name: '', text }, [name, freshMs])).length > 0;
 }

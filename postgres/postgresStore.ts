@@ -9,6 +9,7 @@ import type { StoreOutage } from '../src/policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../src/store/runtimes.ts';
 import type { Store } from '../src/store/store.ts';
 import { StoreUnavailableError } from '../src/store/storeOption.ts';
+import { Pruner } from '../src/store/pruner.ts';
 import { Alerts } from '../src/store/tables/alerts.ts';
 import { Children } from '../src/store/tables/children.ts';
 import { Flights } from '../src/store/tables/flights.ts';
@@ -25,7 +26,7 @@ import { importPg, type PgModule } from './pgDriver.ts';
 import { PgEvents } from './pgEvents.ts';
 import { PgMail } from './pgMail.ts';
 import { PgRates } from './pgRates.ts';
-import { PgPruner } from './pgRetention.ts';
+import { prunedDatabase } from './pgRetention.ts';
 import { PgSessions } from './pgSessions.ts';
 import { UnfitDatabaseError } from './pgSettings.ts';
 import { PgTables } from './pgTables.ts';
@@ -93,7 +94,9 @@ export class PostgresStore implements Store {
   readonly #database: PgDatabase;
   readonly #events: PgEvents;
   readonly #copies: SharedCopies;
-  readonly #pruner: PgPruner | undefined;
+  readonly #pruner: Pruner | undefined;
+  /** For what is deleted: made when it is needed, no commit waits for it. */
+  readonly #chores: PgConnections;
   readonly #leases = new Map<string, Leases>();
   readonly #mails = new Map<string, PgMail>();
 
@@ -121,9 +124,9 @@ export class PostgresStore implements Store {
     this.children = new Children(tables);
     this.alerts = new Alerts(tables);
     const { retention, facts } = options;
-    // A connection of its own, made when it is needed: no commit waits for what is deleted.
-    this.#pruner =
-      retention && new PgPruner({ connections: new PgConnections(pg, target, 1), clock, facts, retention });
+    this.#chores = new PgConnections(pg, target, 1);
+    const engine = prunedDatabase(this.#chores, retention);
+    this.#pruner = retention && new Pruner({ engine, clock, facts, retention });
     this.#copies = new SharedCopies(database, clock, [this.breakers, this.rates]);
   }
 
@@ -186,7 +189,7 @@ export class PostgresStore implements Store {
   #giveUp(): void {
     this.#database.giveUp(`${this.path} did not answer for ${closeMs} ms`);
     this.#renewals.cut();
-    this.#pruner?.cut();
+    this.#chores.cut();
   }
 
   /** The runtime becomes a node. */

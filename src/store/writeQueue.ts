@@ -72,7 +72,7 @@ export class WriteQueue<W extends Write> {
     return true;
   }
 
-  add(write: W): void {
+  write(write: W): void {
     if (this.#state !== 'open') {
       write.postponed?.();
       write.unwritten?.();

@@ -2,8 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Retention } from '../../src/policy/retention.ts';
 import { PgConnections } from '../../postgres/pgConnections.ts';
 import { importPg } from '../../postgres/pgDriver.ts';
-import { PgPruner } from '../../postgres/pgRetention.ts';
+import { prunedDatabase } from '../../postgres/pgRetention.ts';
 import { readTarget } from '../../postgres/pgTarget.ts';
+import { Pruner } from '../../src/store/pruner.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
@@ -16,10 +17,10 @@ const day = 24 * 60 * 60_000;
 async function start() {
   const { open, url, ask } = await newSchema();
   const facts = new RecordedFacts();
-  const pruner = async (more: Partial<Retention> = {}): Promise<PgPruner> => {
+  const pruner = async (more: Partial<Retention> = {}): Promise<Pruner> => {
     const connections = new PgConnections(await importPg(url), readTarget(url), 1);
     const retention = { maxAgeMs: 30 * day, maxBytes: Infinity, ...more };
-    const made = new PgPruner({ connections, clock: systemClock, facts, retention });
+    const made = new Pruner({ engine: prunedDatabase(connections, retention), clock: systemClock, facts, retention });
     onTestFinished(() => made.stop());
     return made;
   };

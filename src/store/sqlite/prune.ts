@@ -1,12 +1,40 @@
+import { step } from '../work.ts';
+import type { Prunable, Pruned } from '../pruner.ts';
 import type { Database } from './database.ts';
+import { doRow } from './fileTables.ts';
 import type { Schema } from './schema.ts';
+import type { StoreFile } from './storeFile.ts';
 
-/** Result of one step. */
-export interface Pruned {
-  /** Rows it deleted. */
-  readonly rows: number;
-  /** True where there may be more. */
-  readonly more: boolean;
+/** A file as what is old is deleted from it, in the event loop. @param now - monotonic time in ms. */
+export function prunedFile(file: StoreFile, now: () => number): Prunable {
+  /** Undefined when the store is out of order, or closed. */
+  async function timed<T>(
+    work: (database: Database, schema: Schema) => T,
+  ): Promise<(T & { tookMs: number }) | undefined> {
+    if (file.degraded) return undefined;
+    return file.transact(
+      (database, schema) => {
+        const since = now();
+        const done = work(database, schema);
+        return { ...done, tookMs: now() - since };
+      },
+      { awaited: false },
+    );
+  }
+  return {
+    stepRows: { first: 100, least: 10, most: 500 },
+    endsWithStep: true,
+    takes: async () => true,
+    // In a database of somebody else the size is theirs: 0 says that it is not judged.
+    bytes: async () => (await timed((database, { ours }) => ({ bytes: ours ? usedBytes(database) : 0 })))?.bytes,
+    events: (before, most) => timed((database, schema) => pruneEvents(database, schema, before, most)),
+    rows: (made, before, most) =>
+      timed((database) => {
+        const rows = doRow(database, step(made, '', { before, most })).length;
+        return { rows, more: rows === most };
+      }),
+    sessions: (after, before, most) => timed((database) => pruneSession(database, after, before, most)),
+  };
 }
 
 /** Bytes in use: pages that were freed stay in the file and are used again. */
@@ -15,49 +43,13 @@ export function usedBytes(database: Database): number {
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 }
 
-/**
- * Deletes up to `limit` of the events older than `before`, wall time in ms since the epoch. Of a table that is not ours nothing: its rows
- * cannot be told from ours.
- */
-export function pruneEvents(database: Database, { ours, eventTable }: Schema, before: number, limit: number): Pruned {
+/** Of a table that is not ours nothing is deleted: its rows cannot be told from ours. */
+function pruneEvents(database: Database, { ours, eventTable }: Schema, before: number, most: number): Pruned {
   if (!ours && eventTable === 'events') return { rows: 0, more: false };
   const rows = database
     .prepare(`DELETE FROM ${eventTable} WHERE rowid IN (SELECT rowid FROM ${eventTable} WHERE timestamp < ? LIMIT ?)`)
-    .run(before, limit);
-  return { rows, more: rows === limit };
-}
-
-/** Deletes up to `limit` of the alerts that were cleared before. */
-export function pruneAlerts(database: Database, before: number, limit: number): Pruned {
-  const rows = database
-    .prepare('DELETE FROM unwedge_alerts WHERE id IN (SELECT id FROM unwedge_alerts WHERE cleared_at < ? LIMIT ?)')
-    .run(before, limit);
-  return { rows, more: rows === limit };
-}
-
-/** Deletes up to `limit` figures of minutes that began before. */
-export function pruneStatistics(database: Database, before: number, limit: number): Pruned {
-  const rows = database
-    .prepare(
-      `DELETE FROM unwedge_statistics WHERE (minute, integration, tool) IN
-         (SELECT minute, integration, tool FROM unwedge_statistics WHERE minute >= 0 AND minute < ? LIMIT ?)`,
-    )
-    .run(before, limit);
-  return { rows, more: rows === limit };
-}
-
-/** Deletes up to `limit` records of attempts that were written before, and policies that were last in force then. */
-export function pruneFlights(database: Database, before: number, limit: number): Pruned {
-  const rows = database
-    .prepare('DELETE FROM unwedge_flights WHERE id IN (SELECT id FROM unwedge_flights WHERE at < ? LIMIT ?)')
-    .run(before, limit);
-  const policies = database
-    .prepare(
-      `DELETE FROM unwedge_policies WHERE (name, policy) IN
-         (SELECT name, policy FROM unwedge_policies WHERE seen_at < ? LIMIT ?)`,
-    )
-    .run(before, limit);
-  return { rows: rows + policies, more: rows === limit || policies === limit };
+    .run(before, most);
+  return { rows, more: rows === most };
 }
 
 /**

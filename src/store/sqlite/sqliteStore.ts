@@ -8,6 +8,7 @@ import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
+import { Pruner } from '../pruner.ts';
 import { Alerts } from '../tables/alerts.ts';
 import { Children } from '../tables/children.ts';
 import { Flights } from '../tables/flights.ts';
@@ -19,7 +20,7 @@ import type { Driver } from './database.ts';
 import { EventLog } from './eventLog.ts';
 import { FileTables } from './fileTables.ts';
 import { createLeftRuns } from './leftRuns.ts';
-import { type Pruner, startPruner } from './retention.ts';
+import { prunedFile } from './prune.ts';
 import { SqliteBreakers } from './sqliteBreakers.ts';
 import { SqliteRates } from './sqliteRates.ts';
 import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
@@ -52,7 +53,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const log = new EventLog(file, runtimePid);
   file.recordsLost((database, schema, fact, at) => log.insert(database, schema, { ...fact, at }));
   await file.start();
-  const pruner = retention === undefined ? undefined : startPruner({ file, clock, facts, retention });
+  const engine = prunedFile(file, () => clock.now());
+  const pruner = retention && new Pruner({ engine, clock, facts, retention });
+  pruner?.start();
   return new SqliteStore(driver.kind, file, log, options, pruner);
 }
 
@@ -134,7 +137,7 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#pruner?.stop();
+    void this.#pruner?.stop();
     await this.#file.close();
     this.runtimes.closed();
   }

@@ -1,5 +1,4 @@
 import type { OutageParts } from '../outage.ts';
-import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { TransactOptions } from '../work.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import type { Carrier } from './carriers.ts';
@@ -15,27 +14,16 @@ interface FileTransactOptions extends TransactOptions {
 }
 
 /** The file of a store, as its parts use it: asked at once, written with the commit of the turn. Nothing here throws. */
-export class StoreFile {
-  /** Absolute. */
-  readonly path: string;
+export class StoreFile extends WriteQueue<FileWrite> {
   readonly #connection: Connection;
   readonly #committer: FileCommitter;
-  readonly #queue: WriteQueue<FileWrite>;
 
+  /** @param path - absolute. */
   constructor(connection: Connection, path: string, parts: OutageParts) {
-    this.path = path;
+    const committer = new FileCommitter(connection, path, parts);
+    super(committer, path, parts);
     this.#connection = connection;
-    this.#committer = new FileCommitter(connection, path, parts);
-    this.#queue = new WriteQueue(this.#committer, path, parts);
-  }
-
-  /** False: rows are where they were asked to go, or soon will be. */
-  get degraded(): boolean {
-    return this.#queue.degraded;
-  }
-
-  get outage(): StoreOutage | undefined {
-    return this.#queue.outage;
+    this.#committer = committer;
   }
 
   /** Number of times the file in use has been found to be another one than before. */
@@ -53,22 +41,13 @@ export class StoreFile {
     this.#committer.recordsLost(record);
   }
 
-  /** Tells whether one more write is refused now; counts it as dropped. Ask before building it. */
-  refuses(): boolean {
-    return this.#queue.refuses();
-  }
-
-  write(write: FileWrite): void {
-    this.#queue.add(write);
-  }
-
   /** Asks the database, unless it is known to be out of order, or closed: asking would open it again. */
   ask<T>(question: (database: Database, schema: Schema) => T, otherwise: T): T {
-    if (this.degraded || this.#queue.closed) return otherwise;
+    if (this.degraded || this.closed) return otherwise;
     try {
       return this.#connection.use(question);
     } catch (error) {
-      this.#queue.report(error);
+      this.report(error);
       return otherwise;
     }
   }
@@ -101,18 +80,5 @@ export class StoreFile {
         },
       });
     });
-  }
-
-  /** Makes the first contact; resolves when it succeeded or the store is degraded. */
-  start(): Promise<void> {
-    return this.#queue.start();
-  }
-
-  flush(): Promise<boolean> {
-    return this.#queue.flush();
-  }
-
-  close(): Promise<void> {
-    return this.#queue.close();
   }
 }

@@ -26,7 +26,7 @@ describe('a queue whose commits take their time', () => {
     const queue = new WriteQueue(committer, 'somewhere', { clock, facts, logger: undefined });
     const ends: string[] = [];
     const write = (name: string): void =>
-      queue.add({ name, committed: () => ends.push(name), postponed: () => ends.push(`${name}?`) });
+      queue.write({ name, committed: () => ends.push(name), postponed: () => ends.push(`${name}?`) });
     const said = (): string[] => batches.map(({ names }) => names);
     return { clock, facts, queue, batches, ends, write, said };
   }
