@@ -7,7 +7,7 @@ import { MovedError, NewerSchemaError } from './trouble.ts';
 const applicationId = 0x756e7764;
 
 /** A later version changes what is there, in order and forward only, and has the next number. */
-const knownVersion = 13;
+const knownVersion = 14;
 
 /** Makes what is not there. Each write to a session carries the fence it was claimed with; a claim by another runtime raises it. */
 const createOurs = `${tablesInFile}
@@ -76,6 +76,8 @@ function migrate(database: Database, ours: boolean): void {
   const version = versionOf(database, ours);
   if (version < knownVersion && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
   const events = findEventTable(database, ours);
+  // Until 14 it had no defaults; all that is lost with it is which circuits are open.
+  if (version < 14) database.exec('DROP TABLE IF EXISTS unwedge_breakers');
   if (!events.exists) database.exec(createEvents(events.name));
   database.exec(createOurs);
   if (ours) {

@@ -28,7 +28,7 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 13]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 14]);
   });
 
   it('[O-1] is opened again as ours', async () => {
@@ -155,7 +155,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '13' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '14' }]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });
