@@ -3,9 +3,8 @@ import type { Clock, Random, Timer } from '../src/policy/clock.ts';
 import { type Logger, say } from '../src/policy/logger.ts';
 import { Hints, hintsIn } from './hints.ts';
 import type { PgLoneClient, PgModule, PgRow } from './pgDriver.ts';
-import { inSchema } from './schemaText.ts';
-import type { PgTarget } from './pgTarget.ts';
-import { presenceKey } from './presence.ts';
+import { inSchema, type PgTarget } from './pgTarget.ts';
+import { presenceKey } from './leaseStatements.ts';
 
 /** Hints of so many ms are sent together. */
 const togetherMs = 5;

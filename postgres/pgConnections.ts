@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
 import type { PgClient, PgModule, PgPool, PgRow } from './pgDriver.ts';
-import type { PgTarget } from './pgTarget.ts';
+import { inSchema, type PgTarget } from './pgTarget.ts';
 import { isOfStatement, ReadOnlyServerError } from './pgTrouble.ts';
-import { inSchema } from './schemaText.ts';
 
 /** Time that one statement may take on the server, and that may be waited for its answer, in ms. */
 const statementMs = 5_000;

@@ -7,11 +7,10 @@ import type { Transaction } from '../pgConnections.ts';
 import type { PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import { overRows } from '../pgTables.ts';
-import { figuresIn } from '../../src/store/statistics.ts';
+import { figuresIn, keepStatistic, lockStatistic } from '../../src/store/tables/statistics.ts';
 import { alertColumns } from '../../src/store/tables/alerts.ts';
 import { insertChild } from '../../src/store/tables/children.ts';
 import { insertFlight, upsertPolicy } from '../../src/store/tables/flights.ts';
-import { keepStatistic, lockStatistic } from '../../src/store/tables/statistics.ts';
 
 /** Copy of the rows of one table of a file into a database. */
 export interface Copy {

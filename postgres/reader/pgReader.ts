@@ -20,12 +20,11 @@ import { queryOf, queryValues } from '../pgTables.ts';
 import { outcomeIn } from '../mailOutcome.ts';
 import type { PgRow } from '../pgDriver.ts';
 import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
-import { readPgAlerts } from './pgAlertView.ts';
+import { readPgAlerts, readPgStatus } from './pgStatus.ts';
 import { readPgCluster } from './pgCluster.ts';
 import type { Ask } from './pgReads.ts';
-import { readPgRuntimes } from './pgRuntimeRows.ts';
-import { readPgStatus } from './pgStatus.ts';
 import { untakenMail } from './pgUntakenMail.ts';
+import { runIn } from '../../src/store/tables/runtimes.ts';
 
 /** Most mail that is read for one question. */
 const mostLetters = 500;
@@ -149,4 +148,20 @@ function ownerIn({ name, host, pid, token, has, lease_left: left }: PgRow): Sess
     ...{ name: String(name), host, pid: Number(pid), fence: Number(token) },
     ...{ sinceMs: Math.max(0, Math.round(Number(has))), leaseLeftMs: Math.round(Number(left)) },
   };
+}
+
+/** For how long a run was not heard of says the clock of the database. */
+const runtimes = `
+  SELECT r.*, greatest(0, extract(epoch FROM clock_timestamp() - greatest(r.seen_at, n.seen_at)) * 1000)::float8 AS silent_ms,
+    coalesce(n.expires_at <= clock_timestamp(), false) AS has_expired
+  FROM uw.runtime r LEFT JOIN uw.node n ON n.id = r.id ORDER BY r.started_at, r.id`;
+
+/** Runs of all machines that are entered, oldest first. @throws what the server says. */
+async function readPgRuntimes(ask: Ask): Promise<readonly RuntimeRow[]> {
+  return (await ask(runtimes)).map((row) => ({
+    ...runIn(row),
+    host: String(row['host']),
+    silentMs: Math.round(Number(row['silent_ms'])),
+    hasExpired: row['has_expired'] === true,
+  }));
 }

@@ -1,6 +1,5 @@
 import type { PgClient, PgModule, PgPool, PgQuery, PgRow } from '../pgDriver.ts';
-import type { PgTarget } from '../pgTarget.ts';
-import { inSchema } from '../schemaText.ts';
+import { inSchema, type PgTarget } from '../pgTarget.ts';
 
 /** Time that one question may take on the server, and that may be waited for its answer, in ms: some look at the events of a day. */
 const statementMs = 20_000;

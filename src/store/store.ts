@@ -6,7 +6,7 @@ import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
 import type { FlightRecords } from './flights.ts';
-import type { CallStatisticsRecords } from './statistics.ts';
+import type { CallStatisticsRecords } from './tables/statistics.ts';
 import type { StoreOutage } from '../policy/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 

@@ -1,5 +1,6 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { hasMarkOfDead } from './sqlite/childMarks.ts';
-import { isWritable } from './sqlite/writable.ts';
 
 /**
  * Tells whether a store can be kept there, as far as that is told without opening it. Never throws.
@@ -15,4 +16,28 @@ export function canBeKept(path: string): boolean {
  */
 export function mayHaveOrphans(path: string): boolean {
   return path !== ':memory:' && hasMarkOfDead(path);
+}
+
+/**
+ * Tells whether a database can be kept there as far as the file system tells without opening it: a file that can be written, or room for one. Never throws.
+ * @param path - absolute.
+ */
+function isWritable(path: string): boolean {
+  try {
+    const isThere = statSync(path, { throwIfNoEntry: false });
+    if (isThere !== undefined && !isThere.isFile()) return false;
+    const where = isThere === undefined ? existing(dirname(path)) : path;
+    accessSync(where, constants.W_OK);
+    return isThere !== undefined || statSync(where).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Directories that are not there yet are made with the database. */
+function existing(directory: string): string {
+  const above = dirname(directory);
+  return above === directory || statSync(directory, { throwIfNoEntry: false }) !== undefined
+    ? directory
+    : existing(above);
 }

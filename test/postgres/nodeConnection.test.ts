@@ -2,10 +2,9 @@ import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { NodeConnection } from '../../postgres/nodeConnection.ts';
-import { inSchema } from '../../postgres/schemaText.ts';
-import { presenceKey } from '../../postgres/presence.ts';
+import { inSchema, readTarget } from '../../postgres/pgTarget.ts';
+import { presenceKey } from '../../postgres/leaseStatements.ts';
 import { importPg } from '../../postgres/pgDriver.ts';
-import { readTarget } from '../../postgres/pgTarget.ts';
 import { connectTo, hasPostgres } from '../support/postgresServer.ts';
 import { startNodes } from './startNodes.ts';
 

@@ -1,10 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../../src/policy/logger.ts';
 import { NodeConnection } from '../../postgres/nodeConnection.ts';
-import { inSchema } from '../../postgres/schemaText.ts';
-import { presenceKey } from '../../postgres/presence.ts';
+import { inSchema, readTarget } from '../../postgres/pgTarget.ts';
+import { presenceKey } from '../../postgres/leaseStatements.ts';
 import { importPg } from '../../postgres/pgDriver.ts';
-import { readTarget } from '../../postgres/pgTarget.ts';
 import { startPostgresProxy } from '../support/postgresProxy.ts';
 import { postgresServer } from '../support/postgresServer.ts';
 import { SkippingClock } from '../support/skippingClock.ts';

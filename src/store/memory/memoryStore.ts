@@ -10,7 +10,7 @@ import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '..
 import { forgetRatesMs, type RateStates } from '../rates.ts';
 import { storedEvent } from '../record.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
-import type { CallStatisticsRecords } from '../statistics.ts';
+import type { CallStatisticsRecords } from '../tables/statistics.ts';
 import type { Store } from '../store.ts';
 import { MemoryAlerts } from './memoryAlerts.ts';
 import { MemoryBreakers } from './memoryBreakers.ts';

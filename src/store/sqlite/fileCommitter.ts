@@ -2,12 +2,28 @@ import { say } from '../../policy/logger.ts';
 import type { FactOf } from '../../policy/facts.ts';
 import type { Carried, OutageParts } from '../outage.ts';
 import type { Committer, Write } from '../committer.ts';
-import { type Carrier, carryAll } from './carriers.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { lostLogText } from './logMark.ts';
 import type { Schema } from './schema.ts';
 import { diagnose, type SqliteTrouble } from './trouble.ts';
+
+/** Rows that a live runtime needs, whatever becomes of the file: a new one is given them in its first transaction, before any other write. */
+export interface Carrier {
+  /** Runs again where the transaction fails. @param transaction - another object for each. */
+  carry(database: Database, transaction: object): Carried;
+}
+
+/** All of them, in their order; the sums of what each has carried. */
+export function carryAll(carriers: Iterable<Carrier>, database: Database, transaction: object): Carried {
+  let [carried, lost] = [0, 0];
+  for (const carrier of carriers) {
+    const some = carrier.carry(database, transaction);
+    carried += some.carried;
+    lost += some.lost;
+  }
+  return { carried, lost };
+}
 
 /** Write to the file. */
 export interface FileWrite extends Write {

@@ -4,7 +4,7 @@ import { type Contents, contentsOf } from '../contentsOf.ts';
 import { statement } from '../dialect.ts';
 import { fromJson, toJson } from '../json.ts';
 import { type RowStep, step } from '../work.ts';
-import type { Claimed } from './sessionFence.ts';
+import type { Claimed } from './keptWrite.ts';
 
 /** End of a message, of which its sender may have heard. */
 export interface OwedEnd extends Claimed {

@@ -15,33 +15,46 @@ import {
 import { boundedJson } from '../../policy/boundedJson.ts';
 import { createFactRedactor } from '../../redaction/redactFact.ts';
 import { createConnection } from './connection.ts';
-import type { Database, Driver } from './database.ts';
+import type { Database } from './database.ts';
 import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import { insertEvent } from './eventLog.ts';
 import type { Schema } from './schema.ts';
+import { messageOf } from '../../policy/thrown.ts';
+import { findDriver } from './driver.ts';
+import type { AlertNoteFact } from '../storeReader.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
 
-/** Carries an order out in one transaction, which a gateway that claims the session meanwhile comes before or after. @throws what SQLite reports. */
-export function actInFile(driver: Driver, path: string, order: LetterOrder): OrderResult {
-  return inFile(driver, path, (database, schema) => act(database, schema, order));
+/**
+ * Sends a dead letter again, or drops it, in a database without a live owner of its session, in one transaction, which a gateway that claims the session
+ * meanwhile comes before or after. Where a runtime that may live has the session nothing is done. Never rejects.
+ * @param path - of the database, absolute.
+ */
+export function orderAboutLetter(path: string, order: LetterOrder): Promise<OrderResult> {
+  return inFile(path, (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) }));
 }
 
-/** Records a fact in a transaction of its own. @throws what SQLite reports. */
-export function recordInFile(driver: Driver, path: string, fact: Fact, at: number): OrderResult {
-  return inFile(driver, path, (database, schema) => {
-    record(database, schema, fact, at);
+/** Records what somebody said of an alert, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
+export function recordNote(path: string, fact: AlertNoteFact, at: number): Promise<OrderResult> {
+  return inFile(path, (database, schema) => {
+    record(database, schema, fact, Math.round(at));
     return done;
   });
 }
 
-function inFile(driver: Driver, path: string, work: (database: Database, schema: Schema) => OrderResult): OrderResult {
-  const connection = createConnection(driver, path, 'FULL', lockWaitMs);
+async function inFile(path: string, work: (database: Database, schema: Schema) => OrderResult): Promise<OrderResult> {
   try {
-    return connection.use((database, schema) => database.immediate(() => work(database, schema)));
-  } finally {
-    connection.close();
+    const found = await findDriver();
+    if (!found.ok) return notDone(`${found.reason}. Fix: ${found.fix}.`);
+    const connection = createConnection(found.driver, path, 'FULL', lockWaitMs);
+    try {
+      return connection.use((database, schema) => database.immediate(() => work(database, schema)));
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return notDone(`The database cannot be written: ${messageOf(error)}.`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { EventQuery, EventRow } from '../events.ts';
 import type { LetterOrder } from '../letterOrder.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { AlertNoteFact, AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
-import { readAlerts } from './alertView.ts';
+import { readAlerts, readStatus } from './status.ts';
 import type { Database, DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
@@ -16,7 +16,6 @@ import { runIn, runs } from '../tables/runtimes.ts';
 import { TableReader } from '../tables/tableReader.ts';
 import type { Read } from '../work.ts';
 import { readRows } from './fileTables.ts';
-import { readStatus } from './status.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 /** A database opened for reading. */
@@ -65,11 +64,11 @@ class SqliteReader extends TableReader implements StoreReader {
 
   async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {
     // Loaded now: few ever need it.
-    return (await import('../deadLetterBox.ts')).orderAboutLetter(this.path, order);
+    return (await import('./letterBox.ts')).orderAboutLetter(this.path, order);
   }
 
   async recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
-    return (await import('../deadLetterBox.ts')).recordNote(this.path, fact, at);
+    return (await import('./letterBox.ts')).recordNote(this.path, fact, at);
   }
 
   async cluster(): Promise<undefined> {

@@ -18,15 +18,14 @@ import type { ToolResult } from '../../sessions/toolResult.ts';
 import { toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
 import type { Unprocessed } from '../sessionRows.ts';
-import type { Carrier } from './carriers.ts';
+import type { Carrier } from './fileCommitter.ts';
 import type { Database } from './database.ts';
 import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import type { EventLog } from './eventLog.ts';
 import { HeldRows, insertCall } from './heldRows.ts';
-import { type Change, KeptWrite, type WriteKind } from './keptWrite.ts';
+import { type Change, type Claimed, createFence, type Fence, KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import { forgetTurns, noteVerdict, settleOnce } from './sessionTables.ts';
-import { type Claimed, createFence, type Fence } from './sessionFence.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Surroundings that the ledgers of a run share. */

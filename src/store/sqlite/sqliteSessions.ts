@@ -11,7 +11,7 @@ import type {
 } from '../../sessions/sessionStore.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import { lostCall, pastUnread, toCallRow, type Unprocessed } from '../sessionRows.ts';
-import { carryAll } from './carriers.ts';
+import { carryAll } from './fileCommitter.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';

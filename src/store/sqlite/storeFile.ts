@@ -1,10 +1,9 @@
 import type { OutageParts } from '../outage.ts';
 import type { TransactOptions } from '../work.ts';
 import { WriteQueue } from '../writeQueue.ts';
-import type { Carrier } from './carriers.ts';
+import { type Carrier, FileCommitter, type FileWrite, type RecordLost } from './fileCommitter.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { FileCommitter, type FileWrite, type RecordLost } from './fileCommitter.ts';
 import type { Schema } from './schema.ts';
 
 /** Options of a transaction that has to wait. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
 import type { MessageHandler } from '../../../../src/sessions/sessionOptions.ts';
-import { orderAboutLetter } from '../../../../src/store/deadLetterBox.ts';
+import { orderAboutLetter } from '../../../../src/store/sqlite/letterBox.ts';
 import { openReader } from '../../../../src/store/openReader.ts';
 import { hasSqlite, openDatabase } from '../../../store/startStore.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
