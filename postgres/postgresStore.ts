@@ -1,20 +1,15 @@
 import { hostname } from 'node:os';
 import type { Clock, Random } from '../src/policy/clock.ts';
-import type { Fact, Facts, Told } from '../src/policy/facts.ts';
+import type { Facts } from '../src/policy/facts.ts';
 import type { Logger } from '../src/policy/logger.ts';
 import type { Retention } from '../src/policy/retention.ts';
 import type { SessionStore } from '../src/sessions/sessionStore.ts';
-import type { EventQuery, EventRow } from '../src/store/events.ts';
-import type { StoreOutage } from '../src/policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../src/store/runtimes.ts';
 import type { Store } from '../src/store/store.ts';
 import { StoreUnavailableError } from '../src/store/storeOption.ts';
 import { Pruner } from '../src/store/pruner.ts';
-import { Alerts } from '../src/store/tables/alerts.ts';
-import { Children } from '../src/store/tables/children.ts';
-import { Flights } from '../src/store/tables/flights.ts';
 import { KeptRuntimes } from '../src/store/tables/runtimes.ts';
-import { Statistics } from '../src/store/tables/statistics.ts';
+import { TableStore } from '../src/store/tables/tableStore.ts';
 import { step } from '../src/store/work.ts';
 import { removeNode, removeOldNodes } from './leaseStatements.ts';
 import { Leases, type NodeDescription } from './leases.ts';
@@ -75,17 +70,11 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 }
 
 /** A store in a PostgreSQL database that any number of nodes may share. */
-export class PostgresStore implements Store {
+export class PostgresStore extends TableStore implements Store {
   readonly kind = 'postgres';
-  readonly persistent = true;
-  readonly path: string;
   readonly breakers: PgBreakers;
   readonly rates: PgRates;
-  readonly statistics: Statistics;
-  readonly flights: Flights;
   readonly runtimes: KeptRuntimes;
-  readonly children: Children;
-  readonly alerts: Alerts;
   /** Connection by which other nodes are told, and tell. */
   readonly node: NodeConnection;
   readonly #target: PgTarget;
@@ -102,27 +91,24 @@ export class PostgresStore implements Store {
 
   constructor(pg: PgModule, target: PgTarget, options: PostgresOptions) {
     const { runtimePid, clock } = options;
-    this.path = target.shown;
+    const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
+    const events = new PgEvents(database, runtimePid);
+    const tables = new PgTables(database, events);
+    super(target.shown, database, events, tables);
     this.#target = target;
     this.#options = options;
     this.node = new NodeConnection(pg, target, options);
     this.#renewals = new PgConnections(pg, target, 1, Math.max(shortestAnswerMs, target.leaseMs / 3));
-    const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
-    this.#events = new PgEvents(database, runtimePid);
-    const tables = new PgTables(database, this.#events);
+    this.#events = events;
     this.breakers = new PgBreakers(database, clock);
     this.rates = new PgRates(database);
-    this.statistics = new Statistics(tables);
-    this.flights = new Flights(tables);
     this.runtimes = new KeptRuntimes(tables, {
       entered: () => [step(removeOldNodes, 'nodes', { minutes: forgottenMinutes })],
       leaves: (id) => this.#left(id, false),
       left: (id) => [step(removeNode, `node ${id}`, { id })],
       gone: (id) => this.#left(id, true),
     });
-    this.children = new Children(tables);
-    this.alerts = new Alerts(tables);
     const { retention, facts } = options;
     this.#chores = new PgConnections(pg, target, 1);
     const engine = prunedDatabase(this.#chores, retention);
@@ -138,22 +124,6 @@ export class PostgresStore implements Store {
     this.#pruner?.start();
   }
 
-  get degraded(): boolean {
-    return this.#database.degraded;
-  }
-
-  get outage(): StoreOutage | undefined {
-    return this.#database.outage;
-  }
-
-  record(fact: Told<Fact>): boolean {
-    return this.#events.record(fact);
-  }
-
-  read(query: EventQuery): Promise<readonly EventRow[]> {
-    return this.#events.read(query);
-  }
-
   sessions({ id: runtime }: RuntimeIdentity): SessionStore {
     const { clock, random } = this.#options;
     const { node } = this;
@@ -167,10 +137,6 @@ export class PostgresStore implements Store {
   /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */
   look(): Promise<void> {
     return this.#copies.look();
-  }
-
-  flush(): Promise<boolean> {
-    return this.#database.flush();
   }
 
   /** Within some seconds, also when the server does not answer: what is not written by then is not. */

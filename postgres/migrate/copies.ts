@@ -8,8 +8,8 @@ import type { PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import { overRows } from '../pgTables.ts';
 import { figuresIn, keepStatistic, lockStatistic } from '../../src/store/tables/statistics.ts';
-import { alertColumns } from '../../src/store/tables/alerts.ts';
 import { insertChild } from '../../src/store/tables/children.ts';
+import { columnsInFile } from '../../src/store/tables/schema.ts';
 import { insertFlight, upsertPolicy } from '../../src/store/tables/flights.ts';
 
 /** Copy of the rows of one table of a file into a database. */
@@ -34,9 +34,13 @@ function plain(what: string, table: string, key: string, made: Statement): Copy 
   return { what, table, key: key.split(', '), write };
 }
 
-/** An insert for the copy alone. A row that the database has stays as it is where others share it. */
-function into(table: string, columns: string, then = ''): Statement {
-  return statement(`copy_${table}`, columns, insertInto(`uw.${table}`, columns, then));
+/** Copies a table that a server has too. A row that the database has stays as it is where others share it. @param without - columns that are left out. */
+function same(what: string, of: string, table: string, key: string, then = '', without = /^$/): Copy {
+  const columns = columnsInFile(of)
+    .split(', ')
+    .filter((column) => !without.test(column))
+    .join(', ');
+  return plain(what, table, key, statement(`copy_${of}`, columns, insertInto(`uw.${of}`, columns, then)));
 }
 
 const skipKnown = 'ON CONFLICT DO NOTHING';
@@ -55,45 +59,11 @@ export function copiesOf(eventTable: string): readonly Copy[] {
         'INSERT INTO uw.lease (key, token, lease_id) SELECT id, fence, gen_random_uuid() FROM w',
       ),
     ),
-    plain(
-      'messages',
-      'unwedge_messages',
-      'session, number',
-      into(
-        'message',
-        `session text, number bigint, body text, key text, state text, deliveries integer, stops integer, posted_at bigint, turn bigint,
-         seq bigint, taken_at bigint, ended_at bigint, error text`,
-      ),
-    ),
-    plain(
-      'tool calls',
-      'unwedge_calls',
-      'id',
-      into(
-        'call',
-        `id text, session text, turn bigint, integration text, tool text, input text, effect text, runtime text, started_at bigint,
-         deadline_at bigint, seq bigint, state text, result text, result_seq bigint, settled_at bigint, late_result text, late_at bigint,
-         rule text, idempotency_key text, reconciling_at bigint, verdict text, reconciled_at bigint`,
-      ),
-    ),
-    plain(
-      'circuits',
-      'unwedge_breakers',
-      'name',
-      into(
-        'breaker',
-        `name text, state text, opened_at bigint, open_until bigint, last_open_ms bigint, openings integer, failures integer,
-         generation bigint, cause text, paused_at bigint, paused_until bigint`,
-        skipKnown,
-      ),
-    ),
-    plain('rate limits', 'unwedge_rates', 'name', into('rate', 'name text, levels text, at bigint', skipKnown)),
-    plain(
-      'alerts',
-      'unwedge_alerts',
-      'id',
-      into('alert', `${alertColumns}, cleared_at bigint, cleared_by text`, skipKnown),
-    ),
+    same('messages', 'message', 'unwedge_messages', 'session, number'),
+    same('tool calls', 'call', 'unwedge_calls', 'id'),
+    same('circuits', 'breaker', 'unwedge_breakers', 'name', skipKnown, /^lease_/),
+    same('rate limits', 'rate', 'unwedge_rates', 'name', skipKnown),
+    same('alerts', 'alert', 'unwedge_alerts', 'id', skipKnown),
     // Processes that an earlier run left behind on this machine: the next one here ends them.
     plain('child processes', 'unwedge_children', 'pid, process_start', insertChild),
     figures,

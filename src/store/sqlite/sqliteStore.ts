@@ -1,19 +1,14 @@
 import type { Clock } from '../../policy/clock.ts';
-import type { Fact, Facts, Told } from '../../policy/facts.ts';
+import type { Facts } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
-import type { EventQuery, EventRow } from '../events.ts';
-import type { StoreOutage } from '../../policy/storeOutage.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
 import { Pruner } from '../pruner.ts';
-import { Alerts } from '../tables/alerts.ts';
-import { Children } from '../tables/children.ts';
-import { Flights } from '../tables/flights.ts';
 import { KeptRuntimes } from '../tables/runtimes.ts';
-import { Statistics } from '../tables/statistics.ts';
+import { TableStore } from '../tables/tableStore.ts';
 import { createChildMark } from './childMarks.ts';
 import { type Connection, createConnection } from './connection.ts';
 import type { Driver } from './database.ts';
@@ -56,7 +51,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const engine = prunedFile(file, () => clock.now());
   const pruner = retention && new Pruner({ engine, clock, facts, retention });
   pruner?.start();
-  return new SqliteStore(driver.kind, file, log, options, pruner);
+  return new SqliteStore(driver.kind, path, file, log, pruner);
 }
 
 /** A lock is waited for later: its holder can use the file. @throws {@link StoreUnavailableError} */
@@ -72,73 +67,33 @@ function haveToUse(connection: Connection, path: string): void {
 }
 
 /** A store in a file that several processes may share. */
-class SqliteStore implements Store {
+class SqliteStore extends TableStore implements Store {
   readonly kind: Driver['kind'];
-  readonly persistent = true;
-  readonly path: string;
   readonly breakers: SqliteBreakers;
   readonly rates: SqliteRates;
-  readonly statistics: Statistics;
-  readonly flights: Flights;
   readonly runtimes: KeptRuntimes;
-  readonly children: Children;
-  readonly alerts: Alerts;
-  readonly #file: StoreFile;
-  readonly #log: EventLog;
-  readonly #sessionScope: SessionScope;
+  readonly #scope: SessionScope;
   readonly #pruner: Pruner | undefined;
 
-  constructor(
-    kind: Driver['kind'],
-    file: StoreFile,
-    log: EventLog,
-    { path }: Pick<SqliteOptions, 'path'>,
-    pruner: Pruner | undefined,
-  ) {
+  constructor(kind: Driver['kind'], path: string, file: StoreFile, log: EventLog, pruner: Pruner | undefined) {
+    const tables = new FileTables(file, log);
+    super(path, file, log, tables, createChildMark(path));
     const left = createLeftRuns(path);
     this.kind = kind;
-    this.path = path;
-    this.#file = file;
+    this.#scope = { file, log, left };
     this.#pruner = pruner;
-    this.#log = log;
-    this.#sessionScope = { file, log: this.#log, left };
-    const tables = new FileTables(file, log);
     this.breakers = new SqliteBreakers(file);
     this.rates = new SqliteRates(file);
-    this.statistics = new Statistics(tables);
-    this.flights = new Flights(tables);
     this.runtimes = new KeptRuntimes(tables, left);
-    this.children = new Children(tables, createChildMark(path));
-    this.alerts = new Alerts(tables);
-  }
-
-  get degraded(): boolean {
-    return this.#file.degraded;
-  }
-
-  get outage(): StoreOutage | undefined {
-    return this.#file.outage;
-  }
-
-  record(fact: Told<Fact>): boolean {
-    return this.#log.record(fact);
-  }
-
-  read(query: EventQuery): Promise<readonly EventRow[]> {
-    return this.#log.read(query);
   }
 
   sessions(runtime: RuntimeIdentity): SessionStore {
-    return new SqliteSessions(this.#sessionScope, runtime);
-  }
-
-  flush(): Promise<boolean> {
-    return this.#file.flush();
+    return new SqliteSessions(this.#scope, runtime);
   }
 
   async close(): Promise<void> {
     void this.#pruner?.stop();
-    await this.#file.close();
+    await this.#scope.file.close();
     this.runtimes.closed();
   }
 }

@@ -6,7 +6,7 @@ import { insertInto, namesOf, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 
 const order = { rank: 5 };
-export const alertColumns = `id text, integration text, because text, kind text, message text, failures integer, crashes integer,
+const alertColumns = `id text, integration text, because text, kind text, message text, failures integer, crashes integer,
   raised_at bigint, last_failure_at bigint`;
 const list = namesOf(alertColumns);
 

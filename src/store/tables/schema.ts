@@ -187,8 +187,16 @@ const withoutComments = tables.replaceAll(/^--.*\n/gm, '');
 /** The statements that make them on a server. */
 export const tablesOnServer = written(withoutComments, 'server', () => '');
 
+const onlyInFile = written(withoutComments, 'file', () => '');
+
+/** Columns that a table has in a file: `name type` of each, parted by commas. */
+export function columnsInFile(table: string): string {
+  const [, body = ''] = new RegExp(`CREATE TABLE uw\\.${table} \\((.*?)\\n\\)`, 's').exec(onlyInFile) ?? [];
+  return [...body.matchAll(/^ {2}([a-z_]+ [a-z]+)/gm)].map(([, column]) => column).join(', ');
+}
+
 /** The statements that make those in a file that are not there. */
-export const tablesInFile = withFileNames(written(withoutComments, 'file', () => ''))
+export const tablesInFile = withFileNames(onlyInFile)
   .replaceAll(/\b(bigint|integer|text)\b/g, (type) => (type === 'text' ? 'TEXT' : 'INTEGER'))
   .replaceAll(/^\)/gm, ') STRICT')
   .replaceAll(/^(CREATE (?:UNIQUE )?(?:TABLE|INDEX))/gm, '$1 IF NOT EXISTS');

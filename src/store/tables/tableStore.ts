@@ -1,0 +1,58 @@
+import type { Fact, Told } from '../../policy/facts.ts';
+import type { StoreOutage } from '../../policy/storeOutage.ts';
+import type { EventQuery, EventRow } from '../events.ts';
+import type { Store } from '../store.ts';
+import type { Tables } from '../work.ts';
+import { Alerts } from './alerts.ts';
+import { type ChildMark, Children } from './children.ts';
+import { Flights } from './flights.ts';
+import { Statistics } from './statistics.ts';
+
+/** The parts of a store that are tables, in a file or on a server. */
+export abstract class TableStore {
+  readonly persistent = true;
+  readonly path: string;
+  readonly statistics: Statistics;
+  readonly flights: Flights;
+  readonly children: Children;
+  readonly alerts: Alerts;
+  readonly #queue: Pick<Store, 'degraded' | 'outage' | 'flush'>;
+  readonly #log: Pick<Store, 'record' | 'read'>;
+
+  /** @param path - as the store shows it. @param queue - of what is written. */
+  constructor(
+    path: string,
+    queue: Pick<Store, 'degraded' | 'outage' | 'flush'>,
+    log: Pick<Store, 'record' | 'read'>,
+    tables: Tables,
+    mark?: ChildMark,
+  ) {
+    this.path = path;
+    this.#queue = queue;
+    this.#log = log;
+    this.statistics = new Statistics(tables);
+    this.flights = new Flights(tables);
+    this.children = new Children(tables, mark);
+    this.alerts = new Alerts(tables);
+  }
+
+  get degraded(): boolean {
+    return this.#queue.degraded;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#queue.outage;
+  }
+
+  record(fact: Told<Fact>): boolean {
+    return this.#log.record(fact);
+  }
+
+  read(query: EventQuery): Promise<readonly EventRow[]> {
+    return this.#log.read(query);
+  }
+
+  flush(): Promise<boolean> {
+    return this.#queue.flush();
+  }
+}
