@@ -18,7 +18,6 @@ const open = new Map<string, PgReads>();
  */
 export async function openPgReader(url: string, load = importPg): Promise<StoreReader> {
   const target = readTarget(url);
-  const { shown } = target;
   const reads = await connected(target, load);
   const ask: Ask = async (text, values, size) => {
     try {
@@ -27,18 +26,7 @@ export async function openPgReader(url: string, load = importPg): Promise<StoreR
       throw readable(error, target);
     }
   };
-  const identity = await look(ask, target);
-  return new PgReader({
-    path: shown,
-    identity,
-    ask,
-    // Loaded now: few ever need it.
-    orderAboutLetter: async (order) =>
-      (await import('./pgLetterBox.ts')).actInDatabase(await load(shown), target, order),
-    recordNote: async (fact, at) =>
-      (await import('./pgLetterBox.ts')).recordInDatabase(await load(shown), target, fact, at),
-    close: noop,
-  });
+  return new PgReader(target, await look(ask, target), ask, load);
 }
 
 async function connected(target: PgTarget, load: typeof importPg): Promise<PgReads> {
@@ -83,5 +71,3 @@ function readable(error: unknown, { shown }: Pick<PgTarget, 'shown'>): Error {
   const mended = isForbidden ? 'grant the user USAGE on the schema and SELECT on its tables' : fix;
   return new Error(`Cannot read ${reason}. Fix: ${mended}`, { cause: error });
 }
-
-function noop(): void {}

@@ -5,6 +5,7 @@ import type { LetterOrder } from '../../src/store/letterOrder.ts';
 import { messageRecordIn } from '../../src/store/recordRows.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type {
+  AlertNoteFact,
   AlertView,
   ClusterView,
   DeadLetterRecord,
@@ -18,7 +19,8 @@ import { TableReader } from '../../src/store/tables/tableReader.ts';
 import type { Read } from '../../src/store/work.ts';
 import { queryOf, queryValues } from '../pgTables.ts';
 import { outcomeIn } from '../mailOutcome.ts';
-import type { PgRow } from '../pgDriver.ts';
+import type { importPg, PgRow } from '../pgDriver.ts';
+import type { PgTarget } from '../pgTarget.ts';
 import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
 import { readPgAlerts, readPgStatus } from './pgStatus.ts';
 import { readPgCluster } from './pgCluster.ts';
@@ -40,35 +42,22 @@ const waitingMail = `SELECT id AS mail, body, state, 0 AS deliveries, posted_at 
 
 const mailOf = 'SELECT id AS mail, number, body, state, outcome FROM uw.mail WHERE session = $1 AND id = $2';
 
-export interface PgReaderParts {
-  /** For people: without user and password. */
-  readonly path: string;
-  readonly identity: string;
-  readonly ask: Ask;
-  /** Carries out what is ordered about a dead letter, see {@link StoreReader.orderAboutLetter}. */
-  readonly orderAboutLetter: (order: LetterOrder) => Promise<OrderResult>;
-  /** See {@link StoreReader.recordNote}. */
-  readonly recordNote: StoreReader['recordNote'];
-  readonly close: () => void;
-}
-
 /** A schema of a PostgreSQL database, opened for reading. */
 export class PgReader extends TableReader implements StoreReader {
   readonly path: string;
   readonly identity: string;
-  readonly orderAboutLetter: PgReaderParts['orderAboutLetter'];
-  readonly recordNote: PgReaderParts['recordNote'];
-  readonly close: () => void;
+  readonly #target: PgTarget;
   readonly #ask: Ask;
+  readonly #load: typeof importPg;
 
-  constructor({ path, identity, ask, orderAboutLetter, recordNote, close }: PgReaderParts) {
+  /** @param identity - by which the schema is known from one that is made anew under its name. @param load - gives the package `pg`. */
+  constructor(target: PgTarget, identity: string, ask: Ask, load: typeof importPg) {
     super();
-    this.path = path;
+    this.path = target.shown;
     this.identity = identity;
-    this.orderAboutLetter = orderAboutLetter;
-    this.recordNote = recordNote;
-    this.close = close;
+    this.#target = target;
     this.#ask = ask;
+    this.#load = load;
   }
 
   async events(query: EventQuery): Promise<readonly EventRow[]> {
@@ -127,6 +116,18 @@ export class PgReader extends TableReader implements StoreReader {
   override async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
     return super.deadLetters(session, await this.#ask(untakenMail('$1::text', '$2'), [session ?? null, mostLetters]));
   }
+
+  // Loaded now: few ever need it.
+  async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {
+    return (await import('./pgLetterBox.ts')).actInDatabase(await this.#load(this.path), this.#target, order);
+  }
+
+  async recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
+    return (await import('./pgLetterBox.ts')).recordInDatabase(await this.#load(this.path), this.#target, fact, at);
+  }
+
+  /** Its connections end by themselves. */
+  close(): void {}
 
   cluster(): Promise<ClusterView> {
     return readPgCluster(this.#ask);

@@ -3,9 +3,9 @@ import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import { breakerIn } from '../../src/store/breakers.ts';
 import { lastErrorIn } from '../../src/store/counting.ts';
 import { parseMetadata } from '../../src/store/events.ts';
-import { failuresIn, integrationsIn, longMs, shortMs } from '../../src/store/statusRows.ts';
-import type { AlertView, FailureFigures, SessionStatus, StoreStatus } from '../../src/store/storeReader.ts';
-import type { PgRow } from '../pgDriver.ts';
+import type { Row } from '../../src/store/dialect.ts';
+import { failuresIn, integrationsIn, longMs, sessionsIn, shortMs } from '../../src/store/statusRows.ts';
+import type { AlertView, FailureFigures, StoreStatus } from '../../src/store/storeReader.ts';
 import type { Ask } from './pgReads.ts';
 import { defaultAlertRule } from '../../src/policy/alerts.ts';
 import { alertViewOf, unwatchedIn } from '../../src/store/alertRows.ts';
@@ -84,24 +84,10 @@ async function readSessions(ask: Ask, since: number): Promise<Pick<StoreStatus, 
   const rows = await ask(seen, [since]);
   const turns = await ask(failedTurns, [since, rows.map((row) => String(row['session']))]);
   const calls = await ask(failedCalls, [since, rows.map((row) => String(row['session']))]);
-  const failed = new Map(turns.map((row) => [String(row['session']), row]));
-  const failedOf = new Map(calls.map((row) => [String(row['session']), row]));
-  const sessions = rows.map((row): SessionStatus => {
-    const session = String(row['session']);
-    const [turn, call] = [failed.get(session), failedOf.get(session)];
-    const last = turn ?? call;
-    return {
-      session,
-      lastSeenAt: Number(row['at']),
-      failedTurns24h: Number(turn?.['failures'] ?? 0),
-      ...(call !== undefined && { failedCalls24h: Number(call['failures']) }),
-      ...(last !== undefined && { lastError: toLastError(last) }),
-    };
-  });
-  return { sessions, moreSessions: Number(rows[0]?.['seen'] ?? 0) - rows.length };
+  return sessionsIn(rows, turns, calls, toLastError);
 }
 
-function toLastError(row: PgRow): NonNullable<FailureFigures['lastError']> {
+function toLastError(row: Row): NonNullable<FailureFigures['lastError']> {
   return { at: Number(row['at']), ...lastErrorIn(row['trouble'], parseMetadata(row['metadata'])) };
 }
 

@@ -1,5 +1,6 @@
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
-import type { FailureFigures, IntegrationStatus, RuntimeFailures } from './storeReader.ts';
+import type { Row } from './dialect.ts';
+import type { FailureFigures, IntegrationStatus, RuntimeFailures, SessionStatus, StoreStatus } from './storeReader.ts';
 
 /** Spans that status tells of, in ms: figures of the last minutes, and of the last day. */
 export const shortMs = 10 * 60_000;
@@ -32,10 +33,7 @@ export function integrationsIn(
 }
 
 /** The figures in a row, with the last error beside them. */
-export function failuresIn(
-  row: Readonly<Record<string, unknown>>,
-  lastError: NonNullable<FailureFigures['lastError']>,
-): FailuresOf {
+export function failuresIn(row: Row, lastError: LastError): FailuresOf {
   const { pid } = row;
   return {
     integration: String(row['integration']),
@@ -61,4 +59,31 @@ function sumOf(rows: readonly RuntimeFailures[]): FailureFigures {
     crashes24h: total('crashes24h'),
     ...(rows.length > 0 && { lastError: rows.at(-1)?.lastError }),
   };
+}
+
+type LastError = NonNullable<FailureFigures['lastError']>;
+
+/**
+ * The sessions in rows with what failed of each.
+ * @param seen - by when they were seen last. @param turns - that failed, by session. @param calls - the same of tool calls.
+ */
+export function sessionsIn(
+  seen: readonly Row[],
+  turns: readonly Row[],
+  calls: readonly Row[],
+  lastErrorOf: (row: Row) => LastError,
+): Pick<StoreStatus, 'sessions' | 'moreSessions'> {
+  const [failedTurns, failedCalls] = [turns, calls].map((rows) => new Map(rows.map((row) => [row['session'], row])));
+  const sessions = seen.map((row): SessionStatus => {
+    const [turn, call] = [failedTurns?.get(row['session']), failedCalls?.get(row['session'])];
+    const last = turn ?? call;
+    return {
+      session: String(row['session']),
+      lastSeenAt: Number(row['at']),
+      failedTurns24h: Number(turn?.['failures'] ?? 0),
+      ...(call !== undefined && { failedCalls24h: Number(call['failures']) }),
+      ...(last !== undefined && { lastError: lastErrorOf(last) }),
+    };
+  });
+  return { sessions, moreSessions: Number(seen[0]?.['seen'] ?? 0) - seen.length };
 }

@@ -16,7 +16,7 @@ const others: Readonly<Record<string, string>> = {
   'agents/codex/codexLate.ts': 'inside the function that its late module calls',
   'proxy/boundary/superviseMcpServer.ts': 'begun with the start of a server, once',
   'src/store/openReader.ts': 'a reader is opened anew for each look',
-  'postgres/reader/openPgReader.ts': 'orders on letters, by commands',
+  'postgres/reader/pgReader.ts': 'orders on letters, by commands',
   'src/store/sqlite/betterSqlite3.ts': 'within the loading of the store, which is late',
   'src/store/sqlite/reader.ts': 'orders on letters, by commands',
 };

@@ -1,14 +1,8 @@
 import { checkNumber } from '../../policy/options.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
-import { failuresIn, integrationsIn, longMs, shortMs } from '../statusRows.ts';
-import type {
-  AlertView,
-  FailureFigures,
-  IntegrationStatus,
-  SessionStatus,
-  StoreStatus,
-  UnwatchedAlert,
-} from '../storeReader.ts';
+import type { Row } from '../dialect.ts';
+import { failuresIn, integrationsIn, longMs, sessionsIn, shortMs } from '../statusRows.ts';
+import type { AlertView, FailureFigures, IntegrationStatus, StoreStatus, UnwatchedAlert } from '../storeReader.ts';
 import { isCountedFailure, isCrash, isTrouble, metKind, metWords, owner } from './counting.ts';
 import type { Database, SqlRow } from './database.ts';
 import { field } from './eventRows.ts';
@@ -42,44 +36,27 @@ function selectSessions(
   table: string,
   now: number,
 ): Pick<StoreStatus, 'sessions' | 'moreSessions'> {
-  // A turn that an operator ended has been seen by one.
-  const isFailed = `category = 'session' AND event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`;
   // With a bare column beside max(), SQLite gives that of the row with the maximum.
-  const failed = database
-    .prepare(
-      `SELECT ${field('session')} AS session, count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
-       FROM ${table} WHERE timestamp >= ? AND ${isFailed} GROUP BY 1`,
-    )
-    .all(now - longMs);
-  const isFailedCall = `category = 'session' AND event_type = 'tool_failed' AND coalesce(${field('kind')}, '') <> 'cancelled'`;
-  const calls = database
-    .prepare(
-      `SELECT ${field('session')} AS session, count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
-       FROM ${table} WHERE timestamp >= ? AND ${isFailedCall} GROUP BY 1`,
-    )
-    .all(now - longMs);
+  const failed = (what: string): readonly SqlRow[] =>
+    database
+      .prepare(
+        `SELECT ${field('session')} AS session, count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
+         FROM ${table} WHERE timestamp >= ? AND category = 'session' AND ${what} GROUP BY 1`,
+      )
+      .all(now - longMs);
+  // A turn that an operator ended has been seen by one.
+  const turns = failed(`event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`);
+  const calls = failed(`event_type = 'tool_failed' AND coalesce(${field('kind')}, '') <> 'cancelled'`);
   const rows = database
     .prepare(
       `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at, count(*) OVER () AS seen FROM ${table}
        WHERE timestamp >= ? GROUP BY 1 HAVING session IS NOT NULL ORDER BY at DESC LIMIT 100`,
     )
     .all(now - longMs);
-  const sessions = rows.map((row): SessionStatus => {
-    const turns = failed.find(({ session }) => session === row['session']);
-    const failedCalls = calls.find(({ session }) => session === row['session']);
-    const last = turns ?? failedCalls;
-    return {
-      session: String(row['session']),
-      lastSeenAt: Number(row['at']),
-      failedTurns24h: Number(turns?.['failures'] ?? 0),
-      ...(failedCalls !== undefined && { failedCalls24h: Number(failedCalls['failures']) }),
-      ...(last !== undefined && { lastError: toLastError(last) }),
-    };
-  });
-  return { sessions, moreSessions: Number(rows[0]?.['seen'] ?? 0) - rows.length };
+  return sessionsIn(rows, turns, calls, toLastError);
 }
 
-function toLastError(row: SqlRow): NonNullable<FailureFigures['lastError']> {
+function toLastError(row: Row): NonNullable<FailureFigures['lastError']> {
   const { at, kind, error } = row;
   return { at: Number(at), kind: typeof kind === 'string' ? kind : undefined, error: String(error) };
 }
