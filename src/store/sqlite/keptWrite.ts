@@ -18,11 +18,7 @@ export type Fence = (database: Database, transaction: object) => boolean;
  * Asks whether a session is still whose it was: once a transaction, which holds the lock on writing from its begin to its end.
  * @returns the question; its second argument is another object for each transaction.
  */
-export function createFence({
-  session,
-  runtime,
-  fence,
-}: Claimed): (database: Database, transaction: object) => boolean {
+export function createFence({ session, runtime, fence }: Claimed): Fence {
   let asked: object | undefined;
   let held = false;
 

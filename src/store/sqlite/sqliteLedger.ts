@@ -66,8 +66,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
              VALUES (?, ?, ?, ?, 'waiting', CAST(? AS INTEGER))`,
           )
           .run(session, number, body, key ?? null, Math.round(at)),
-      () =>
-        (this.#rows ??= new HeldRows()).posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
+      () => this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
     );
   }
 
@@ -84,7 +83,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
              WHERE session = ? AND number = ?`,
           )
           .run(turn, seq, Math.round(wallNow), session, message),
-      () => (this.#rows ??= new HeldRows()).taken(message, turn, seq, wallNow),
+      () => this.#held.taken(message, turn, seq, wallNow),
       'begins',
     );
   }
@@ -96,7 +95,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#end(
       message,
       (database) => database.prepare(update).run(session, message),
-      () => (this.#rows ??= new HeldRows()).putBack(message, begun),
+      () => this.#held.putBack(message, begun),
     );
   }
 
@@ -116,7 +115,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
           .run(how, Math.round(wallNow), said, session, message),
       () => {
         left.wrote(owed);
-        (this.#rows ??= new HeldRows()).finished(message);
+        this.#held.finished(message);
       },
     );
     // It may never be written: its sender hears of the end all the same, and the message is not to be delivered again.
@@ -130,7 +129,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#insert(
       call.call,
       (database) => insertCall(database, session, runtime, call, json),
-      () => (this.#rows ??= new HeldRows()).opened(call),
+      () => this.#held.opened(call),
     );
   }
 
@@ -140,7 +139,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#end(
       call,
       (database) => settleOnce(database, { call, json, seq, at }),
-      () => (this.#rows ??= new HeldRows()).settled(call),
+      () => this.#held.settled(call),
     );
   }
 
@@ -163,7 +162,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
       },
       () => {
         const [body, key] = [toJson(letter.message), resendKey(letter.letter)];
-        (this.#rows ??= new HeldRows()).posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
+        this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
       },
     );
     // Its caller is told that it was not done: it must not come about when the store is back.
@@ -202,19 +201,19 @@ export class SqliteLedger implements SessionLedger, Carrier {
   /** Takes what the claim has found to be delivered, and calls that are pending still. */
   restored(waiting: readonly WaitingMessage[], stops: Unprocessed['stops'], open: readonly StoredCall[]): void {
     for (const { message, ...more } of waiting) {
-      (this.#rows ??= new HeldRows()).posted({
+      this.#held.posted({
         ...more,
         body: toJson(message),
         stops: stops.get(more.number) ?? 0,
         taken: undefined,
       });
     }
-    for (const call of open) (this.#rows ??= new HeldRows()).opened(call);
+    for (const call of open) this.#held.opened(call);
   }
 
   /** The same of what is read later. */
   recalled(past: Past): void {
-    if (past.lastMessage > 0) (this.#rows ??= new HeldRows()).recalled(past);
+    if (past.lastMessage > 0) this.#held.recalled(past);
   }
 
   carry(database: Database, transaction: object): Carried {
@@ -222,6 +221,11 @@ export class SqliteLedger implements SessionLedger, Carrier {
     if (this.#givenUp || !this.#holds(database, transaction)) return { carried: 0, lost: size };
     this.#rows?.write(database, this.#claimed.session, this.#claimed.runtime);
     return { carried: size, lost: 0 };
+  }
+
+  get #held(): HeldRows {
+    this.#rows ??= new HeldRows();
+    return this.#rows;
   }
 
   readonly #fenced = (): void => {
