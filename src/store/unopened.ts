@@ -18,10 +18,7 @@ export function mayHaveOrphans(path: string): boolean {
   return path !== ':memory:' && hasMarkOfDead(path);
 }
 
-/**
- * Tells whether a database can be kept there as far as the file system tells without opening it: a file that can be written, or room for one. Never throws.
- * @param path - absolute.
- */
+/** A file that can be written, or room for one. */
 function isWritable(path: string): boolean {
   try {
     const isThere = statSync(path, { throwIfNoEntry: false });
