@@ -2,7 +2,7 @@ import { readFlightAnswer } from '../src/control/answers.ts';
 import { gatherIncident } from '../incident/gather.ts';
 import { type Incident, isPlayable } from '../incident/incident.ts';
 import { contentsOf, incidentName, nothingToPlay } from '../incident/incidentFiles.ts';
-import { writeIncident } from '../incident/writeIncident.ts';
+import { writeIncident } from '../incident/incidentFiles.ts';
 import { shellWord } from '../src/policy/shellWord.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { askRuntimes, pidsOfAnswers } from '../operator/askRuntimes.ts';

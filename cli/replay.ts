@@ -3,7 +3,7 @@ import { IncidentError, readIncident } from '../incident/readIncident.ts';
 import { formatDuration } from '../src/policy/duration.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { replay as play } from '../incident/replay/replay.ts';
-import type { ReplayLine, ReplayResult } from '../incident/replay/result.ts';
+import type { ReplayLine, ReplayResult } from '../incident/replay/compare.ts';
 import { seededRandom } from '../testing/random.ts';
 import { SimulatedClock } from '../testing/simulatedClock.ts';
 import { defineCommand } from './command.ts';

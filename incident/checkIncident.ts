@@ -17,6 +17,7 @@ import { messageOf } from '../src/policy/thrown.ts';
 import { checkSessionOptions } from '../src/sessions/sessionOptions.ts';
 import { withInfinity } from '../src/store/flights.ts';
 import {
+  cameAt,
   type Incident,
   type IncidentEvent,
   incidentFormat,
@@ -78,7 +79,7 @@ function incidentOf(given: Fields): Incident {
   const read = incident(given, '');
   const all = read.integrations.flatMap(({ records }) => records.flatMap(({ rows }) => rows));
   if (all.length > mostRows) throw new Wrong(`it holds ${all.length} rows, more than ${mostRows}`);
-  const times = all.map((row) => ('arrivedAt' in row ? row.arrivedAt : row.at));
+  const times = all.map(cameAt);
   const [first, last] = [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), 0)];
   if (last - first > longestMs) throw new Wrong('what happened in it is more than 31 days apart');
   return { format: incidentFormat, version: incidentVersion, ...read };

@@ -7,6 +7,7 @@ import { KnownSecrets } from '../src/redaction/knownSecrets.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';
 import {
+  cameAt,
   type Incident,
   type IncidentEvent,
   incidentFormat,
@@ -28,7 +29,6 @@ const mostRows = 20_000;
 
 /** Calls of an integration that are named as under way. */
 const mostNamed = 10;
-
 /** Sessions whose calls are looked at, where it is not about one. */
 const mostSessions = 200;
 
@@ -146,7 +146,7 @@ function integrationOf(
   let left = mostRows;
   const taken = own
     .filter(({ at }) => at >= from)
-    .filter(({ rows }) => rows.some((row) => ('arrivedAt' in row ? row.arrivedAt : row.at) <= until))
+    .filter(({ rows }) => rows.some((row) => cameAt(row) <= until))
     .toReversed()
     .filter(({ rows }) => (left -= rows.length) >= 0)
     .toReversed();
@@ -225,10 +225,8 @@ function missingIn(
   incident: Pick<Incident, 'integrations' | 'sessions' | 'events' | 'pid'>,
   parts: Pick<Parts, 'found' | 'asked' | 'events' | 'from' | 'until'>,
 ): readonly string[] {
-  const {
-    found: { subject },
-    asked,
-  } = parts;
+  const { subject } = parts.found;
+  const { asked } = parts;
   const { events, pid } = incident;
   const missing = incident.integrations.flatMap((integration) => {
     const { kept, records } = integration;

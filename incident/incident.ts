@@ -87,3 +87,8 @@ export function isPlayable({ integrations, sessions, events }: Incident): boolea
 export function rowsIn(integrations: readonly IncidentIntegration[]): readonly FlightRow[] {
   return integrations.flatMap(({ records }) => records.flatMap(({ rows }) => rows));
 }
+
+/** Finds when a row's call came, or when what it tells of happened. */
+export function cameAt(row: FlightRow): number {
+  return 'arrivedAt' in row ? row.arrivedAt : row.at;
+}

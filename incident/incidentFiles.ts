@@ -1,3 +1,6 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { makeDirectory } from '../src/actors/process/makeDirectory.ts';
 import { flightText } from '../src/store/flights.ts';
 import { attemptsIn, type Incident, isPlayable, rowsIn } from './incident.ts';
 
@@ -19,6 +22,21 @@ export function incidentFiles(incident: Incident): readonly IncidentFile[] {
     { name: eventsFile, text: events.map((event) => `${flightText(event)}\n`).join('') },
     { name: readmeFile, text: readmeOf(incident) },
   ];
+}
+
+/**
+ * Writes the folder of an incident, for its owner only.
+ * @param folder - is made; one that is there must be empty.
+ * @returns its absolute path.
+ * @throws an Error that names the folder when it cannot be written or holds something.
+ */
+export function writeIncident(incident: Incident, folder: string): string {
+  const path = resolve(folder);
+  makeDirectory(path);
+  if (readdirSync(path).length > 0) throw new Error(`${path} is not empty; name another folder`);
+  for (const { name, text } of incidentFiles(incident))
+    writeFileSync(join(path, name), text, { mode: 0o600, flag: 'wx' });
+  return path;
 }
 
 /** All of an incident as one text, for one file; `unwedge replay` takes that as well. */

@@ -1,5 +1,6 @@
 import type { FlightRecord } from '../src/policy/flight.ts';
 import { gatewayOf } from '../src/store/flights.ts';
+import { cameAt } from './incident.ts';
 import type { FoundSubject } from './subject.ts';
 
 /** Records of one name: those of the integration that an incident is about, and those of others. */
@@ -31,10 +32,7 @@ export function livesOf(name: string, { subject, run }: FoundSubject, flights: r
 /** The time from the first to the last thing that records tell of; undefined where they tell of nothing. */
 export function spanOf(records: readonly FlightRecord[]): { readonly from: number; readonly to: number } | undefined {
   if (records.length === 0) return undefined;
-  const times = records.flatMap(({ at, rows }) => [
-    at,
-    ...rows.map((row) => ('arrivedAt' in row ? row.arrivedAt : row.at)),
-  ]);
+  const times = records.flatMap(({ at, rows }) => [at, ...rows.map(cameAt)]);
   return {
     from: times.reduce((one, other) => Math.min(one, other)),
     to: times.reduce((one, other) => Math.max(one, other)),

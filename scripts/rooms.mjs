@@ -181,7 +181,7 @@ export const floors = [
       room: 'workflow',
       purpose: 'Plans worked off item by item, by one agent after another.',
       begin: 'workflow.ts',
-      next: ['runLogic.ts', 'itemWork.ts'],
+      next: ['run.ts', 'itemWork.ts'],
     },
     {
       room: 'otel',

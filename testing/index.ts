@@ -1,7 +1,7 @@
 export { SimulatedClock } from './simulatedClock.ts';
 export { seededRandom } from './random.ts';
 export { replayIncident, type ReplayIncidentOptions } from './replayIncident.ts';
-export type { ReplayLine, ReplayResult, ReplayStep } from '../incident/replay/result.ts';
+export type { ReplayLine, ReplayResult, ReplayStep } from '../incident/replay/compare.ts';
 export type { IncidentSubject } from '../incident/incident.ts';
 export type { FakeMcpContext, FakeMcpTool } from './fakeMcpPeer.ts';
 export { type FakeMcpServer, fakeMcpServer, type FakeMcpServerOptions } from './fakeMcpServer.ts';

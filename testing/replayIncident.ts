@@ -1,4 +1,4 @@
-import type { ReplayResult } from '../incident/replay/result.ts';
+import type { ReplayResult } from '../incident/replay/compare.ts';
 import { seededRandom } from './random.ts';
 import { SimulatedClock } from './simulatedClock.ts';
 

@@ -59,19 +59,7 @@ export interface TranscriptReport {
 const mostListed = 1000;
 
 export class Findings {
-  readonly #counts: Record<RepairRule, number> = {
-    unanswered: 0,
-    displaced: 0,
-    duplicate: 0,
-    orphan: 0,
-    repeated_call: 0,
-    ambiguous_id: 0,
-    partial_call: 0,
-    split_turn: 0,
-    disconnected: 0,
-    torn_end: 0,
-    broken_line: 0,
-  };
+  readonly #counts = Object.fromEntries(repairRules.map((rule) => [rule, 0])) as Record<RepairRule, number>;
   readonly #listed: TranscriptFinding[] = [];
 
   add(finding: TranscriptFinding): void {

@@ -1,7 +1,7 @@
 import { recordIn, textIn } from '../src/protocol/agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import { OwnIds } from './ownIds.ts';
+import type { OwnIds } from './ownIds.ts';
 import { type Call, idIn, joined, parsed, type Result } from './calls.ts';
 import { type Entry, pair } from './pairing.ts';
 
@@ -22,12 +22,7 @@ export function repairOpenAiChat(
     const isNext = (found[at] ?? []).length === 0 || (found[at - 1] ?? []).length === 0;
     return [...(isNext ? [{}] : []), ...(found[at] ?? []).map((call) => ({ call }))];
   });
-  const { kept, more, calls: sound, groups } = pair(entries, findings);
-  const ids = new OwnIds(
-    entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
-    findings,
-  );
-  for (const group of groups) ids.tellApart(group);
+  const { kept, more, calls: sound, ids } = pair(entries, findings);
 
   return messages.flatMap((message, at) => {
     if (isResult(message)) return [];

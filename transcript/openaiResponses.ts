@@ -1,7 +1,6 @@
 import { recordIn, textIn } from '../src/protocol/agentReport.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
-import { OwnIds } from './ownIds.ts';
 import { type Call, idIn, joined, parsed, type Result } from './calls.ts';
 import { type Entry, pair } from './pairing.ts';
 import { kindOfCall, kindsOfOutput, missingOutput, type ToolKind } from './responsesTools.ts';
@@ -52,15 +51,10 @@ export function repairOpenAiResponses(
     if (result !== undefined) return [{ result }];
     return isOfOthers(item) ? [{}] : [];
   });
-  const { kept, more, calls: sound, groups } = pair(entries, findings);
+  const { kept, more, calls: sound, ids } = pair(entries, findings);
   const calls = new Map([...sound].map((call) => [call.at, call]));
   const inPlace = new Set<number>();
   for (const [call, { at }] of kept) if (isInPlace(items, call.at, at)) inPlace.add(at);
-  const ids = new OwnIds(
-    entries.map(({ call, result }) => (call ?? result)?.id ?? ''),
-    findings,
-  );
-  for (const group of groups) ids.tellApart(group);
   tellOpenApart();
   const callOf = new Map([...kept].map(([call, { at }]) => [at, call]));
 

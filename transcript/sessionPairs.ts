@@ -1,4 +1,4 @@
-import { settleGroup } from './callGroups.ts';
+import { settleGroup } from './pairing.ts';
 import type { Findings } from './findings.ts';
 import { duplicate } from './calls.ts';
 import type { Chains } from './sessionChains.ts';

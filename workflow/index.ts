@@ -1,4 +1,4 @@
-export { workflowKind, type WorkflowMethods } from './workflowKind.ts';
+export { workflowKind, type WorkflowMethods } from './workflow.ts';
 export { type ProgressStream, showProgress, type ShowProgressOptions } from './progress.ts';
 export { progressText } from './progressText.ts';
 export type { WatchedRun } from './runReader.ts';

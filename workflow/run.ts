@@ -2,15 +2,14 @@ import type { Deadline } from '../src/calls/deadlineQueue.ts';
 import * as refusal from '../src/calls/refusal.ts';
 import type { AbortWatcher } from '../src/calls/signalFanout.ts';
 import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from '../src/machines/workflow.ts';
-import type { Failure, FailureFacts } from '../src/policy/failure.ts';
+import { type Failure, type FailureFacts, IntegrationError } from '../src/policy/failure.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 import type { FactRedactor } from '../src/redaction/redactFact.ts';
-import type { BackendTurn, createBackendTurn } from './backendTurn.ts';
+import { type BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';
 import { createHandover } from './handover.ts';
 import type { CheckedReconcile } from './itemRule.ts';
 import type { ItemTable } from './itemTable.ts';
-import { endText, failureOfAll } from './runOutcome.ts';
 import type { RunParts } from './runParts.ts';
 import { createRunRecords } from './runRecords.ts';
 import type { SupervisedBackend } from './supervisedBackend.ts';
@@ -36,7 +35,7 @@ export interface OwnedRun<R, S> {
   /** Turn of the backend that took its turn last. @throws Error when none has. */
   readonly turn: BackendTurn<R, S>;
   /** Gives the backend of this place its turn. */
-  takeTurn(place: number, createTurn: typeof createBackendTurn): BackendTurn<R, S>;
+  takeTurn(place: number): BackendTurn<R, S>;
   /** Receives what its machine told. */
   heard(event: WorkflowEmitted): void;
   /** Its machine runs: orders go there from now on. */
@@ -53,22 +52,19 @@ type RunRuntime = Pick<Runtime, 'clock' | 'bus' | 'deadlines' | 'signals'>;
 /** Creates one run: its handle, and what its machine is told and tells. Its deadline runs from now. */
 export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOptions<I, R, S>): OwnedRun<R, S> {
   const { clock, bus, deadlines, signals } = runtime;
-  const { id, workflow, backends, concurrency, overallMs, signal, session } = options;
+  const { id, workflow, backends, overallMs, signal, session } = options;
   const startedAt = clock.now();
   const log = createEventLog(options.redact);
   const records = createRunRecords(bus, { workflow, run: id, session }, () => clock.now());
   const parts: RunParts<I, R> = {
+    ...options,
+    session,
     clock,
     deadlines,
-    id,
     input,
-    session,
-    concurrency,
-    overallMs,
     log,
     records,
     handover: createHandover(),
-    reconcile: options.reconcile,
   };
   const failures: Failure[] = [];
   const fallbacks: WorkflowFallback[] = [];
@@ -117,9 +113,9 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
       if (turn === undefined) throw new Error(`No backend of ${id} has had its turn`);
       return turn;
     },
-    takeTurn(place, createTurn) {
+    takeTurn(place) {
       supervised = backendAt(place);
-      turn = createTurn(parts, supervised);
+      turn = createBackendTurn(parts, supervised);
       if (place > 0) turnStartedAt = clock.now();
       else log.push({ type: 'workflow_started', data: { run: id, backend: nameNow() } });
       return turn;
@@ -201,3 +197,45 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     settle({ status, message, backend, items, summary: turn?.summary, fallbacks, failure, elapsedMs });
   }
 }
+
+/** The one failure of a run that no backend ended: of several backends it holds all of theirs. */
+function failureOfAll(workflow: string, failures: readonly Failure[]): Failure | undefined {
+  const last = failures.at(-1);
+  if (last === undefined || failures.length === 1) return last;
+  const causes = failures.map((failure) => new IntegrationError(failure));
+  const told = failures.map(({ integration, message }) => `${integration}: ${message}`).join('; ');
+  return {
+    ...last,
+    message: `No backend of ${workflow} could end its run: ${told}`,
+    integration: `workflow:${workflow}`,
+    attempts: failures.reduce((sum, { attempts }) => sum + attempts, 0),
+    outcome: failures.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : last.outcome,
+    retryable: failures.some(({ retryable }) => retryable),
+    cause: new AggregateError(causes, `${failures.length} backends failed`),
+  };
+}
+
+/** Says in one sentence for people how a run ended. */
+function endText(
+  status: WorkflowStatus,
+  backend: string,
+  table: ItemTable<unknown> | undefined,
+  failure: Failure | undefined,
+): string {
+  const { done = 0, failed = 0, skipped = 0 } = table ?? {};
+  const total = table?.items.length ?? 0;
+  switch (status) {
+    case 'succeeded':
+      return `${done} of ${itemsText(total)} done by ${backend}`;
+    case 'partial':
+      return `${done} of ${itemsText(total)} done by ${backend}, ${failed} failed, ${skipped} skipped`;
+    case 'failed':
+    case 'cancelled': {
+      const word = status === 'failed' ? 'Failed' : 'Cancelled';
+      const why = (failure?.message ?? 'it is not known why').replace(/^Cancelled: /, '');
+      return `${word} with ${done} of ${itemsText(total)} done: ${why}`;
+    }
+  }
+}
+
+const itemsText = (count: number): string => (count === 1 ? '1 item' : `${count} items`);

@@ -4,8 +4,7 @@ import { checkFunction, checkObject } from '../src/policy/options.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BackpressuredWriter } from './backpressuredWriter.ts';
 import { RunReader, type WatchedRun } from './runReader.ts';
-import { sseComment, sseFrame } from './sseFrame.ts';
-import { checkSse, type ServerSentEventOptions, sseHeaders } from './sseOptions.ts';
+import { checkSse, type ServerSentEventOptions, sseComment, sseFrame, sseHeaders } from './sseOptions.ts';
 
 /** End of the writing of events. */
 export interface ServerSentEventsEnd {

@@ -2,14 +2,7 @@ import type { Clock } from '../src/policy/clock.ts';
 import { anything, duration, having, type Key, type Given } from '../src/policy/optionKeys.ts';
 import { readOptions, readValue } from '../src/policy/readOptions.ts';
 import { systemClock } from '../src/runtime/systemClock.ts';
-import type { WatchedRun } from './runReader.ts';
-
-interface CheckedSseOptions {
-  /** Number of the last event the client has. */
-  readonly after: number;
-  readonly heartbeatMs: number;
-  readonly clock: Clock;
-}
+import type { ReadEvent, WatchedRun } from './runReader.ts';
 
 export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
@@ -41,14 +34,34 @@ const sseKeys = {
 export interface ServerSentEventOptions extends Given<typeof sseKeys> {}
 
 /** @throws TypeError or RangeError that names the option and its value. */
-export function checkSse(run: WatchedRun, options: ServerSentEventOptions): CheckedSseOptions {
+export function checkSse(run: WatchedRun, options: ServerSentEventOptions) {
   readValue('run', run, runKey);
   const { clock = systemClock, heartbeatMs } = readOptions('', options, sseKeys);
-  return { after: numberOf(options.lastEventId), heartbeatMs, clock };
+  return {
+    /** Number of the last event the client has. */
+    after: numberOf(options.lastEventId),
+    heartbeatMs,
+    clock,
+  };
 }
 
 /** A client says what it likes. */
 function numberOf(lastEventId: unknown): number {
   const text: unknown = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId;
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+/** Comment that every reader of server-sent events skips. */
+export const sseComment = ':\n\n';
+
+/** An event as a server-sent event; where events before it are lost, one that says so comes first. */
+export function sseFrame({ event: { number, type, data }, expected }: ReadEvent): string {
+  const frame = message(number, { type, data });
+  if (number <= expected) return frame;
+  return message(number - 1, { type: 'workflow_missed', data: { from: expected, to: number - 1 } }) + frame;
+}
+
+// JSON has no line ends of its own, and so takes one line of data.
+function message(id: number, content: object): string {
+  return `id: ${id}\ndata: ${JSON.stringify(content)}\n\n`;
 }

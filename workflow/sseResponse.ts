@@ -1,7 +1,6 @@
 import { Heartbeat } from './heartbeat.ts';
 import { type ReadEvent, RunReader, type WatchedRun } from './runReader.ts';
-import { sseComment, sseFrame } from './sseFrame.ts';
-import { checkSse, type ServerSentEventOptions, sseHeaders } from './sseOptions.ts';
+import { checkSse, type ServerSentEventOptions, sseComment, sseFrame, sseHeaders } from './sseOptions.ts';
 
 /**
  * Gives what happens in a run as a response of the fetch kind (Hono, Deno, Bun, workers): the events of `writeServerSentEvents`, at the pace of who reads its

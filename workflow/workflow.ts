@@ -1,30 +1,60 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyActorRef } from 'xstate';
+import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import type { Deadline } from '../src/calls/deadlineQueue.ts';
 import type { DrainOrder } from '../src/calls/draining.ts';
-import { errorText } from '../src/calls/errorText.ts';
 import * as refusal from '../src/calls/refusal.ts';
 import { isOfWork } from '../src/calls/workSignal.ts';
-import type { WorkflowEmitted, WorkflowMachineInput } from '../src/machines/workflow.ts';
-import type { FailureFacts } from '../src/policy/failure.ts';
+import {
+  type BackendOrder,
+  type WorkflowEmitted,
+  workflowMachine,
+  type WorkflowMachineEvent,
+  type WorkflowMachineInput,
+  type WorkflowSlotInput,
+} from '../src/machines/workflow.ts';
+import { defineKind, type IntegrationKind } from '../src/runtime/integrationKind.ts';
 import type { Part, Runtime } from '../src/runtime/runtime.ts';
-import { loadedLater, type Late } from './loadedLater.ts';
 import { createRun, type OwnedRun } from './run.ts';
-import type { runLogic } from './runLogic.ts';
 import { checkPolicies, type SupervisedBackend, superviseBackend } from './supervisedBackend.ts';
 import { type CheckedWorkflow, checkRunOptions, checkWorkflow } from './workflowOptions.ts';
 import type { Workflow, WorkflowOptions, WorkflowRun, WorkflowRunOptions } from './workflowTypes.ts';
-import { lateModule, loadFailure } from '../src/actors/process/lateModule.ts';
 
-const runLogicModule = lateModule(() => import('./runLogic.ts'));
+/** Methods that a gateway has with {@link workflowKind}. */
+export interface WorkflowMethods {
+  /**
+   * Work that is planned and done in items by the first of its backends that can: where one fails the next takes over, with what is done.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  workflow<I, R, S = undefined>(name: string, options: WorkflowOptions<I, R, S>): Workflow<I, R, S>;
+}
 
-type RunLogic = ReturnType<typeof runLogic>;
+/**
+ * Workflows over the integrations of a gateway.
+ *
+ * @example
+ * const gateway = createGateway({ store: 'gateway.sqlite', kinds: [workflowKind] });
+ * const report = gateway.workflow('report', { backends: [remote, local] });
+ */
+export const workflowKind: IntegrationKind<WorkflowMethods> = defineKind('workflows', workflowMethods);
+
+function workflowMethods(runtime: Runtime): WorkflowMethods {
+  const names = new Set<string>();
+  return {
+    workflow(name, options) {
+      runtime.declare(name);
+      if (names.has(name)) throw new RangeError(`The name \`${name}\` is taken by another workflow`);
+      const workflow = superviseWorkflow(runtime, name, options);
+      names.add(name);
+      return workflow;
+    },
+  };
+}
 
 /**
  * Puts a workflow under a runtime, which stops it: each run is a temporary child of the root supervisor.
  * @throws TypeError or RangeError that names the first wrong option and its value.
  */
-export function superviseWorkflow<I, R, S>(
+function superviseWorkflow<I, R, S>(
   runtime: Runtime,
   name: string,
   options: WorkflowOptions<I, R, S>,
@@ -48,12 +78,8 @@ class WorkflowRuns<I, R, S> implements Part {
   readonly #live = new Map<string, OwnedRun<R, S>>();
   /** Runs that wait for the start of the runtime, and how each stops waiting. */
   readonly #waiting = new Map<string, () => void>();
-  /** Runs that begin once what they are made of is loaded. */
-  readonly #beginning = new Set<string>();
-  // Loaded behind a declaration: a host without workflows is spared it, and one that has them seldom waits for it.
-  readonly #logic: Late<RunLogic> = loadedLater(async () =>
-    (await runLogicModule()).runLogic(({ run }) => this.#liveRun(run)),
-  );
+  /** The machine of a run, its slots filled; an actor of a run that is over fails. */
+  readonly #logic = runLogic<R, S>(({ run }) => this.#liveRun(run));
   #count = 0;
   #draining: DrainOrder | undefined = undefined;
 
@@ -67,7 +93,6 @@ class WorkflowRuns<I, R, S> implements Part {
     this.#name = name;
     this.#checked = checked;
     this.#backends = backends;
-    void this.loaded();
   }
 
   run(input: I, options: WorkflowRunOptions = {}): WorkflowRun<R, S> {
@@ -83,17 +108,9 @@ class WorkflowRuns<I, R, S> implements Part {
     if (signal?.aborted === true) run.fail('cancelled', refusal.cancelled(signal.reason, false));
     else if (runtime.stopped) run.fail('cancelled', { ...refusal.stopped(workflow), outcome: 'not_started' });
     else if (this.#draining !== undefined && !isOfWork(signal)) run.fail('cancelled', refusal.stopping(workflow));
-    else if (runtime.running) this.#begin(id, run);
+    else if (runtime.running) this.#start(id, run);
     else this.#awaitStart(id, run);
     return run.handle;
-  }
-
-  /** Loads it; a run fails over what cannot be loaded. */
-  loaded(): Promise<void> {
-    return this.#logic.load().then(
-      () => undefined,
-      () => undefined,
-    );
   }
 
   /** Begins what waited for the start. */
@@ -101,7 +118,7 @@ class WorkflowRuns<I, R, S> implements Part {
     for (const [id, leave] of [...this.#waiting]) {
       leave();
       const run = this.#live.get(id);
-      if (run !== undefined) this.#begin(id, run);
+      if (run !== undefined) this.#start(id, run);
     }
   }
 
@@ -115,7 +132,7 @@ class WorkflowRuns<I, R, S> implements Part {
 
   /** Ends what has not begun. What runs ends with the runtime. */
   beforeCalls(): void {
-    for (const id of [...this.#waiting.keys(), ...this.#beginning]) {
+    for (const id of [...this.#waiting.keys()]) {
       this.#live.get(id)?.fail('cancelled', { ...refusal.stopped(this.#name), outcome: 'not_started' });
     }
   }
@@ -128,33 +145,17 @@ class WorkflowRuns<I, R, S> implements Part {
 
   #ended(id: string): void {
     this.#live.delete(id);
-    this.#beginning.delete(id);
     this.#waiting.get(id)?.();
     this.#draining?.ended();
   }
 
-  #begin(id: string, run: OwnedRun<R, S>): void {
-    const { value } = this.#logic;
-    if (value !== undefined) {
-      this.#start(id, run, value);
-      return;
-    }
-    this.#beginning.add(id);
-    this.#logic.load().then(
-      (logic) => {
-        if (this.#beginning.delete(id)) this.#start(id, run, logic);
-      },
-      (cause: unknown) => run.fail('failed', notLoaded(this.#name, cause)),
-    );
-  }
-
-  #start(id: string, run: OwnedRun<R, S>, logic: RunLogic): void {
+  #start(id: string, run: OwnedRun<R, S>): void {
     const name = this.#name;
     const input: WorkflowMachineInput = { run: id, backends: this.#checked.backends.map((backend) => backend.name) };
     try {
       this.#runtime.root.startChild({
         id: `workflow:${id}`,
-        logic,
+        logic: this.#logic,
         input,
         restart: 'temporary',
         onStart(ref: AnyActorRef) {
@@ -190,7 +191,24 @@ class WorkflowRuns<I, R, S> implements Part {
   }
 }
 
-function notLoaded(name: string, cause: unknown): FailureFacts {
-  const message = `The workflow ${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
-  return loadFailure(message, cause);
+/**
+ * The machine of a run, its slots filled.
+ * @param runOf - the run that an actor is of; throws when it is over.
+ */
+function runLogic<R, S>(runOf: (input: WorkflowSlotInput) => OwnedRun<R, S>): typeof workflowMachine {
+  return workflowMachine.provide({
+    actors: {
+      call: fromCallback<BackendOrder, WorkflowSlotInput>(({ input, sendBack, receive }) => {
+        const call = runOf(input).takeTurn(input.backend).call(sendBack);
+        receive((order) => call.order(order));
+        return () => call.stop();
+      }),
+      plan: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.plan()),
+      check: fromPromise(({ input }: { input: WorkflowSlotInput }) => runOf(input).turn.check()),
+      items: fromCallback<WorkflowMachineEvent, WorkflowSlotInput>(({ input, sendBack }) =>
+        runOf(input).turn.items((figures) => sendBack({ type: 'items.changed', ...figures })),
+      ),
+      summary: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.summarize()),
+    },
+  });
 }

@@ -1,13 +1,21 @@
+import type { Outcome } from '../../src/policy/failure.ts';
 import type { Logger } from '../../src/policy/logger.ts';
 import { anyObject, anything, integer, name as anyName } from '../../src/policy/optionKeys.ts';
+import { checkName, checkObject } from '../../src/policy/options.ts';
 import { readOptions, readValue } from '../../src/policy/readOptions.ts';
+import { defineKind, type IntegrationKind } from '../../src/runtime/integrationKind.ts';
+import { Registry } from '../../src/runtime/registry.ts';
+import { withRegistry } from '../../src/runtime/registryOf.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
+import { checkGatewayOptions, type GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
+import { logToHost } from '../../src/telemetry/hostLog.ts';
 import { CodexCalls } from './codexCalls.ts';
 import { CodexClient } from './codexClient.ts';
 import { createLateCodex } from './codexLate.ts';
 import type { CodexOptions } from './codexOptions.ts';
 import { codexScope } from './codexScope.ts';
-import { type Codex, requestKeys } from './codexTypes.ts';
+import { type Codex, ownThreadKeys, requestKeys, streamKeys } from './codexTypes.ts';
+import { readThreadList } from './protocol/threads.ts';
 
 /** Part of the host in its Codex. */
 interface CodexHost {
@@ -17,20 +25,7 @@ interface CodexHost {
   readonly close?: (() => Promise<void>) | undefined;
 }
 
-/** Keys that a thread is begun with, but for those an agent gives itself. */
-export const threadKeys = {
-  modelProvider: anything,
-  approvalPolicy: anything,
-  sandbox: anything,
-  baseInstructions: anything,
-  developerInstructions: anything,
-  config: anything,
-  params: anything,
-};
-
-const ownThreadKeys = { ...threadKeys, cwd: anything, model: anything, signal: anything };
 const listKeys = { limit: integer(), cursor: anything };
-const streamKeys = { methods: anything, limit: anything, signal: anything };
 
 /**
  * An integration over Codex's app-server: each turn is a call of it, with one attempt, behind one breaker. The app-server
@@ -71,7 +66,7 @@ export function superviseCodex(
     listThreads(listOptions = {}) {
       const { limit, cursor } = readOptions('options', listOptions, listKeys);
       const params = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
-      return client.ask('thread/list', params, {}, (result) => server.readers.readThreadList(result));
+      return client.ask('thread/list', params, {}, readThreadList);
     },
     request(method, params = {}, requestOptions = {}) {
       readValue('method', method, anyName);
@@ -89,4 +84,66 @@ export function superviseCodex(
     },
     close: close ?? (() => server.close()),
   };
+}
+
+/** Methods that a gateway has with {@link codexKind}. */
+export interface CodexMethods {
+  /**
+   * Codex's app-server, started by the first thread that needs it: each turn is a call.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  codex(name: string, options?: CodexOptions): Codex;
+}
+
+/**
+ * Codex's app-server as an integration of a gateway.
+ *
+ * @example
+ * const gateway = createGateway({ store: 'gateway.sqlite', kinds: [codexKind] });
+ * const codex = gateway.codex('codex');
+ */
+export const codexKind: IntegrationKind<CodexMethods> = defineKind('codex', (runtime) => ({
+  codex(name: string, options: CodexOptions = {}): Codex {
+    runtime.declare(name);
+    runtime.policies.refuseAbout(name, 'Codex', ['tools', 'reconcile', 'whenAlive']);
+    return superviseCodex(runtime, name, options, { logger: runtime.logger });
+  },
+}));
+
+/** A Codex of one's own, without a gateway. */
+export interface ConnectCodexOptions
+  extends CodexOptions,
+    Pick<GatewayOptions, 'store' | 'clock' | 'random' | 'logger'> {
+  /** Name of the integration, in records. @defaultValue 'codex' */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Starts Codex's app-server under a runtime of its own, which `close()` ends.
+ * @returns the connection, or why there is none: never rejects for what Codex does.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ *
+ * @example
+ * const codex = unwrap(await connectCodex({ approve: async ({ kind }) => (kind === 'command' ? 'accept' : 'decline') }));
+ * const thread = unwrap(await codex.startThread({ cwd, approvalPolicy: 'on-request' }));
+ * const turn = thread.send('Fix the failing test');
+ * for await (const event of turn) if (event.type === 'text.delta') process.stdout.write(event.text);
+ * const outcome = await turn.outcome;
+ * await codex.close();
+ */
+export async function connectCodex(options: ConnectCodexOptions = {}): Promise<Outcome<Codex>> {
+  checkObject('options', options);
+  const { name = 'codex', store, clock, random, logger, ...own } = options;
+  checkName('name', name);
+  const checked = checkGatewayOptions({ store, clock, random, logger, control: false });
+  const registry = new Registry(checked);
+  const { runtime } = registry;
+  logToHost(runtime.bus, runtime.clock, checked.logger);
+  const close = (): Promise<void> => registry.stop();
+  const codex = superviseCodex(runtime, name, own, { logger: checked.logger, close });
+  await registry.start();
+  const connected = await codex.connect();
+  if (connected.ok) return { ok: true, value: withRegistry(registry, codex) };
+  await close();
+  return connected;
 }

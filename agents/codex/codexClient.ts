@@ -8,6 +8,8 @@ import type { LateCodex } from './codexLate.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { createRequests, type RunRequest } from './codexRequests.ts';
 import type { CodexScope } from './codexScope.ts';
+import { createCodexThread } from './codexThread.ts';
+import { readThread } from './protocol/threads.ts';
 import type { CodexHealth, CodexServer, CodexThread, CodexThreadOptions } from './codexTypes.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -68,14 +70,14 @@ export class CodexClient {
     const given = Object.entries(rest).filter(([, value]) => value !== undefined);
     return this.ask(method, { ...params, ...Object.fromEntries(given), ...own }, { signal }, (result, live) => {
       const answer = recordIn(result);
-      const record = this.#server.readers.readThread(answer?.['thread']);
+      const record = readThread(answer?.['thread']);
       if (record === undefined) throw new AttemptError(unreadable(method));
       const state = live.thread(record.id);
       if (method === 'thread/resume') {
         const status = recordIn(recordIn(answer?.['thread'])?.['status'])?.['type'];
         state.resumed(status === 'active' ? record.turns.at(-1)?.id : undefined);
       }
-      return this.#server.createThread(
+      return createCodexThread(
         { codex: this.#scope, calls: this.#calls, run: this.#run, live, state },
         { model: textIn(answer?.['model']), turns: record.turns },
       );

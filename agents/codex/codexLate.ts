@@ -1,43 +1,23 @@
 import { lateModule, loadFailure } from '../../src/actors/process/lateModule.ts';
 import { errorText, stackOf } from '../../src/calls/errorText.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { say } from '../../src/policy/logger.ts';
 import { createSubscribers, type Subscribers } from './rpc/rpcPeerSubscribers.ts';
 import type { CodexScope } from './codexScope.ts';
 import type { CodexProcess } from './codexServer.ts';
-import type { createCodexThread } from './codexThread.ts';
-import type { readThread, readThreadList } from './protocol/threads.ts';
 
-/** The app-server of one integration, and what talks to it, loaded when it is needed for the first time. */
-export interface LateCodex extends Pick<CodexProcess, keyof CodexProcess> {
-  /** For a caller that has acquired a connection. */
-  readonly createThread: typeof createCodexThread;
-  /** For a caller that has acquired a connection. */
-  readonly readers: CodexReaders;
-}
+const serverModule = lateModule(() => import('./codexServer.ts'));
 
-interface CodexReaders {
-  readonly readThread: typeof readThread;
-  readonly readThreadList: typeof readThreadList;
-}
-
-const codexModules = lateModule(importCodex);
-
-async function importCodex() {
-  const [{ CodexProcess }, { createCodexThread }, { readThread, readThreadList }] = await Promise.all([
-    import('./codexServer.ts'),
-    import('./codexThread.ts'),
-    import('./protocol/threads.ts'),
-  ]);
-  return { CodexProcess, createCodexThread, readers: { readThread, readThreadList } };
-}
+/** The app-server of one integration, loaded when it is needed for the first time. */
+export type LateCodex = Pick<CodexProcess, keyof CodexProcess>;
 
 /** Listeners are added before anything is loaded. When loading fails `acquire()` rejects, and the next call tries again. */
 export function createLateCodex(scope: CodexScope): LateCodex {
   const { name, logger, runtime } = scope;
   const subscribers = newSubscribers();
   let loading: Promise<unknown> | undefined;
-  let loaded: (Pick<LateCodex, 'createThread' | 'readers'> & { readonly process: CodexProcess }) | undefined;
+  let loaded: CodexProcess | undefined;
+  let closings = 0;
 
   function newSubscribers(): Subscribers {
     return createSubscribers(({ method }, error, removed) => {
@@ -49,15 +29,10 @@ export function createLateCodex(scope: CodexScope): LateCodex {
 
   async function load(): Promise<CodexProcess> {
     try {
-      const modules = codexModules();
-      loading = modules;
-      const loadedNow = await modules;
-      loaded ??= {
-        process: new loadedNow.CodexProcess(scope, subscribers, newSubscribers),
-        createThread: loadedNow.createCodexThread,
-        readers: loadedNow.readers,
-      };
-      return loaded.process;
+      const module = serverModule();
+      loading = module;
+      const { CodexProcess } = await module;
+      return (loaded ??= new CodexProcess(scope, subscribers, newSubscribers));
     } catch (cause) {
       loading = undefined;
       const message = `${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
@@ -65,34 +40,31 @@ export function createLateCodex(scope: CodexScope): LateCodex {
     }
   }
 
-  function acquired(): NonNullable<typeof loaded> {
-    if (loaded === undefined) throw new Error('No connection was acquired');
-    return loaded;
-  }
-
   return {
     get state() {
-      return loaded?.process.state ?? 'idle';
+      return loaded?.state ?? 'idle';
     },
     get current() {
-      return loaded?.process.current;
+      return loaded?.current;
     },
     get lastLoss() {
-      return loaded?.process.lastLoss;
+      return loaded?.lastLoss;
     },
     get subscribers() {
-      return loaded?.process.subscribers ?? subscribers;
-    },
-    get createThread() {
-      return acquired().createThread;
-    },
-    get readers() {
-      return acquired().readers;
+      return loaded?.subscribers ?? subscribers;
     },
     // Requests that come while it is loading are done in the order of asking, and later ones at once.
-    acquire: () => (loaded === undefined ? load().then((codex) => codex.acquire()) : loaded.process.acquire()),
+    async acquire() {
+      if (loaded !== undefined) return loaded.acquire();
+      const before = closings;
+      const codex = await load();
+      // Closed meanwhile: nobody would end what is started now.
+      if (closings !== before) throw new AttemptError(closed(name));
+      return codex.acquire();
+    },
     async close() {
-      if (loaded !== undefined) await loaded.process.close();
+      closings++;
+      if (loaded !== undefined) await loaded.close();
       else if (loading !== undefined)
         await load().then(
           (codex) => codex.close(),
@@ -100,4 +72,8 @@ export function createLateCodex(scope: CodexScope): LateCodex {
         );
     },
   };
+}
+
+function closed(name: string): FailureFacts {
+  return { kind: 'unavailable', reason: 'stopped', message: `${name} is stopped`, outcome: 'not_started' };
 }

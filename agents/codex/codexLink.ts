@@ -3,61 +3,113 @@ import { createStderrTail } from '../../src/actors/mcp/mcpStderr.ts';
 import { valueHider } from '../../src/actors/process/valueHider.ts';
 import { isCleanExit, lossFacts, withStderr } from '../../src/actors/mcp/serverEnd.ts';
 import type { ServerEnd } from '../../src/actors/mcp/serverLink.ts';
-import { RpcPeer } from './rpc/rpcPeer.ts';
+import { type IncomingRequest, RpcPeer } from './rpc/rpcPeer.ts';
+import type { RequestEnd, RequestOptions } from './rpc/pendingRequest.ts';
 import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../../src/machines/connection.ts';
-import type { RegisteredChild } from '../../src/policy/childRecord.ts';
+import type { RegisterChild, RegisteredChild } from '../../src/policy/childRecord.ts';
+import type { Clock } from '../../src/policy/clock.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
-import { requestFailure } from './protocol/requestFailure.ts';
+import { requestFailure } from './protocol/codexFailures.ts';
 import { maxMalformedLines } from './protocol/requests.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 import { startupFacts } from './codexLoss.ts';
-import type { CodexConnection, CodexConnectionHost, ConnectionSettings, HowLost } from './codexConnection.ts';
+import type { CodexSettings } from './codexOptions.ts';
+import type { CodexScope } from './codexScope.ts';
 import type { CodexServer } from './codexTypes.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from '../../src/actors/process/processLink.ts';
+
+/** Loss of a connection: its process ended as it was asked to, by itself, or by us. */
+export type HowLost = 'normal' | 'crashed' | 'killed';
+
+/** Listeners of a connection. None of these may throw. */
+export interface CodexLinkHost {
+  readonly clock: Clock;
+  readonly register: RegisterChild | undefined;
+  ready(link: CodexLink, server: CodexServer): void;
+  /** Told once, when it can no longer be used or did not come up; before what is in flight ends and before the process is gone. */
+  lost(facts: FailureFacts, how: HowLost): void;
+  /** The process and all it started are gone; `undefined` when there never was one. */
+  gone(end: ProcessEnd): void;
+  notified(method: string, params: unknown, bytes: number): void;
+  asked(request: IncomingRequest): void;
+  stray(stream: 'stdout' | 'stderr', line: string): void;
+  /** Something is wrong that does not end the connection. */
+  trouble(facts: FailureFacts): void;
+  requested(id: number, method: string, params: unknown): void;
+  requestEnded(end: RequestEnd): void;
+  readonly line: ((direction: 'sent' | 'received', text: string) => void) | undefined;
+  threw(error: unknown): void;
+  /** Resolves when what is under way has let go; asked before an end in good order. Never rejects. */
+  drained(): Promise<void>;
+}
 
 /** The name and version we give the server. */
 const clientInfo = { name: 'unwedge', title: 'unwedge', version: '0.1.0' } as const;
 
 /** The connection machine over an app-server's process. An actor that is stopped without having ended gets everything killed at once. */
 export function codexConnectionLogic(
-  settings: ConnectionSettings,
-  host: CodexConnectionHost,
+  scope: Pick<CodexScope, 'settings' | 'policy'>,
+  host: CodexLinkHost,
 ): typeof connectionMachine {
-  return connectionOver((send) => new CodexLink(settings, host, send));
+  return connectionOver((send) => new CodexLink(scope, host, send));
 }
 
-/** The process of an app-server and the conversation with it, from its start until it is gone. */
-class CodexLink implements ProcessLink {
-  readonly #settings: ConnectionSettings;
-  readonly #host: CodexConnectionHost;
+/** The process of an app-server and the conversation with it, from its start until it is gone; it can be used once it is told as ready. */
+export class CodexLink implements ProcessLink {
+  readonly #settings: CodexSettings;
+  readonly #host: CodexLinkHost;
   readonly #send: (event: ConnectionEvent) => void;
   readonly #startedAt: number;
   readonly #hide: (text: string) => string;
   readonly #errors: ReturnType<typeof createStderrTail>;
-  readonly #server: McpProcess;
+  readonly #process: McpProcess;
   readonly #peer: RpcPeer;
   #ready = false;
   #lost: FailureFacts | undefined = undefined;
   #registered: RegisteredChild | undefined = undefined;
   #isGone = false;
 
-  constructor(settings: ConnectionSettings, host: CodexConnectionHost, send: (event: ConnectionEvent) => void) {
+  constructor(
+    { settings, policy }: Pick<CodexScope, 'settings' | 'policy'>,
+    host: CodexLinkHost,
+    send: (event: ConnectionEvent) => void,
+  ) {
     this.#settings = settings;
     this.#host = host;
     this.#send = send;
     this.#startedAt = host.clock.now();
     this.#hide = valueHider(settings.process.env);
     this.#errors = createStderrTail(host.clock, this.#hide, (line) => host.stray('stderr', line));
-    this.#server = this.#createServer();
-    this.#peer = this.#createPeer();
+    this.#process = this.#createProcess();
+    this.#peer = this.#createPeer(policy.maxInFlight);
     void this.#connect();
+  }
+
+  /** Why it can no longer be used, once it cannot. */
+  get lost(): FailureFacts | undefined {
+    return this.#lost;
+  }
+
+  /** True while all that comes from it are messages. */
+  get healthy(): boolean {
+    return this.#peer.healthy;
+  }
+
+  /** Rejects with an `AttemptError` whose facts say what is known. */
+  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown> {
+    return this.#peer.request(method, params, options);
+  }
+
+  /** Has the app-server killed, and all it started, for this reason. */
+  hung(facts: FailureFacts): void {
+    this.#send({ type: 'link.hung', facts });
   }
 
   close(): void {
     void this.#host.drained().then(() => {
       // A connection lost already is being buried, and says so itself.
       if (!this.#lose(stopped, 'normal')) return;
-      void this.#server.close().then(() => {
+      void this.#process.close().then(() => {
         this.#gone();
         this.#send({ type: 'link.closed', end: this.#end() });
       });
@@ -70,11 +122,11 @@ class CodexLink implements ProcessLink {
 
   release(): void {
     this.#lose(stopped, 'killed');
-    this.#server.killNow();
+    this.#process.killNow();
     this.#gone();
   }
 
-  #createServer(): McpProcess {
+  #createProcess(): McpProcess {
     return new McpProcess(this.#settings.process, this.#host.clock, {
       started: (pid) => {
         if (pid === undefined) return;
@@ -87,19 +139,19 @@ class CodexLink implements ProcessLink {
       errorsEnded: () => this.#errors.end(),
       ended: () => {
         // Before the handshake is over the request that is it says so.
-        if (this.#ready && this.#server.end !== undefined) this.#endedByItself(this.#server.end);
+        if (this.#ready && this.#process.end !== undefined) this.#endedByItself(this.#process.end);
         else this.#peer.close(endedInStart);
       },
     });
   }
 
-  #createPeer(): RpcPeer {
+  #createPeer(maxInFlight: number): RpcPeer {
     const host = this.#host;
     const { clock } = host;
-    const { process, maxInFlight } = this.#settings;
+    const { process } = this.#settings;
     return new RpcPeer({
       clock,
-      write: (line) => this.#server.write(line),
+      write: (line) => this.#process.write(line),
       maxMessageBytes: process.maxMessageBytes,
       maxInFlight,
       maxMalformed: maxMalformedLines,
@@ -110,7 +162,7 @@ class CodexLink implements ProcessLink {
         strange: (what, text) => host.stray('stdout', `${strangeness[what]}: ${this.#hide(withoutContent(text))}`),
         unhealthy: (lines) =>
           host.trouble({ kind: 'protocol', message: `${lines} lines in a row are no messages`, outcome: 'unknown' }),
-        tooLarge: () => this.#server.finish({ fault: 'message_too_large' }),
+        tooLarge: () => this.#process.finish({ fault: 'message_too_large' }),
         requested: (id, method, params) => host.requested(id, method, params),
         ended: (end) => host.requestEnded(end),
         ...(host.line !== undefined && { line: host.line }),
@@ -121,7 +173,7 @@ class CodexLink implements ProcessLink {
 
   /** Starts the process and shakes hands. Never rejects. */
   async #connect(): Promise<void> {
-    const server = this.#server;
+    const server = this.#process;
     let answer: unknown;
     try {
       this.#registered = this.#host.register?.({ mark: server.mark, command: this.#settings.process.command });
@@ -147,23 +199,7 @@ class CodexLink implements ProcessLink {
     this.#ready = true;
     this.#errors.up();
     this.#send({ type: 'link.ready', server: undefined });
-    this.#host.ready(this.#connection({ pid, userAgent: textIn(recordIn(answer)?.['userAgent']) }));
-  }
-
-  #connection(server: CodexServer): CodexConnection {
-    const lost = (): FailureFacts | undefined => this.#lost;
-    const peer = this.#peer;
-    return {
-      server,
-      get lost() {
-        return lost();
-      },
-      get healthy() {
-        return peer.healthy;
-      },
-      request: (method, params, options) => peer.request(method, params, options),
-      kill: (facts) => this.#send({ type: 'link.hung', facts }),
-    };
+    this.#host.ready(this, { pid, userAgent: textIn(recordIn(answer)?.['userAgent']) });
   }
 
   #endedByItself(end: ServerEnd): void {
@@ -174,7 +210,7 @@ class CodexLink implements ProcessLink {
   /** Ends what is left of the process, then the connection. */
   #bury(facts: FailureFacts, how: HowLost): void {
     if (!this.#lose(facts, how)) return;
-    void this.#server.terminate(killGraceMs).then(() => {
+    void this.#process.terminate(killGraceMs).then(() => {
       this.#gone();
       const end = this.#end();
       this.#send(how === 'normal' ? { type: 'link.closed', end } : { type: 'link.lost', facts, end });
@@ -187,7 +223,7 @@ class CodexLink implements ProcessLink {
     this.#lost = facts;
     this.#host.lost(facts, how);
     this.#peer.close(facts);
-    this.#server.finish({ ...this.#server.exit, fault: 'abandoned' });
+    this.#process.finish({ ...this.#process.exit, fault: 'abandoned' });
     return true;
   }
 
@@ -199,7 +235,7 @@ class CodexLink implements ProcessLink {
   }
 
   #end(): ProcessEnd {
-    const { pid, exit } = this.#server;
+    const { pid, exit } = this.#process;
     return { pid, ...exit, elapsedMs: this.#host.clock.now() - this.#startedAt };
   }
 }

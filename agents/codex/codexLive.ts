@@ -1,12 +1,11 @@
-import type { RequestOptions } from './rpc/rpcPeerTypes.ts';
+import type { RequestOptions } from './rpc/pendingRequest.ts';
 import { say } from '../../src/policy/logger.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import type { TurnName } from './protocol/begunCommands.ts';
 import { healthMs } from './protocol/requests.ts';
-import type { CodexConnection } from './codexConnection.ts';
+import type { CodexLink } from './codexLink.ts';
 import { unreadable } from './codexLoss.ts';
-import type { Questions } from './codexQuestions.ts';
-import type { RunScope } from './codexRunScope.ts';
+import type { Questions, RunScope } from './codexQuestions.ts';
 import { ThreadState } from './codexThreadState.ts';
 import { commandsLeft, endCommands } from './codexTurnCommands.ts';
 import type { CodexServer } from './codexTypes.ts';
@@ -15,24 +14,24 @@ import type { CodexServer } from './codexTypes.ts';
 export class LiveConnection {
   readonly server: CodexServer;
   readonly questions: Questions;
-  readonly #connection: CodexConnection;
+  readonly #link: CodexLink;
   readonly #scope: RunScope;
   #counted = false;
   #suspicion: Promise<void> | undefined = undefined;
 
-  constructor(connection: CodexConnection, questions: Questions, scope: RunScope) {
-    this.server = connection.server;
+  constructor(link: CodexLink, server: CodexServer, questions: Questions, scope: RunScope) {
+    this.server = server;
     this.questions = questions;
-    this.#connection = connection;
+    this.#link = link;
     this.#scope = scope;
   }
 
   get lost(): FailureFacts | undefined {
-    return this.#connection.lost;
+    return this.#link.lost;
   }
 
   get healthy(): boolean {
-    return this.#connection.healthy;
+    return this.#link.healthy;
   }
 
   get threads(): ReadonlyMap<string, ThreadState> {
@@ -58,7 +57,7 @@ export class LiveConnection {
 
   /** Rejects with an `AttemptError` whose facts say what is known. */
   request(method: string, params: unknown, options?: RequestOptions): Promise<unknown> {
-    return this.#connection.request(method, params, options);
+    return this.#link.request(method, params, options);
   }
 
   /** Why it was lost; of all that end for it the first alone counts for the breaker. */
@@ -70,7 +69,7 @@ export class LiveConnection {
   }
 
   kill(facts: FailureFacts): void {
-    this.#connection.kill(facts);
+    this.#link.hung(facts);
   }
 
   /** A request was not answered: an app-server that does not list a thread either is hung, and is killed. Never rejects. */

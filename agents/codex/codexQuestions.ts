@@ -1,4 +1,4 @@
-import type { IncomingRequest } from './rpc/rpcPeerTypes.ts';
+import type { IncomingRequest } from './rpc/rpcPeer.ts';
 import { say } from '../../src/policy/logger.ts';
 import { recordIn } from '../../src/protocol/agentReport.ts';
 import type { RpcId } from '../../src/protocol/jsonRpc.ts';
@@ -10,8 +10,12 @@ import {
   readQuestion,
   refusal,
 } from './protocol/questions.ts';
+import type { BegunCommands } from './protocol/begunCommands.ts';
+import type { Approver } from '../../src/integrations/approvals/approvals.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
-import type { RunScope } from './codexRunScope.ts';
+import type { CodexScope } from './codexScope.ts';
+import type { CodexTelemetry } from './codexTelemetry.ts';
+import type { ThreadState } from './codexThreadState.ts';
 
 interface Open {
   readonly id: RpcId;
@@ -19,9 +23,21 @@ interface Open {
   readonly controller: AbortController;
 }
 
+/** Scope that the parts of one process of the app-server share. */
+export interface RunScope {
+  readonly codex: CodexScope;
+  readonly approver: Approver;
+  readonly telemetry: CodexTelemetry;
+  readonly threads: Map<string, ThreadState>;
+  /** Commands that the turns of all threads began. */
+  readonly begun: BegunCommands;
+  /** Work that an end in good order waits for. */
+  readonly busy: Set<Promise<unknown>>;
+}
+
 /** Scope that questions go by. */
 interface QuestionScope extends Pick<RunScope, 'approver' | 'telemetry' | 'threads'> {
-  readonly codex: Pick<RunScope['codex'], 'logger'> & { readonly runtime: Pick<RunScope['codex']['runtime'], 'clock'> };
+  readonly codex: Pick<CodexScope, 'logger'> & { readonly runtime: Pick<CodexScope['runtime'], 'clock'> };
 }
 
 /** Questions of one app-server. Each request is answered once; whatever goes wrong declines. */

@@ -1,5 +1,6 @@
 import type { Subscribers } from './rpc/rpcPeerSubscribers.ts';
-import type { IncomingRequest, RequestEnd } from './rpc/rpcPeerTypes.ts';
+import type { RequestEnd } from './rpc/pendingRequest.ts';
+import type { IncomingRequest } from './rpc/rpcPeer.ts';
 import type { Approver } from '../../src/integrations/approvals/approvals.ts';
 import type { ConnectionEmitted, ProcessEnd } from '../../src/machines/connection.ts';
 import type { RegisterChild } from '../../src/policy/childRecord.ts';
@@ -11,21 +12,20 @@ import { recordIn } from '../../src/protocol/agentReport.ts';
 import { BegunCommands } from './protocol/begunCommands.ts';
 import { readNotice } from './protocol/notifications.ts';
 import { failedExit } from '../../src/supervisor/exit.ts';
-import type { CodexConnection, CodexConnectionHost, HowLost } from './codexConnection.ts';
-import { codexConnectionLogic } from './codexLink.ts';
+import { codexConnectionLogic, type CodexLink, type CodexLinkHost, type HowLost } from './codexLink.ts';
 import { LiveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
-import { Questions } from './codexQuestions.ts';
-import type { RunScope } from './codexRunScope.ts';
+import { Questions, type RunScope } from './codexQuestions.ts';
 import type { CodexScope } from './codexScope.ts';
 import { codexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
+import type { CodexServer } from './codexTypes.ts';
 
 /** Owner that decides for the app-server about one of its processes. None of these may throw. */
 interface CodexRunOwner {
   readonly approver: Approver;
   /** Gets every line that passes, where it is to be kept. */
-  readonly line: CodexConnectionHost['line'];
+  readonly line: CodexLinkHost['line'];
   /** Work that an end in good order waits for. */
   readonly busy: Set<Promise<unknown>>;
   ready(live: LiveConnection): void;
@@ -40,11 +40,11 @@ interface CodexRunOwner {
 }
 
 /** Process of the app-server, from its start to its end. */
-export class CodexRun implements CodexConnectionHost {
+export class CodexRun implements CodexLinkHost {
   readonly id: string;
   readonly clock: Clock;
   readonly register: RegisterChild | undefined;
-  readonly line: CodexConnectionHost['line'];
+  readonly line: CodexLinkHost['line'];
   readonly #scope: RunScope;
   readonly #owner: CodexRunOwner;
   readonly #subscribers: Subscribers;
@@ -78,7 +78,7 @@ export class CodexRun implements CodexConnectionHost {
     const { command, handshakeMs, closeMs } = settings.process;
     runtime.root.startChild({
       id: this.id,
-      logic: codexConnectionLogic(settings, this),
+      logic: codexConnectionLogic(this.#scope.codex, this),
       input: { command, handshakeMs, lostOutput: (facts: FailureFacts) => failedExit(new AttemptError(facts)) },
       // Nothing but the next thread or turn brings it back.
       restart: 'temporary',
@@ -93,10 +93,10 @@ export class CodexRun implements CodexConnectionHost {
     });
   }
 
-  ready(connection: CodexConnection): void {
+  ready(link: CodexLink, server: CodexServer): void {
     if (this.#isLeaving) return;
-    this.#owner.ready(new LiveConnection(connection, this.#questions, this.#scope));
-    this.#scope.telemetry.started(connection.server.pid, this.clock.now() - this.#startedAt);
+    this.#owner.ready(new LiveConnection(link, server, this.#questions, this.#scope));
+    this.#scope.telemetry.started(server.pid, this.clock.now() - this.#startedAt);
   }
 
   lost(facts: FailureFacts, how: HowLost): void {

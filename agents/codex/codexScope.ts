@@ -1,15 +1,14 @@
 import type { Logger } from '../../src/policy/logger.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
-import type { ConnectionSettings } from './codexConnection.ts';
-import { checkCodexOptions, type CodexOptions } from './codexOptions.ts';
+import { checkCodexOptions, type CodexOptions, type CodexSettings } from './codexOptions.ts';
 
 /** Scope that all parts of one Codex share: its processes, its calls, its threads. */
 export interface CodexScope {
   readonly runtime: Runtime;
   /** Name of the integration. */
   readonly name: string;
-  readonly settings: ConnectionSettings;
+  readonly settings: CodexSettings;
   readonly policy: IntegrationPolicy;
   /** Logger of its diagnostics. */
   readonly logger: Logger | undefined;
@@ -26,5 +25,5 @@ export function codexScope(
   const base = runtime.policies.policyOf(name, settings.policy, 'codex');
   // Letting go of a turn takes up to its limit, ending its commands up to theirs; only then is it one that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 5000) };
-  return { runtime, name, settings: { ...settings, maxInFlight: policy.maxInFlight }, policy, logger };
+  return { runtime, name, settings, policy, logger };
 }

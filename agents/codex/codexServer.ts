@@ -4,7 +4,7 @@ import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import type { CodexQuestion } from './protocol/questions.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
-import type { CodexConnectionHost, HowLost } from './codexConnection.ts';
+import type { CodexLinkHost, HowLost } from './codexLink.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
 import type { CodexWireLine } from './codexOptions.ts';
@@ -23,7 +23,7 @@ interface Waiting {
 export class CodexProcess {
   readonly #scope: CodexScope;
   readonly #approver: Approver;
-  readonly #line: CodexConnectionHost['line'];
+  readonly #line: CodexLinkHost['line'];
   readonly #newSubscribers: () => Subscribers;
   readonly #busy = new Set<Promise<unknown>>();
   #count = 0;

@@ -1,4 +1,4 @@
-import type { RequestEnd } from './rpc/rpcPeerTypes.ts';
+import type { RequestEnd } from './rpc/pendingRequest.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import type { Facts } from '../../src/policy/facts.ts';
 import type { RpcId } from '../../src/protocol/jsonRpc.ts';

@@ -8,7 +8,7 @@ import type { ProcessEntry } from '../../src/actors/process/processTable.ts';
 import { descendants, terminateTree } from '../../src/actors/process/processTree.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { BegunCommand, BegunWork } from './protocol/begunCommands.ts';
-import { readTerminals } from './protocol/terminals.ts';
+import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 
 /** Options to end the work that a turn began. */
 interface EndCommandsOptions {
@@ -122,6 +122,24 @@ async function endTerminals(options: EndCommandsOptions, open: OpenCommands, see
     }
   }
   return left;
+}
+
+/** A command that Codex keeps running, by its item and by Codex's own number of it, which is no pid. */
+interface CodexTerminal {
+  readonly item: string;
+  readonly processId: string;
+}
+
+/** Reads the answer to `thread/backgroundTerminals/list`; what lacks its names is left out. Never throws. */
+function readTerminals(value: unknown): readonly CodexTerminal[] {
+  const data = recordIn(value)?.['data'];
+  if (!Array.isArray(data)) return [];
+  return (data as unknown[]).flatMap((each) => {
+    const terminal = recordIn(each);
+    const item = textIn(terminal?.['itemId']);
+    const processId = textIn(terminal?.['processId']);
+    return item === undefined || processId === undefined ? [] : [{ item, processId }];
+  });
 }
 
 /** Commands that may run on though no process says that it is theirs. */

@@ -6,13 +6,25 @@ import { RpcResponseError } from './rpc/rpcPeerErrors.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 import { requestLimitMs } from './protocol/requests.ts';
-import { turnFailure, turnInterrupted } from './protocol/turnFailure.ts';
+import { turnFailure, turnInterrupted } from './protocol/codexFailures.ts';
 import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
-import type { ThreadScope } from './codexThreadScope.ts';
+import type { CodexCalls } from './codexCalls.ts';
+import type { RunRequest } from './codexRequests.ts';
+import type { CodexScope } from './codexScope.ts';
 import type { ThreadState } from './codexThreadState.ts';
 import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
+
+/** Scope that all turns of one thread share. */
+export interface ThreadScope {
+  readonly codex: CodexScope;
+  readonly calls: CodexCalls;
+  readonly run: RunRequest;
+  /** The connection that the thread was begun or resumed on. */
+  readonly live: LiveConnection;
+  readonly state: ThreadState;
+}
 
 /** Turn to be run. */
 interface TurnWork {

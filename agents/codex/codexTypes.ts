@@ -31,29 +31,36 @@ export type CodexInputPart =
 /** Input for an agent: a text, or the parts of the protocol. */
 export type CodexInput = string | readonly CodexInputPart[];
 
-/** Options to begin or resume a thread; those not given are as in Codex's own configuration. */
-export interface CodexThreadOptions {
-  /** Directory in which its turns work. */
-  readonly cwd?: string | undefined;
-  /** The model, as Codex names it. */
-  readonly model?: string | undefined;
+/** The options that a thread is begun with, but for those that an agent gives itself. */
+export const threadKeys = {
   /** The provider of the model, as Codex names it. */
-  readonly modelProvider?: string | undefined;
+  modelProvider: anything as Key<string | undefined>,
   /** Cases in which Codex asks: `untrusted`, `on-request`, `never`, or its own object. */
-  readonly approvalPolicy?: string | Readonly<Record<string, unknown>> | undefined;
+  approvalPolicy: anything as Key<string | Readonly<Record<string, unknown>> | undefined>,
   /** Bounds on all that its commands may write and reach. */
-  readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access' | undefined;
+  sandbox: anything as Key<'read-only' | 'workspace-write' | 'danger-full-access' | undefined>,
   /** Takes the place of Codex’s own instructions. */
-  readonly baseInstructions?: string | undefined;
+  baseInstructions: anything as Key<string | undefined>,
   /** Is added to the instructions. */
-  readonly developerInstructions?: string | undefined;
+  developerInstructions: anything as Key<string | undefined>,
   /** Overrides of Codex's configuration for this thread. */
-  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  config: anything as Key<Readonly<Record<string, unknown>> | undefined>,
   /** Further parameters of `thread/start` or `thread/resume`, as Codex names them. */
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  params: anything as Key<Readonly<Record<string, unknown>> | undefined>,
+};
+
+export const ownThreadKeys = {
+  /** Directory in which its turns work. */
+  cwd: anything as Key<string | undefined>,
+  /** The model, as Codex names it. */
+  model: anything as Key<string | undefined>,
+  ...threadKeys,
   /** Gives up the start when aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: anything as Key<AbortSignal | undefined>,
+};
+
+/** Options to begin or resume a thread; those not given are as in Codex's own configuration. */
+export interface CodexThreadOptions extends Given<typeof ownThreadKeys> {}
 
 /** The options of a turn beside those that every call has. */
 export const ownTurnKeys = {
@@ -208,15 +215,17 @@ export interface CodexNotification {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Choice of the notifications that are heard, and how many may wait to be read. */
-export interface CodexStreamOptions {
+export const streamKeys = {
   /** Methods to hear. @defaultValue all, unknown ones too */
-  readonly methods?: readonly string[] | undefined;
+  methods: anything as Key<readonly string[] | undefined>,
   /** Notifications that may wait to be read; one more drops the oldest. At least 1. @defaultValue 1000 */
-  readonly limit?: number | undefined;
+  limit: anything as Key<number | undefined>,
   /** Ends the stream. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: anything as Key<AbortSignal | undefined>,
+};
+
+/** Choice of the notifications that are heard, and how many may wait to be read. */
+export interface CodexStreamOptions extends Given<typeof streamKeys> {}
 
 /** Notifications as they come; it ends with its connection, and is left by leaving a `for await`. */
 export interface CodexNotifications extends AsyncIterableIterator<CodexNotification, undefined, void> {

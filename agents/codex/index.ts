@@ -1,5 +1,4 @@
-export { codexKind, type CodexMethods } from './codexKind.ts';
-export { connectCodex, type ConnectCodexOptions } from './codexConnect.ts';
+export { codexKind, type CodexMethods, connectCodex, type ConnectCodexOptions } from './codex.ts';
 export type { CodexApprover, CodexOptions, CodexWireLine } from './codexOptions.ts';
 export type {
   Codex,

@@ -1,11 +1,17 @@
-import type { Failure } from '../../src/policy/failure.ts';
+import { checkGatewayOptions, type GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
+import type { Failure, Outcome } from '../../src/policy/failure.ts';
 import { name as anyName, type Tell, type Values } from '../../src/policy/optionKeys.ts';
+import { checkObject } from '../../src/policy/options.ts';
 import { readOptions, readValue } from '../../src/policy/readOptions.ts';
 import { show } from '../../src/policy/showValue.ts';
 import type { AgentName } from '../../src/protocol/agentReport.ts';
+import { defineKind, type IntegrationKind } from '../../src/runtime/integrationKind.ts';
+import { Registry } from '../../src/runtime/registry.ts';
+import { withRegistry } from '../../src/runtime/registryOf.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
+import { logToHost } from '../../src/telemetry/hostLog.ts';
 import type { AgentBackend } from './agentBackend.ts';
-import type { AgentScope } from './agentConversation.ts';
+import { AgentConversation, type AgentScope } from './agentConversation.ts';
 import {
   type Agent,
   agentBackends,
@@ -17,10 +23,6 @@ import {
 } from './agentTypes.ts';
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { lateModule, loadFailure } from '../../src/actors/process/lateModule.ts';
-
-const conversationModule = lateModule(() => import('./agentConversation.ts'));
 
 /** {@link AgentOptions}, checked but for what is its backend's own. */
 type CheckedAgent = Values<typeof agentKeys>;
@@ -48,28 +50,17 @@ function agentOver(
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 
-  async function open(
-    id: string | undefined,
-    options: AgentStartOptions,
-  ): Promise<Awaited<ReturnType<Agent['start']>>> {
+  async function open(id: string | undefined, options: AgentStartOptions): Promise<Outcome<Conversation>> {
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
-    const loaded = await load(id, options).catch((error: unknown) => notLoaded(name, error));
-    if ('ok' in loaded) return loaded;
-    const { AgentConversation, opened } = loaded;
+    const opened = await backend.open(id, options);
+    if (!opened.ok) return opened;
     if (stopping !== undefined) {
-      if (opened.ok) await opened.value.stop();
+      await opened.value.stop();
       return { ok: false, failure: stopped(name) };
     }
-    if (!opened.ok) return opened;
     const conversation = new AgentConversation(scope, opened.value, (ended) => conversations.delete(ended));
     conversations.add(conversation);
     return { ok: true, value: conversation };
-  }
-
-  /** Loaded now: most gateways have no agent. */
-  async function load(id: string | undefined, options: AgentStartOptions) {
-    const { AgentConversation } = await conversationModule();
-    return { AgentConversation, opened: await backend.open(id, options) };
   }
 
   return {
@@ -97,14 +88,14 @@ function agentOver(
 }
 
 /** @throws TypeError or RangeError when it is no id of a conversation; on a command line it must not pass for an option. */
-export function checkId(id: string): void {
+function checkId(id: string): void {
   readValue('id', id, anyName);
   if (id.startsWith('-'))
     throw new RangeError(`Expected \`id\` to begin with another character than -, got ${show(id)}`);
 }
 
 /** @throws TypeError or RangeError that names the option and its value. */
-export function checkStart(options: AgentStartOptions): void {
+function checkStart(options: AgentStartOptions): void {
   readOptions('options', options, startKeys);
 }
 
@@ -117,13 +108,6 @@ export function backendRule(
   for (const each of others) tell(each, { says: `to be left out with the backend ${backend}` });
 }
 
-function notLoaded(name: string, error: unknown): { readonly ok: false; readonly failure: Failure } {
-  const why = messageOf(error);
-  const message = `${name} could not be loaded: ${why}`;
-  const facts = loadFailure(message, error);
-  return { ok: false, failure: { ...stopped(name), ...facts, retryable: facts.kind === 'transient' } };
-}
-
 function stopped(name: string): Failure {
   return {
     kind: 'unavailable',
@@ -134,4 +118,88 @@ function stopped(name: string): Failure {
     attempts: 0,
     retryable: false,
   };
+}
+
+/** Methods that a gateway has with {@link agentKind}. */
+export interface AgentMethods {
+  /**
+   * Claude (through its Agent SDK) or Codex through one interface: conversations whose turns are calls of an integration of this name.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  agent(name: string, options: AgentOptions): Agent;
+}
+
+/**
+ * Agents as integrations of a gateway.
+ *
+ * @example
+ * const gateway = createGateway({ store: 'gateway.sqlite', kinds: [agentKind] });
+ * const claude = gateway.agent('claude', { backend: 'claude' });
+ */
+export const agentKind: IntegrationKind<AgentMethods> = defineKind('agents', (runtime) => ({
+  agent(name: string, options: AgentOptions): Agent {
+    runtime.declare(name);
+    runtime.policies.refuseAbout(name, 'an agent', ['tools', 'reconcile', 'whenAlive']);
+    return superviseAgent(runtime, name, options);
+  },
+}));
+
+/** An agent of one's own, without a gateway. */
+export interface CreateAgentOptions
+  extends AgentOptions,
+    Pick<GatewayOptions, 'store' | 'clock' | 'random' | 'logger'> {
+  /** Name of its integration, in records. @defaultValue that of the backend */
+  readonly name?: string | undefined;
+}
+
+/**
+ * An agent under a runtime of its own, which starts with the first conversation and ends with `stop()`.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ *
+ * @example
+ * const agent = createAgent({ backend: 'claude', claude: { options: { allowedTools: ['Read'] } } });
+ * const conversation = unwrap(await agent.start());
+ * const turn = conversation.send('What does this project do?');
+ * for await (const event of turn) if (event.type === 'text') process.stdout.write(event.text);
+ * const outcome = await turn.outcome;
+ * await agent.stop();
+ */
+export function createAgent(options: CreateAgentOptions): Agent {
+  checkObject('options', options);
+  const { name = options.backend, store, clock, random, logger, ...own } = options;
+  const checked = checkGatewayOptions({ store, clock, random, logger, control: false });
+  const registry = new Registry(checked);
+  const { runtime } = registry;
+  logToHost(runtime.bus, runtime.clock, checked.logger);
+  const agent = superviseAgent(runtime, name, own);
+  let starting: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+
+  async function started<T>(work: () => Promise<T>): Promise<T> {
+    if (stopping === undefined) await (starting ??= registry.start());
+    return work();
+  }
+
+  return withRegistry(registry, {
+    name: agent.name,
+    backend: agent.backend,
+    start(startOptions = {}) {
+      checkStart(startOptions);
+      return started(() => agent.start(startOptions));
+    },
+    resume(id, startOptions = {}) {
+      checkId(id);
+      checkStart(startOptions);
+      return started(() => agent.resume(id, startOptions));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  });
+
+  async function stop(): Promise<void> {
+    await agent.stop();
+    await registry.stop();
+  }
 }

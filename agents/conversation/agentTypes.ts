@@ -20,7 +20,8 @@ import type { ChunkStream } from '../../src/streams/callStream.ts';
 import type { Resume } from '../../src/streams/chunkRelay.ts';
 import type { AgentCalls, AgentEffects, AgentName } from '../../src/protocol/agentReport.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
-import type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
+import type { CodexOptions } from '../codex/codexOptions.ts';
+import type { CodexThreadOptions } from '../codex/codexTypes.ts';
 
 /** Events of a turn, in order; the same for every backend. */
 export type AgentEvent =
@@ -192,6 +193,13 @@ export interface AgentApproval {
   readonly tool: string;
   /** Input that the tool is to be given, as the backend has it. */
   readonly input: unknown;
+}
+
+/** Options that are Codex's alone: how its app-server is run, and how threads are begun. */
+export interface CodexBackendOptions
+  extends Omit<CodexOptions, 'cwd' | 'env' | 'policy' | 'approve' | 'approvalMs' | 'effect'> {
+  /** Options to begin and resume its threads: `sandbox`, `approvalPolicy` and so on. @defaultValue {} */
+  readonly thread?: Omit<CodexThreadOptions, 'cwd' | 'model' | 'signal'> | undefined;
 }
 
 /** The backends there are. */

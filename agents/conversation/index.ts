@@ -1,4 +1,4 @@
-export { agentKind, type AgentMethods } from './agentKind.ts';
+export { agentKind, type AgentMethods, createAgent, type CreateAgentOptions } from './agent.ts';
 export type { AgentName } from '../../src/protocol/agentReport.ts';
 export type {
   SdkCanUseTool,
@@ -22,8 +22,7 @@ export type {
   AgentTurnOptions,
   AgentTurnStream,
   AgentUsage,
+  CodexBackendOptions,
   Conversation,
 } from './agentTypes.ts';
 export type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
-export type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
-export { createAgent, type CreateAgentOptions } from './createAgent.ts';

@@ -4,7 +4,7 @@ import { isLogEntry, type TranscriptFormat } from '../../transcript/detect.ts';
 import { Findings } from '../../transcript/findings.ts';
 import { interruptedBy } from '../../transcript/interrupted.ts';
 import { parseLine } from '../../transcript/session.ts';
-import { editedEntries } from '../../transcript/sessionEdit.ts';
+import { editedEntries } from '../../transcript/session.ts';
 import { planSession, type SessionPlan } from '../../transcript/sessionPlan.ts';
 import { emptyScan, scanEntry } from '../../transcript/sessionScan.ts';
 import { CommandError } from '../errors.ts';

@@ -237,19 +237,18 @@ function attemptsOf(rows: RowsOfCall, origin: number): ReadonlyMap<number, Plann
         workEndedAt: works.get(row.attempt),
       });
     } else if (row.what === 'pending' && row.startedAt !== undefined && !attempts.has(row.attempt)) {
-      attempts.set(row.attempt, underWay(row.startedAt - origin));
+      const startedAt = row.startedAt - origin;
+      attempts.set(row.attempt, { ...unknownAttempt, startedAt, endedAt: Number.POSITIVE_INFINITY, end: 'pending' });
     }
   }
   return new Map([...attempts].toSorted(([one], [other]) => one - other));
 }
 
-function underWay(startedAt: number): PlannedAttempt {
-  const none = {
-    failure: undefined,
-    draw: undefined,
-    delayMs: undefined,
-    continuation: undefined,
-    workEndedAt: undefined,
-  };
-  return { startedAt, endedAt: Number.POSITIVE_INFINITY, end: 'pending', ...none };
-}
+/** Rest of an attempt of which nothing else is on record. */
+export const unknownAttempt = {
+  failure: undefined,
+  draw: undefined,
+  delayMs: undefined,
+  continuation: undefined,
+  workEndedAt: undefined,
+};

@@ -1,20 +1,28 @@
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
-import { type Incident, type IncidentEvent, type IncidentIntegration, isPlayable, labelOf } from '../incident.ts';
-import { nothingToPlay } from '../incidentFiles.ts';
+import {
+  cameAt,
+  type Incident,
+  type IncidentEvent,
+  type IncidentIntegration,
+  isPlayable,
+  labelOf,
+  rowsIn,
+} from '../incident.ts';
+import { counted, nothingToPlay } from '../incidentFiles.ts';
 import type { Clock, Random } from '../../src/policy/clock.ts';
 import type { KeptFacts } from '../../src/policy/facts.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
+import type { FailureKind } from '../../src/policy/failure.ts';
 import type { FlightRow } from '../../src/policy/flight.ts';
+import { isRated } from '../../src/policy/ratePolicy.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { compare, toleranceMs } from './compare.ts';
-import { LateClock } from './lateClock.ts';
-import { notesOf } from './notes.ts';
-import { firstAt, isCallers, stallsOf } from './outside.ts';
 import { plansOf } from './plan.ts';
 import { overriddenPlans } from './policyOverride.ts';
 import { ReplayedIntegration } from './replayedIntegration.ts';
 import { ReplayedSession } from './replayedSession.ts';
-import type { ReplayResult } from './result.ts';
-import { sessionPlanOf } from './sessionPlan.ts';
+import type { ReplayResult } from './compare.ts';
+import { sessionPlanOf, textOf } from './sessionPlan.ts';
 import { type Heard, recordedSteps, replayedSteps } from './steps.ts';
 
 export interface ReplayOptions {
@@ -28,6 +36,8 @@ export interface ReplayOptions {
 
 /** Time before the first thing that happened at which a replay begins, in ms. */
 const leadMs = 10;
+/** Kinds of ends that were their callers'. */
+const callers: ReadonlySet<FailureKind> = new Set(['cancelled', 'watchdog']);
 /** Time that calls go on after the last record. */
 const tailMs = 1;
 
@@ -48,7 +58,7 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
     masked: (fact) => fact,
   };
   const sessionPlan = sessionPlanOf(incident, plans, origin);
-  const deadlines = new DeadlineQueue(new LateClock(clock, plans, sessionPlan));
+  const deadlines = new DeadlineQueue(clock);
   const shared = { clock, deadlines, facts, random };
   const integrations = new Map(plans.map((plan) => [plan.name, new ReplayedIntegration(plan, shared)]));
   const root = createRootSupervisor({ clock, random, facts });
@@ -65,7 +75,7 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
       if (inTurns.has(call)) continue;
       agenda.add(call.arrivedAt, () => integration.start(call));
       const { end } = call;
-      if (end !== undefined && isCallers(end.failure.kind)) agenda.add(end.at, () => integration.end(call));
+      if (end !== undefined && callers.has(end.failure.kind)) agenda.add(end.at, () => integration.end(call));
     }
   }
   for (const turn of sessionPlan?.turns ?? []) agenda.add(turn.startedAt, () => session?.begin(turn));
@@ -153,4 +163,73 @@ class Agenda {
     }
     await clock.advance(Math.max(0, until - clock.now()));
   }
+}
+
+/** Finds when the event loop had stood still, and for how long; what is told of it comes at its end. */
+function stallsOf(
+  { events }: Pick<Incident, 'events'>,
+  origin: number,
+): readonly { readonly at: number; readonly stalledMs: number }[] {
+  return events.flatMap(({ at, category, type, metadata }) => {
+    const stalledMs = metadata['stalled_ms'];
+    return category === 'runtime' && type === 'stalled' && typeof stalledMs === 'number' && stalledMs > 0
+      ? [{ at: at - origin, stalledMs }]
+      : [];
+  });
+}
+
+/** Finds when the first thing happened, in wall time; `Infinity` where nothing did. */
+function firstAt({ integrations, sessions, events }: Incident): number {
+  const names = new Set(sessions.map(({ name }) => name));
+  const turns = events.filter(
+    ({ type, metadata }) => type === 'turn_started' && names.has(textOf(metadata['session'])),
+  );
+  const rows = rowsIn(integrations).map(cameAt);
+  return [...rows, ...turns.map(({ at }) => at)].reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+}
+
+/** Categories of events that are shown as they were recorded. */
+const notPlayed = new Set([
+  'process',
+  'child',
+  'mcp',
+  'hook',
+  'approval',
+  'workflow',
+  'alert',
+  'codex',
+  'agent',
+  'host',
+  'supervisor',
+]);
+
+/** Says what was not played, and what had to be assumed, in sentences. */
+function notesOf({ events, missing }: Incident, integrations: readonly ReplayedIntegration[]): readonly string[] {
+  const recorded = events.filter(({ category }) => notPlayed.has(category)).length;
+  const stalls = stallsOf({ events }, 0);
+  return [
+    ...missing,
+    ...stalls.map(
+      ({ stalledMs }) =>
+        `The process stood still for ${formatDuration(stalledMs)}: what came or ended in that time may do so in another order.`,
+    ),
+    ...(recorded > 0 ? [`${counted(recorded, 'event')} of processes, servers and the like: shown, not played.`] : []),
+    ...integrations.flatMap(({ plan, operation }) => [
+      ...(plan.isShared
+        ? [
+            `Circuits of ${plan.name} are not compared: events do not tell which of two gateways of the process they are of.`,
+          ]
+        : []),
+      ...(isRated(plan.policy.rate) ? [rateNote(plan)] : []),
+      ...(operation.invented > 0
+        ? [`${counted(operation.invented, 'attempt')} of ${plan.name} not on record: played as the one before.`]
+        : []),
+    ]),
+  ];
+}
+
+function rateNote({ name, hasOwnRate }: ReplayedIntegration['plan']): string {
+  return hasOwnRate
+    ? `Rate limits of ${name}: its requests are counted anew; other costs, and what answers told of limits, are not on record.`
+    : `Rate limits of ${name}: each attempt waits for them as long as it did, and is refused where it was.`;
 }

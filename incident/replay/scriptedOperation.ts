@@ -1,10 +1,14 @@
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
-import type { IntegrationPlan, PlannedAttempt, PlannedCall } from './plan.ts';
+import { type IntegrationPlan, type PlannedAttempt, type PlannedCall, unknownAttempt } from './plan.ts';
 
 /** Attempts of calls may begin so much later or earlier than they did, and still end when they did, in ms. */
 const sameMs = 250;
+/** Most that a limit may have passed before a busy machine looked at it, in ms. A loop that stood still for longer is on record. */
+const latestMs = 1000;
+/** Time in ms before a limit at which what came in time came: the watchdog of a session looks 1 ms before the call path. */
+const inTimeMs = 2;
 /** Most signs of life of one attempt. */
 const mostTouches = 1000;
 
@@ -58,13 +62,18 @@ export class ScriptedOperation {
     });
   }
 
-  /** Finds when it did, if it began then; where that would pass a limit that it had kept, after the time it took. */
-  #endOf({ limits }: PlannedCall, { startedAt, endedAt }: PlannedAttempt, now: number): number {
+  /**
+   * Finds when it did, if it began then; where that would pass a limit that it had kept, after the time it took. What was read past a limit that
+   * nobody had looked at by then came in time.
+   */
+  #endOf({ limits, arrivedAt }: PlannedCall, { startedAt, endedAt, end }: PlannedAttempt, now: number): number {
     const tookMs = endedAt - startedAt;
     const limitMs = Math.min(limits.attemptMs, limits.idleMs);
     const isStretched = tookMs < limitMs && endedAt - now >= limitMs;
-    if (Math.abs(now - startedAt) > sameMs || isStretched) return now + tookMs;
-    return Math.max(now, endedAt);
+    const at = Math.abs(now - startedAt) > sameMs || isStretched ? now + tookMs : Math.max(now, endedAt);
+    const due = Math.min(now + limits.attemptMs, arrivedAt + limits.overallMs);
+    const cameInTime = (end === 'answered' || end === 'threw') && at >= due && at <= due + latestMs;
+    return cameInTime ? Math.max(now, due - inTimeMs) : at;
   }
 
   /** Signs of life, as far as what is on record would not have lasted so long without. */
@@ -87,18 +96,7 @@ export class ScriptedOperation {
   #invent({ attempts }: PlannedCall): PlannedAttempt {
     this.invented++;
     const last = [...attempts.values()].at(-1) ?? this.#nearest();
-    return (
-      last ?? {
-        startedAt: 0,
-        endedAt: 0,
-        end: 'answered',
-        failure: undefined,
-        draw: undefined,
-        delayMs: undefined,
-        continuation: undefined,
-        workEndedAt: undefined,
-      }
-    );
+    return last ?? { ...unknownAttempt, startedAt: 0, endedAt: 0, end: 'answered' };
   }
 
   /** The attempt of any call that ended last before now. */

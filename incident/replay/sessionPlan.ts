@@ -7,8 +7,6 @@ export interface SessionPlan {
   readonly id: string;
   readonly watchdog: SessionLimits;
   readonly turns: readonly PlannedTurn[];
-  /** Times when its watchdog fired. */
-  readonly firings: readonly number[];
   /** Rules of the session itself that an operator had act before their time. */
   readonly fired: readonly PlannedFiring[];
 }
@@ -47,7 +45,6 @@ export function sessionPlanOf(
     ({ category, metadata }) =>
       (category === 'session' || category === 'operator') && metadata['session'] === session.name,
   );
-  const fired = own.filter(({ type }) => type === 'watchdog_fired');
   const started = own.filter(({ category, type }) => category === 'session' && type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
   const places = new Map(started.map(({ metadata }, index) => [metadata['turn'], index] as const).toReversed());
@@ -69,8 +66,7 @@ export function sessionPlanOf(
     lastStart = Math.max(lastStart, event.at - origin);
     return { ...turnOf(event, find, ofTurns[index] ?? [], origin), startedAt: lastStart };
   });
-  const firings = fired.map(({ at }) => at - origin);
-  return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
+  return { id: session.name, watchdog: session.watchdog, turns, fired: firedIn(events, session.name, origin) };
 }
 
 /** Skips those of calls: integrations have their own records. */

@@ -1,11 +1,13 @@
 import type { Incident } from '../incident.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import { toleranceMs } from './compare.ts';
-import { latestMs } from './lateClock.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
-import type { ReplayStep } from './result.ts';
+import type { ReplayStep } from './compare.ts';
 import { type SessionPlan, textOf } from './sessionPlan.ts';
+
+/** Most that a timer may have come up late on the machine of the record, in ms. */
+const latestMs = 20;
 
 /** A fact that was told in the replay, in ms from its begin. */
 export interface Heard {

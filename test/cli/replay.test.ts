@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { foldedLines } from '../../cli/replay.ts';
-import type { ReplayLine } from '../../incident/replay/result.ts';
+import type { ReplayLine } from '../../incident/replay/compare.ts';
 
 /** A timeline of so many lines, of which those at these places differ. */
 function timeline(length: number, differing: readonly number[]): readonly ReplayLine[] {

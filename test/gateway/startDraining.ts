@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { workflowKind } from '../../workflow/workflowKind.ts';
+import { workflowKind } from '../../workflow/workflow.ts';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { deferred } from '../support/deferred.ts';

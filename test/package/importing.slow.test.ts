@@ -8,11 +8,6 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const node = JSON.stringify(process.execPath);
 
-/** A workflow of one item, which is done at once. */
-const workflow = `gateway.workflow('w', {
-  backends: [{ name: 'a', plan: () => ({ success: true, items: [{ id: 'x', action: 'do', dependencies: [] }] }), item: () => 1 }],
-})`;
-
 /** A gateway whose facts are listed by type, and a print of JSON. */
 const begin = `
   import { createGateway } from 'unwedge';
@@ -219,13 +214,6 @@ describe('a part that cannot be loaded', () => {
 
   it.each([
     [
-      'a conversation',
-      '/parts/agentConversation-',
-      `const agent = gateway.agent('claude', { backend: 'claude' });
-       await gateway.start();
-       const { ok, failure } = await agent.start();`,
-    ],
-    [
       'a connection to Codex',
       '/parts/codexServer-',
       `const codex = gateway.codex('codex', { command: ${node} });
@@ -248,43 +236,12 @@ describe('a part that cannot be loaded', () => {
        const ok = decision !== 'block';`,
     ],
     [
-      'a conversation with Codex',
-      '/parts/codexConversation-',
-      `const agent = gateway.agent('codex', { backend: 'codex', codex: { command: ${node} } });
-       await gateway.start();
-       const { ok: began, failure } = await agent.start();
-       const ok = began || facts.includes('process.started');`,
-    ],
-    [
-      'what reads the threads of Codex',
-      '/parts/threads-',
-      `const codex = gateway.codex('codex', { command: ${node} });
-       await gateway.start();
-       const { ok, failure } = await codex.listThreads();`,
-    ],
-    [
-      'a turn of a Claude that is run without its SDK',
-      '/parts/claudeCommandQuery-',
-      `const agent = gateway.agent('claude', { backend: 'claude', claude: { command: ${node} } });
-       await gateway.start();
-       const { value } = await agent.start();
-       const { ok, failure } = await value.send('hello').outcome;`,
-    ],
-    [
       'a call of Claude with a system prompt',
       '/parts/claudePromptFile-',
       `const claude = createClaude({ gateway, command: ${node}, log: false });
        await gateway.start();
        const { success: ok, error: message } = await claude.invokeClaude('hello', { systemPrompt: 'be brief' });
        const failure = { message };`,
-    ],
-    [
-      'the run of a workflow',
-      '/parts/runLogic-',
-      `const { run } = ${workflow};
-       await gateway.start();
-       const { status, failure } = await run('input').outcome;
-       const ok = status !== 'failed' || failure.outcome !== 'not_started';`,
     ],
     [
       'the inspector',
@@ -321,61 +278,6 @@ describe('a part that could not be loaded once', () => {
       { failsOnce: '/parts/codexServer-' },
     );
     expect({ printed, complaints }).toEqual({ printed: [true, false, true], complaints: '' });
-  });
-
-  it('[I-4] is asked for again by the next run of a workflow', async () => {
-    const { printed, complaints } = await runFresh(
-      `${begin}
-      const gateway = start();
-      await gateway.start();
-      const { run } = ${workflow};
-      const statuses = [(await run(1).outcome).status, (await run(2).outcome).status];
-      await gateway.stop();
-      print(statuses);`,
-      { failsOnce: '/parts/runLogic-' },
-    );
-    expect({ printed, complaints }).toEqual({ printed: ['failed', 'succeeded'], complaints: '' });
-  });
-
-  it('[I-4] is there for the first run of a workflow that was declared before the start', async () => {
-    const { printed, complaints } = await runFresh(
-      `${begin}
-      const gateway = start();
-      const { run } = ${workflow};
-      await new Promise(setImmediate);
-      await gateway.start();
-      const { status } = await run(1).outcome;
-      await gateway.stop();
-      print(status);`,
-      { failsOnce: '/parts/runLogic-' },
-    );
-    expect({ printed, complaints }).toEqual({ printed: 'succeeded', complaints: '' });
-  });
-});
-
-describe('a run of a workflow that ends while it is loading', () => {
-  it.each([
-    ['gateway.stop()', ['cancelled', 'stopped', 0, 'cancelled']],
-    ["run.cancel('enough')", ['cancelled', null, 1, 'succeeded']],
-  ])('[S-1] begins nothing any more: %s', async (end, expected) => {
-    const { printed, complaints, exitCode } = await runFresh(
-      `${begin}
-      const gateway = start();
-      await gateway.start();
-      let begun = 0;
-      gateway.on('child.started', ({ child }) => /^workflow:.*-\\d+-[\\da-f]{8}$/.test(child) && begun++);
-      const workflow = ${workflow};
-      const run = workflow.run('input');
-      await held;
-      await ${end};
-      const { status, failure } = await run.outcome;
-      letGo();
-      const next = await workflow.run('input').outcome;
-      await gateway.stop();
-      print([status, failure.reason, begun, next.status]);`,
-      { holds: '/parts/runLogic-' },
-    );
-    expect({ printed, complaints, exitCode }).toEqual({ printed: expected, complaints: '', exitCode: 0 });
   });
 });
 

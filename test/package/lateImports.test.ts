@@ -13,7 +13,6 @@ const startsOnly = /^(cli|testing|src\/config|install)\//;
 const others: Readonly<Record<string, string>> = {
   'src/actors/mcp/mcpSpawn.ts': 'on Windows alone, whose processes have no such limit',
   'agents/claude/claudeLog.ts': 'a module of Node reads no file',
-  'agents/codex/codexLate.ts': 'inside the function that its late module calls',
   'proxy/boundary/superviseMcpServer.ts': 'begun with the start of a server, once',
   'src/store/openReader.ts': 'a reader is opened anew for each look',
   'postgres/reader/pgReader.ts': 'orders on letters, by commands',

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { agentKind } from '../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../agents/conversation/agent.ts';
 import type { AgentOptions, SdkQueryFunction } from '../../agents/conversation/index.ts';
 import { createGateway, unwrap } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { codexKind } from '../../agents/codex/codexKind.ts';
+import { codexKind } from '../../agents/codex/codex.ts';
 import type { CodexOptions, CodexThreadOptions } from '../../agents/codex/index.ts';
 import { createGateway, type Fact } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

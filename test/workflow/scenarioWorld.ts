@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { workflowKind, type WorkflowMethods } from '../../workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../workflow/workflow.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import { unwrap } from '../../src/policy/failure.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';

@@ -1,4 +1,4 @@
-import { workflowKind, type WorkflowMethods } from '../../workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../workflow/workflow.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workflowKind } from '../../workflow/workflowKind.ts';
+import { workflowKind } from '../../workflow/workflow.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { WorkflowOptions, WorkflowRunOptions } from '../../workflow/workflowTypes.ts';
 import { backend, item } from './startWorkflow.ts';

@@ -5,7 +5,7 @@ import type {
   AgentResult,
   Conversation,
 } from '../../agents/conversation/agentTypes.ts';
-import type { AgentMethods } from '../../agents/conversation/agentKind.ts';
+import type { AgentMethods } from '../../agents/conversation/agent.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { Failure, FailureKind } from '../../src/policy/failure.ts';
 import { text } from '../../src/policy/optionKeys.ts';

@@ -1,4 +1,4 @@
-import { agentKind } from '../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../agents/conversation/agent.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';

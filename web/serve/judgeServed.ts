@@ -2,8 +2,8 @@ import { backendRule } from '../../agents/conversation/agent.ts';
 import { agentKeys } from '../../agents/conversation/agentTypes.ts';
 import { claudeKeys, claudeRule } from '../../agents/conversation/claude/claudeBackendOptions.ts';
 import { saidElsewhere } from '../../agents/conversation/codex/codexAgent.ts';
-import { threadKeys } from '../../agents/codex/codex.ts';
 import { codexKeys } from '../../agents/codex/codexOptions.ts';
+import { threadKeys } from '../../agents/codex/codexTypes.ts';
 import { hookCommandKeys, hookKeys } from '../../src/integrations/hooks/superviseHook.ts';
 import { commandRule } from '../../src/machines/subprocessInput.ts';
 import {

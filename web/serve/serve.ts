@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { agentKind } from '../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../agents/conversation/agent.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
 import { DatabaseSource } from '../dashboard/databaseSource.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';

@@ -1,4 +1,5 @@
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import type { CodexTokens } from '../codexTypes.ts';
 import { type CodexItem, readItem } from './items.ts';
 
 /** An error of a turn, as Codex tells it: on the way, or at its end. */
@@ -8,15 +9,6 @@ export interface CodexTurnError {
   readonly info: string | undefined;
   readonly status: number | undefined;
   readonly details: string | undefined;
-}
-
-/** Tokens as the protocol counts them. */
-interface CodexTokenCounts {
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-  readonly reasoning: number;
-  readonly total: number;
 }
 
 /** Thread and turn of a notification; either may be absent. */
@@ -32,7 +24,7 @@ export type CodexNotice = CodexAddress &
     | { readonly kind: 'turnCompleted'; readonly status: string; readonly error: CodexTurnError | undefined }
     | { readonly kind: 'itemStarted' | 'itemCompleted'; readonly item: CodexItem }
     | { readonly kind: 'text' | 'reasoning' | 'output'; readonly item: string; readonly text: string }
-    | { readonly kind: 'tokens'; readonly total: CodexTokenCounts; readonly last: CodexTokenCounts }
+    | { readonly kind: 'tokens'; readonly total: CodexTokens; readonly last: CodexTokens }
     | { readonly kind: 'error'; readonly error: CodexTurnError; readonly willRetry: boolean }
     | { readonly kind: 'requestResolved'; readonly request: number | string }
     | { readonly kind: 'threadIdle' }
@@ -150,7 +142,7 @@ function delta(
   return { ...address, kind, item, text };
 }
 
-function readTokens(value: unknown): CodexTokenCounts {
+function readTokens(value: unknown): CodexTokens {
   const counts = recordIn(value) ?? {};
   const count = (name: string): number => {
     const given = counts[name];

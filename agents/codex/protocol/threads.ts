@@ -1,26 +1,11 @@
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import type { CodexThreadInfo, CodexThreadList, CodexTurnRecord } from '../codexTypes.ts';
 import { readTurnError } from './notifications.ts';
-
-/** A thread as a list has it. */
-interface ThreadSummary {
-  readonly id: string;
-  readonly preview: string;
-  readonly cwd: string | undefined;
-  /** In ms since the epoch. */
-  readonly updatedAt: number | undefined;
-}
 
 /** A thread as an answer about it alone has it. */
 interface ThreadRecord {
   readonly id: string;
-  readonly turns: readonly TurnRecord[];
-}
-
-/** A turn of its history. */
-export interface TurnRecord {
-  readonly id: string;
-  readonly status: string;
-  readonly error: string | undefined;
+  readonly turns: readonly CodexTurnRecord[];
 }
 
 /** Reads a thread; undefined without an id. Never throws. */
@@ -33,19 +18,19 @@ export function readThread(value: unknown): ThreadRecord | undefined {
 }
 
 /** Reads a page of threads. */
-export function readThreadList(value: unknown): { threads: readonly ThreadSummary[]; nextCursor: string | undefined } {
+export function readThreadList(value: unknown): CodexThreadList {
   const page = recordIn(value);
   const data = Array.isArray(page?.['data']) ? (page['data'] as unknown[]) : [];
   return { threads: data.flatMap((each) => readSummary(each) ?? []), nextCursor: textIn(page?.['nextCursor']) };
 }
 
 /** The last turn of a history, when it was cut off before it was completed. */
-export function brokenTurn(turns: readonly TurnRecord[]): string | undefined {
+export function brokenTurn(turns: readonly CodexTurnRecord[]): string | undefined {
   const last = turns.at(-1);
   return last?.status === 'interrupted' || last?.status === 'inProgress' ? last.id : undefined;
 }
 
-function readSummary(value: unknown): ThreadSummary | undefined {
+function readSummary(value: unknown): CodexThreadInfo | undefined {
   const thread = recordIn(value);
   const id = textIn(thread?.['id']);
   if (thread === undefined || id === undefined) return undefined;
@@ -58,7 +43,7 @@ function readSummary(value: unknown): ThreadSummary | undefined {
   };
 }
 
-function readTurn(value: unknown): TurnRecord | undefined {
+function readTurn(value: unknown): CodexTurnRecord | undefined {
   const turn = recordIn(value);
   const id = textIn(turn?.['id']);
   if (id === undefined) return undefined;

@@ -1,7 +1,27 @@
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
 import { cancelled, timedOut } from './rpcPeerErrors.ts';
-import type { RequestEnd, RequestOptions } from './rpcPeerTypes.ts';
+
+export interface RequestOptions {
+  /** In ms. @defaultValue none: the answer or the end of the connection */
+  readonly limitMs?: number | undefined;
+  /** Gives the request up; its answer is dropped. The other side is told nothing. */
+  readonly signal?: AbortSignal | undefined;
+  /** Sent however many wait and whatever the other side writes: it ends something. @defaultValue false */
+  readonly urgent?: boolean | undefined;
+}
+
+/** End of a request of ours. */
+export interface RequestEnd {
+  readonly id: number;
+  readonly method: string;
+  readonly elapsedMs: number;
+  readonly how: 'answered' | 'failed' | 'timeout' | 'given_up' | 'lost';
+  /** The limit it had, in ms. */
+  readonly limitMs?: number | undefined;
+  /** Why it was not answered. */
+  readonly facts?: FailureFacts | undefined;
+}
 
 /** A request of ours from its sending to its end, which comes once. */
 export class PendingRequest {

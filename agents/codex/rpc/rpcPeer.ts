@@ -1,9 +1,56 @@
+import type { Clock } from '../../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import { parseRpc, rpcErrors, type RpcGarbage, type RpcId, type RpcMessage } from '../../../src/protocol/jsonRpc.ts';
+import {
+  parseRpc,
+  type RpcError,
+  rpcErrors,
+  type RpcGarbage,
+  type RpcId,
+  type RpcMessage,
+} from '../../../src/protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../../src/protocol/lines.ts';
-import { PendingRequest } from './pendingRequest.ts';
+import { PendingRequest, type RequestEnd, type RequestOptions } from './pendingRequest.ts';
 import { RpcResponseError, unreadable, unsent, unwritable } from './rpcPeerErrors.ts';
-import type { IncomingRequest, RequestOptions, RpcPeerOptions } from './rpcPeerTypes.ts';
+
+/** A request of the other side. The first answer counts; `false` when it could not be sent, or one was sent before. */
+export interface IncomingRequest {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: unknown;
+  answer(result: unknown): boolean;
+  fail(error: RpcError): boolean;
+}
+
+/** Listeners of a connection. What a callback throws is passed to `threw`, and goes no further. */
+export interface RpcPeerListener {
+  /** @param bytes - about as long as its line. */
+  notified(method: string, params: unknown, bytes: number): void;
+  asked(request: IncomingRequest): void;
+  /** A line that is no message, an answer that nobody waits for, or the rest of a line at the end of the stream. */
+  strange(what: 'malformed' | 'unknown_answer' | 'partial', text: string): void;
+  /** So many lines in a row are no messages that nothing more is asked. */
+  unhealthy(lines: number): void;
+  /** A message is longer than may be. */
+  tooLarge(): void;
+  requested?(id: number, method: string, params: unknown): void;
+  ended?(end: RequestEnd): void;
+  /** Every line as it goes over the wire, for debugging. */
+  line?(direction: 'sent' | 'received', text: string): void;
+  threw(error: unknown): void;
+}
+
+interface RpcPeerOptions {
+  readonly clock: Clock;
+  /** Takes whole lines. False when nobody reads them any more; the owner of the pipe has noticed that by then. */
+  readonly write: (line: string) => boolean;
+  readonly maxMessageBytes: number;
+  readonly maxInFlight: number;
+  /** Lines in a row that are no messages, before it counts as unhealthy. */
+  readonly maxMalformed: number;
+  /** Reads the meaning of an error response. */
+  readonly readError: (error: RpcResponseError) => FailureFacts;
+  readonly listener: RpcPeerListener;
+}
 
 /** Longest part of a strange line that is shown, in characters. */
 const shownCharacters = 200;

@@ -1,19 +1,6 @@
 import { checkFunction } from '../../../src/policy/options.ts';
+import type { CodexNotification, CodexStreamOptions } from '../codexTypes.ts';
 import { type BoundedStream, createBoundedStream } from './rpcPeerStream.ts';
-
-/** Message that a peer sends without having been asked. */
-interface Notification {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-interface SubscriptionOptions {
-  /** Methods to hear. @defaultValue all */
-  readonly methods?: readonly string[] | undefined;
-  /** Notifications that may wait; one more drops the oldest. At least 1. @defaultValue 1000 */
-  readonly limit?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The listeners to the notifications of one connection, each with a bounded queue of its own. */
 export type Subscribers = ReturnType<typeof createSubscribers>;
@@ -28,12 +15,14 @@ interface Subscription {
 const deadAfter = 3;
 
 /** @param onFailed - told of a listener that threw or rejected, and whether it was removed for it. Must not throw. */
-export function createSubscribers(onFailed: (notification: Notification, error: unknown, removed: boolean) => void) {
-  const streams = new Map<BoundedStream<Notification>, Subscription>();
+export function createSubscribers(
+  onFailed: (notification: CodexNotification, error: unknown, removed: boolean) => void,
+) {
+  const streams = new Map<BoundedStream<CodexNotification>, Subscription>();
 
-  const stream = ({ methods, limit, signal }: SubscriptionOptions = {}): BoundedStream<Notification> => {
+  const stream = ({ methods, limit, signal }: CodexStreamOptions = {}): BoundedStream<CodexNotification> => {
     const leave = (): void => void made.return();
-    const made = createBoundedStream<Notification>({
+    const made = createBoundedStream<CodexNotification>({
       limit,
       onReturn: () => {
         streams.delete(made);
@@ -49,7 +38,7 @@ export function createSubscribers(onFailed: (notification: Notification, error: 
 
   return {
     /** Tells all of them, in the order of their adding. @param size - of the notification, for the bound on memory. */
-    publish(notification: Notification, size?: number): void {
+    publish(notification: CodexNotification, size?: number): void {
       for (const [each, { methods }] of [...streams]) {
         if (methods === undefined || methods.has(notification.method)) each.push(notification, size);
       }
@@ -60,14 +49,14 @@ export function createSubscribers(onFailed: (notification: Notification, error: 
      * Calls the listener for each, one after the other; what it returns is waited for.
      * @returns how to take it off.
      */
-    listen(method: string, listener: (notification: Notification) => unknown): () => void {
+    listen(method: string, listener: (notification: CodexNotification) => unknown): () => void {
       checkFunction('listener', listener);
       const heard = stream(method === '*' ? {} : { methods: [method] });
       void serve(heard, listener, onFailed);
       return () => void heard.return();
     },
     /** The last notification, to all whatever they wanted to hear; then every subscription ends. */
-    end(last: Notification): void {
+    end(last: CodexNotification): void {
       for (const [each, { release }] of streams) {
         each.push(last);
         each.end();
@@ -83,9 +72,9 @@ export function createSubscribers(onFailed: (notification: Notification, error: 
 
 /** Never rejects. */
 async function serve(
-  heard: BoundedStream<Notification>,
-  listener: (notification: Notification) => unknown,
-  onFailed: (notification: Notification, error: unknown, removed: boolean) => void,
+  heard: BoundedStream<CodexNotification>,
+  listener: (notification: CodexNotification) => unknown,
+  onFailed: (notification: CodexNotification, error: unknown, removed: boolean) => void,
 ): Promise<void> {
   let failures = 0;
   for await (const notification of heard) {

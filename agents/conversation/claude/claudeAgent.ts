@@ -7,27 +7,15 @@ import { AgentTrail } from '../../../src/protocol/agentTrail.ts';
 import { boundedClaudeRetries, claudeRetriesName } from '../../../src/protocol/claudeRetries.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { superviseIntegration } from '../../../src/runtime/superviseIntegration.ts';
-import type { AgentBackend, BackendConversation, ToldSoFar } from '../agentBackend.ts';
-import type { Sink } from '../agentStream.ts';
+import type { AgentBackend } from '../agentBackend.ts';
 import type { AgentOptions, AgentResult } from '../agentTypes.ts';
 import { handlerOf } from './claudeApprovals.ts';
 import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
-import type { ClaudeConversation } from './claudeConversation.ts';
-import type { ClaudeScope } from './claudeScope.ts';
+import { commandQuery } from './claudeCommandQuery.ts';
+import { ClaudeConversation, type TurnRequest } from './claudeConversation.ts';
+import type { ClaudeScope } from './claudeRunningTurn.ts';
 import { importQuery } from './claudeSdkModule.ts';
 import type { TurnTrail } from './claudeTurn.ts';
-import { lateModule } from '../../../src/actors/process/lateModule.ts';
-
-const conversationModule = lateModule(() => import('./claudeConversation.ts'));
-const commandQueryModule = lateModule(() => import('./claudeCommandQuery.ts'));
-
-/** A turn, as the call path has it. */
-interface TurnRequest {
-  readonly conversation: ClaudeConversation;
-  readonly prompt: string;
-  readonly sink: Sink;
-  readonly told: ToldSoFar | undefined;
-}
 
 /** Time in ms that the end of a process may take beyond its grace. */
 const endingMs = 3000;
@@ -44,7 +32,6 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
   // Interrupting and killing take their time; only then is it a process that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, interruptMs + graceMs + endingMs) };
   const trails = new WeakMap<object, { readonly trail: TurnTrail; readonly conversation: ClaudeConversation }>();
-  const conversations = new Set<ClaudeConversation>();
   let lastProcess = 0;
 
   const path = superviseIntegration<TurnRequest, AgentResult>(runtime, {
@@ -83,38 +70,19 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
     processId: () => `process:${name}:${++lastProcess}`,
   };
 
-  async function open(id: string | undefined): Promise<BackendConversation> {
-    const loaded = await conversationModule();
-    const conversation = new loaded.ClaudeConversation(scope, id);
-    conversations.add(conversation);
-    return {
-      get id() {
-        return conversation.id;
-      },
-      turn: (prompt, sink, { told, ...turnOptions }) =>
-        integration.call({ conversation, prompt, sink, told }, turnOptions),
-      released: () => conversation.released(),
-      async stop() {
-        conversations.delete(conversation);
-        await conversation.stop();
-      },
-    };
-  }
-
   return {
     name: 'claude',
-    open: async (id) => ({ ok: true, value: await open(id) }),
-    async stop() {
-      await Promise.all([...conversations].map((conversation) => conversation.stop()));
-      conversations.clear();
+    open: (id) => {
+      const conversation = new ClaudeConversation(scope, (request, turn) => integration.call(request, turn), id);
+      return Promise.resolve({ ok: true, value: conversation });
     },
+    // Its processes end with their conversations.
+    stop: () => Promise.resolve(),
   };
 }
 
 function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeScope['query'] {
-  if (command !== undefined) {
-    return async () => (await commandQueryModule()).commandQuery({ command, args });
-  }
+  if (command !== undefined) return () => Promise.resolve(commandQuery({ command, args }));
   return query === undefined ? importQuery : () => Promise.resolve(query);
 }
 

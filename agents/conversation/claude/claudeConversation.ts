@@ -1,22 +1,34 @@
 import type { AttemptContext } from '../../../src/calls/operation.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts, type Outcome } from '../../../src/policy/failure.ts';
 import { keepsSession } from '../../../src/protocol/agentCommand.ts';
 import { textIn } from '../../../src/protocol/agentReport.ts';
 import { goOnPrompt } from '../../../src/protocol/agentTrail.ts';
 import type { SdkMessage, SdkOptions } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
+import type { BackendConversation, ToldSoFar, TurnOptions } from '../agentBackend.ts';
 import type { AgentResult } from '../agentTypes.ts';
 import { createCanUseTool } from './claudeApprovals.ts';
 import { type ClaudeLink, openLink } from './claudeLink.ts';
-import { type RunningTurn, runTurn } from './claudeRunningTurn.ts';
-import type { ClaudeScope } from './claudeScope.ts';
+import { type ClaudeScope, type RunningTurn, runTurn } from './claudeRunningTurn.ts';
 import { type TurnTrail, userMessage } from './claudeTurn.ts';
 import { messageOf } from '../../../src/policy/thrown.ts';
 import { inTime } from '../../../src/policy/inTime.ts';
 
+/** A turn, as the call path has it. */
+export interface TurnRequest {
+  readonly conversation: ClaudeConversation;
+  readonly prompt: string;
+  readonly sink: Sink;
+  readonly told: ToldSoFar | undefined;
+}
+
+/** Makes a turn as a call of the integration. */
+type CallTurn = (request: TurnRequest, options: Omit<TurnOptions, 'told'>) => Promise<Outcome<AgentResult>>;
+
 /** Conversation: a process of Claude while it lives, and all it takes to go on in another. */
-export class ClaudeConversation {
+export class ClaudeConversation implements BackendConversation {
   readonly #scope: ClaudeScope;
+  readonly #call: CallTurn;
   /** True where Claude keeps any conversation. */
   readonly #keepsAny: boolean;
   #id: string | undefined;
@@ -28,8 +40,9 @@ export class ClaudeConversation {
   #ending: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(scope: ClaudeScope, resumed: string | undefined) {
+  constructor(scope: ClaudeScope, call: CallTurn, resumed: string | undefined) {
     this.#scope = scope;
+    this.#call = call;
     this.#id = resumed;
     this.#kept = resumed !== undefined;
     const { options, args = [] } = scope.settings;
@@ -38,6 +51,10 @@ export class ClaudeConversation {
 
   get id(): string | undefined {
     return this.#id;
+  }
+
+  turn(prompt: string, sink: Sink, { told, ...options }: TurnOptions): Promise<Outcome<AgentResult>> {
+    return this.#call({ conversation: this, prompt, sink, told }, options);
   }
 
   async attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult> {

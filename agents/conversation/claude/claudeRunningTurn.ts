@@ -9,12 +9,29 @@ import { claudeSign } from '../../../src/protocol/claudeSigns.ts';
 import { createRetryLife } from '../../../src/protocol/retryLife.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentUsage } from '../agentTypes.ts';
-import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
+import type { SdkMessage, SdkOptions, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
+import type { Approver } from '../../../src/integrations/approvals/approvals.ts';
+import type { Runtime } from '../../../src/runtime/runtime.ts';
 import type { AskingTurn } from './claudeApprovals.ts';
 import { createClaudeEvents } from './claudeEvents.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
-import type { ClaudeScope } from './claudeScope.ts';
+import type { ClaudeSettings } from './claudeBackendOptions.ts';
 import { answersPrompt, lossFacts, type TurnTrail, usageIn } from './claudeTurn.ts';
+
+/** Scope that all conversations of an agent have in common. */
+export interface ClaudeScope {
+  readonly runtime: Runtime;
+  readonly agent: string;
+  readonly settings: ClaudeSettings;
+  readonly query: () => Promise<SdkQueryFunction>;
+  /** Returns the options of every query; with the environment. */
+  readonly options: () => SdkOptions;
+  /** Variables that it is given of its own: what they hold is in no message. */
+  readonly given: Readonly<Record<string, string | undefined>>;
+  /** Absent when nobody is to be asked: Claude then declines by itself. */
+  readonly approver: Approver | undefined;
+  readonly processId: () => string;
+}
 
 /** The turn that a query works on. */
 export interface RunningTurn extends AskingTurn {

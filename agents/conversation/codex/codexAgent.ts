@@ -5,12 +5,10 @@ import type { CodexReply } from '../../codex/protocol/questions.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import type { AgentBackend } from '../agentBackend.ts';
 import type { AgentOptions } from '../agentTypes.ts';
-import { superviseCodex, threadKeys } from '../../codex/codex.ts';
+import { superviseCodex } from '../../codex/codex.ts';
 import type { CodexApprover } from '../../codex/codexOptions.ts';
-import type { CodexThreadOptions } from '../../codex/codexTypes.ts';
-import { lateModule } from '../../../src/actors/process/lateModule.ts';
-
-const conversationModule = lateModule(() => import('./codexConversation.ts'));
+import { type CodexThreadOptions, threadKeys } from '../../codex/codexTypes.ts';
+import { createCodexConversation } from './codexConversation.ts';
 
 /** Options that every agent has, whatever its backend, and the place of each. */
 export const saidElsewhere = {
@@ -49,24 +47,17 @@ export function superviseCodexAgent(runtime: Runtime, name: string, options: Age
     { logger: undefined },
   );
   const threadOptions: CodexThreadOptions = { ...thread, model, cwd };
-  let isStopped = false;
 
   return {
     name: 'codex',
     async open(id, { signal }) {
-      // Before a thread is begun: without it there would be nobody to end it.
-      const { createCodexConversation } = await conversationModule();
-      // Stopped meanwhile: nobody would end what is started now.
-      const asked = { ...threadOptions, signal: isStopped ? AbortSignal.abort() : signal };
+      const asked = { ...threadOptions, signal };
       const opened = await (id === undefined ? codex.startThread(asked) : codex.resumeThread(id, asked));
       return opened.ok
         ? { ok: true, value: createCodexConversation(runtime.clock, name, codex, opened.value, threadOptions) }
         : opened;
     },
-    stop() {
-      isStopped = true;
-      return codex.close();
-    },
+    stop: () => codex.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codexKind } from '../../../agents/codex/codexKind.ts';
+import { codexKind } from '../../../agents/codex/codex.ts';
 import { createGateway } from '../../../src/index.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { openThread, quickTurn, says, startCodex, startThread } from './startCodex.ts';

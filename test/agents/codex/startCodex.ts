@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { codexKind } from '../../../agents/codex/codexKind.ts';
+import { codexKind } from '../../../agents/codex/codex.ts';
 import type { Codex, CodexOptions } from '../../../agents/codex/index.ts';
 import { createGateway, type Fact, type FactOf, type FactType } from '../../../src/index.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Io } from '../../../cli/io.ts';
-import type { ReplayResult } from '../../../incident/replay/result.ts';
+import type { ReplayResult } from '../../../incident/replay/compare.ts';
 import { PgSessions } from '../../../postgres/pgSessions.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

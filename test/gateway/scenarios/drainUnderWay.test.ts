@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { workflowKind } from '../../../workflow/workflowKind.ts';
+import { workflowKind } from '../../../workflow/workflow.ts';
 import { createGateway, type Outcome, unwrap } from '../../../src/index.ts';
 import { deferred, isSettled } from '../../support/deferred.ts';
 import { fault } from '../../support/startIntegration.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { agentKind, type AgentMethods } from '../../../agents/conversation/agentKind.ts';
+import { agentKind, type AgentMethods } from '../../../agents/conversation/agent.ts';
 import type { Agent } from '../../../agents/conversation/agentTypes.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/index.ts';
 import { fakeClaude } from '../../support/fakeClaude.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { agentKind } from '../../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../../agents/conversation/agent.ts';
 import { createGateway, type Logger, type ToolResult } from '../../../src/index.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { workflowKind, type WorkflowMethods } from '../../../workflow/workflowKind.ts';
+import { workflowKind, type WorkflowMethods } from '../../../workflow/workflow.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { agentKind, type AgentMethods } from '../../../agents/conversation/agentKind.ts';
-import { codexKind, type CodexMethods } from '../../../agents/codex/codexKind.ts';
+import { agentKind, type AgentMethods } from '../../../agents/conversation/agent.ts';
+import { codexKind, type CodexMethods } from '../../../agents/codex/codex.ts';
 import {
   createGateway,
   type Gateway,

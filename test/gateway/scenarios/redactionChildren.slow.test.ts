@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { agentKind } from '../../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../../agents/conversation/agent.ts';
 import { createGateway, type Fact, type Logger } from '../../../src/index.ts';
 import { inspectionOf } from '../../../src/inspector/inspection.ts';
 import { call } from '../../cli/startCli.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClaude } from '../../../agents/claude/index.ts';
-import { codexKind } from '../../../agents/codex/codexKind.ts';
+import { codexKind } from '../../../agents/codex/codex.ts';
 import { createGateway, type GatewayOptions, type Outcome } from '../../../src/index.ts';
 import { codexFixture, quickTurn } from '../../agents/codex/startCodex.ts';
 import { fakeClaude } from '../../support/fakeClaude.ts';

@@ -4,7 +4,7 @@ import type { Incident, IncidentEvent } from '../../../incident/incident.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import { compare } from '../../../incident/replay/compare.ts';
 import { replay } from '../../../incident/replay/replay.ts';
-import type { ReplayResult, ReplayStep } from '../../../incident/replay/result.ts';
+import type { ReplayResult, ReplayStep } from '../../../incident/replay/compare.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { gathered, readBack } from './gathered.ts';

@@ -3,7 +3,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Incident } from '../../../incident/incident.ts';
 import { AttemptError } from '../../../src/policy/failure.ts';
 import { replay } from '../../../incident/replay/replay.ts';
-import type { ReplayResult } from '../../../incident/replay/result.ts';
+import type { ReplayResult } from '../../../incident/replay/compare.ts';
 import type { Message } from '../../../src/sessions/mailbox.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Turn } from '../../../src/sessions/turn.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { turnFailure, turnInterrupted } from '../../../agents/codex/protocol/turnFailure.ts';
+import { turnFailure, turnInterrupted } from '../../../agents/codex/protocol/codexFailures.ts';
 import { readTurnError } from '../../../agents/codex/protocol/notifications.ts';
 
 const failure = (error: unknown, effects: 'none' | 'possible' = 'none') =>

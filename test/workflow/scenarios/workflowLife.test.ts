@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
-import { workflowKind } from '../../../workflow/workflowKind.ts';
+import { workflowKind } from '../../../workflow/workflow.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import type { WorkflowRun } from '../../../workflow/workflowTypes.ts';

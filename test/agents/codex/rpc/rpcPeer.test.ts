@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RpcPeer } from '../../../../agents/codex/rpc/rpcPeer.ts';
-import type { IncomingRequest, RequestEnd, RpcPeerListener } from '../../../../agents/codex/rpc/rpcPeerTypes.ts';
+import { type IncomingRequest, RpcPeer, type RpcPeerListener } from '../../../../agents/codex/rpc/rpcPeer.ts';
+import type { RequestEnd } from '../../../../agents/codex/rpc/pendingRequest.ts';
 import { AttemptError, type FailureFacts } from '../../../../src/policy/failure.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { isSettled } from '../../../support/deferred.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { agentKind } from '../../../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../../../agents/conversation/agent.ts';
 import type { AgentOptions } from '../../../../agents/conversation/agentTypes.ts';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
 import type { Clock } from '../../../../src/policy/clock.ts';

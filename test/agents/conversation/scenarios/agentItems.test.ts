@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { workflowKind } from '../../../../workflow/workflowKind.ts';
+import { workflowKind } from '../../../../workflow/workflow.ts';
 import { createGateway } from '../../../../src/index.ts';
 import { unwrap } from '../../../../src/policy/failure.ts';
 import { fakeClaude } from '../../../support/fakeClaude.ts';

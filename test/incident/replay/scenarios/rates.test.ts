@@ -3,7 +3,7 @@ import { createGateway } from '../../../../src/gateway/gateway.ts';
 import type { Incident } from '../../../../incident/incident.ts';
 import { AttemptError } from '../../../../src/policy/failure.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
-import type { ReplayResult } from '../../../../incident/replay/result.ts';
+import type { ReplayResult } from '../../../../incident/replay/compare.ts';
 import { seededRandom } from '../../../../testing/random.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { gathered, readBack } from '../gathered.ts';

@@ -4,7 +4,7 @@ import type { Gateway } from '../../../../src/gateway/gatewayTypes.ts';
 import type { Incident } from '../../../../incident/incident.ts';
 import { AttemptError } from '../../../../src/policy/failure.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
-import type { ReplayResult } from '../../../../incident/replay/result.ts';
+import type { ReplayResult } from '../../../../incident/replay/compare.ts';
 import { registryOf } from '../../../../src/runtime/registryOf.ts';
 import { seededRandom } from '../../../../testing/random.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';

@@ -4,7 +4,7 @@ import { createGateway } from '../../../../src/gateway/gateway.ts';
 import type { FailureFacts } from '../../../../src/policy/failure.ts';
 import { resolvePolicy } from '../../../../src/policy/presetChain.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
-import type { ReplayResult } from '../../../../incident/replay/result.ts';
+import type { ReplayResult } from '../../../../incident/replay/compare.ts';
 import { registryOf } from '../../../../src/runtime/registryOf.ts';
 import { superviseIntegration } from '../../../../src/runtime/superviseIntegration.ts';
 import { seededRandom } from '../../../../testing/random.ts';

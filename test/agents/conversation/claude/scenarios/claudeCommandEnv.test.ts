@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { agentKind } from '../../../../../agents/conversation/agentKind.ts';
+import { agentKind } from '../../../../../agents/conversation/agent.ts';
 import { createGateway } from '../../../../../src/gateway/gateway.ts';
 import { unwrap } from '../../../../../src/policy/failure.ts';
 import { temporaryDirectory } from '../../../../support/temporary.ts';

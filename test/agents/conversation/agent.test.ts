@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createAgent } from '../../../agents/conversation/createAgent.ts';
+import { createAgent } from '../../../agents/conversation/agent.ts';
 import { fakeAgent } from '../../support/fakeAgent.ts';
 import { isAlive } from '../../support/temporary.ts';
 import { begin } from './startAgent.ts';
