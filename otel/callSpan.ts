@@ -1,6 +1,7 @@
 import {
   type Context,
   context,
+  type HrTime,
   isSpanContextValid,
   propagation,
   type Span,
@@ -21,7 +22,6 @@ import {
 } from './conventions.ts';
 import type { Instruments } from './instruments.ts';
 import type { RedactedTexts } from './redactedTexts.ts';
-import { spanTime } from './spanTime.ts';
 
 /** Parts that the spans of one gateway share. */
 export interface SpanScope {
@@ -150,4 +150,10 @@ function traceHeaders(context: Context): TraceContext | undefined {
     traceparent: `00-${span.traceId}-${span.spanId}-${flags}`,
     ...(state !== '' && { tracestate: state }),
   };
+}
+
+/** Wall time in ms as OpenTelemetry takes it: as a number it would be guessed which clock it is of. */
+export function spanTime(wallMs: number): HrTime {
+  const seconds = Math.floor(wallMs / 1000);
+  return [seconds, Math.round((wallMs - seconds * 1000) * 1e6)];
 }

@@ -10,7 +10,7 @@ import {
 import type * as api from '@opentelemetry/api';
 import type { CallTrace, Trace, TracedCall, TracedRequest, TracedTurn, Tracer } from '../src/calls/tracing.ts';
 import type { Outcome } from '../src/policy/failure.ts';
-import { CallSpan, type OpenSpan, type SpanScope } from './callSpan.ts';
+import { CallSpan, type OpenSpan, type SpanScope, spanTime } from './callSpan.ts';
 import {
   attributesOfAnswer,
   attributesOfFailure,
@@ -23,7 +23,6 @@ import {
   turnName,
   withEarlierNames,
 } from './conventions.ts';
-import { spanTime } from './spanTime.ts';
 import { contextOf } from './traceContext.ts';
 
 /** Makes a span of each call and of each turn. What the SDK of the host throws ends nothing: that call goes on without one. */

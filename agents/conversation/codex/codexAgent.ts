@@ -1,14 +1,29 @@
 import type { ApprovalHandler } from '../../../src/integrations/approvals/approvalHandler.ts';
+import type { Clock } from '../../../src/policy/clock.ts';
+import type { Outcome } from '../../../src/policy/failure.ts';
+import { inTime } from '../../../src/policy/inTime.ts';
 import { anyObject } from '../../../src/policy/optionKeys.ts';
 import { readOptions, readValue } from '../../../src/policy/readOptions.ts';
-import type { CodexReply } from '../../codex/protocol/questions.ts';
+import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
-import type { AgentBackend } from '../agentBackend.ts';
-import type { AgentOptions } from '../agentTypes.ts';
 import { superviseCodex } from '../../codex/codex.ts';
 import type { CodexApprover } from '../../codex/codexOptions.ts';
-import { type CodexThreadOptions, threadKeys } from '../../codex/codexTypes.ts';
-import { createCodexConversation } from './codexConversation.ts';
+import {
+  type Codex,
+  type CodexThread,
+  type CodexThreadOptions,
+  type CodexTurn,
+  type CodexTurnEvent,
+  type CodexTurnResult,
+  threadKeys,
+} from '../../codex/codexTypes.ts';
+import { type CodexItem, isSpoken } from '../../codex/protocol/items.ts';
+import type { CodexReply } from '../../codex/protocol/questions.ts';
+import { actionOf } from '../agentAction.ts';
+import type { AgentBackend, BackendConversation } from '../agentBackend.ts';
+import type { Sink } from '../agentStream.ts';
+import { createTextFlow } from '../agentText.ts';
+import type { AgentOptions, AgentResult } from '../agentTypes.ts';
 
 /** Options that every agent has, whatever its backend, and the place of each. */
 export const saidElsewhere = {
@@ -75,4 +90,144 @@ function environment(name: string, env: AgentOptions['env']): Record<string, str
     throw new RangeError(`Expected \`${name}.env.${variable}\` to be a string; Codex's environment is only added to`);
   });
   return Object.fromEntries(entries);
+}
+
+/**
+ * A thread of Codex as a conversation; taken up again after a crash.
+ * @param agent - its name in results.
+ */
+function createCodexConversation(
+  clock: Clock,
+  agent: string,
+  codex: Codex,
+  first: CodexThread,
+  threadOptions: CodexThreadOptions,
+): BackendConversation {
+  let thread = first;
+  let last: CodexTurn | undefined;
+  let released: Promise<void> = Promise.resolve();
+
+  /** After a crash a thread has to be taken up again; nothing is sent with that. */
+  async function current(signal: AbortSignal): Promise<Outcome<CodexThread>> {
+    if (thread.valid) return { ok: true, value: thread };
+    const resumed = await codex.resumeThread(thread.id, { ...threadOptions, signal });
+    if (resumed.ok) thread = resumed.value;
+    return resumed;
+  }
+
+  return {
+    get id() {
+      return thread.id;
+    },
+    async turn(prompt, sink, { signal, effect, label, idleMs, overallMs }) {
+      const startedAt = clock.now();
+      // Codex refuses a second turn of a thread. One that is ended meanwhile is not sent, and says so.
+      await inTime(released, { clock, signal, limitMs: overallMs });
+      const ready = await current(signal);
+      if (!ready.ok) return ready;
+      const left = overallMs === undefined ? undefined : Math.max(1, overallMs - (clock.now() - startedAt));
+      const turn = ready.value.send(prompt, { signal, effect, label, idleMs, overallMs: left });
+      last = turn;
+      const own = turn.outcome.then(({ ok }) => (ok ? undefined : turn.interrupt()));
+      released = Promise.all([released, own]).then(() => undefined);
+      const tell = createCodexEvents(sink);
+      // Before the outcome is there no more than what waits is unread.
+      for await (const event of turn) tell(event);
+      const outcome = await turn.outcome;
+      return outcome.ok ? { ok: true, value: resultOf(agent, outcome.value) } : outcome;
+    },
+    released: () => released,
+    async stop() {
+      await last?.interrupt();
+    },
+  };
+}
+
+function resultOf(agent: string, { text, thread, effects, tokens, toolCalls }: CodexTurnResult): AgentResult {
+  const usage = tokens === undefined ? undefined : { inputTokens: tokens.input, outputTokens: tokens.output };
+  return { text, id: thread, backend: 'codex', agent, effects, usage, calls: { tools: toolCalls } };
+}
+
+/** Tells the events of one turn of Codex as those of the common interface. Never throws. */
+function createCodexEvents(sink: Sink): (event: CodexTurnEvent) => void {
+  const text = createTextFlow(sink);
+  let speaking: string | undefined;
+  let retries = 0;
+
+  const beginItem = (item: string): void => {
+    if (speaking === item) return;
+    speaking = item;
+    text.begin();
+  };
+
+  function completed(item: CodexItem): void {
+    if (item.type === 'agentMessage') {
+      beginItem(item.id);
+      text.complete(item.text ?? '');
+      speaking = undefined;
+    } else if (isTool(item)) {
+      const ok = item.status !== 'failed' && item.status !== 'declined';
+      sink({ type: 'tool.ended', id: item.id, tool: toolOf(item), ok });
+    }
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case 'text.delta':
+        beginItem(event.item);
+        text.say(event.text);
+        break;
+      case 'reasoning.delta':
+        if (event.text !== '') sink({ type: 'reasoning', text: event.text });
+        break;
+      case 'item.started':
+        if (isTool(event.item)) {
+          const { id, raw } = event.item;
+          sink({ type: 'tool.started', id, tool: toolOf(event.item), action: actionOf(inputOf(raw)) });
+        }
+        break;
+      case 'item.completed':
+        completed(event.item);
+        break;
+      case 'retrying':
+        sink({ type: 'retrying', by: 'agent', attempt: ++retries, delayMs: undefined, message: event.message });
+        break;
+      case 'approval.requested':
+        sink({ type: 'approval.requested', id: event.approval, tool: event.kind, action: event.action });
+        break;
+      case 'approval.resolved': {
+        const { approval: id, kind: tool, decision, reason } = event;
+        sink({ type: 'approval.resolved', id, tool, decision, reason });
+        break;
+      }
+      // The output of a command, tokens so far, and unknown events: an agent does not tell them, the client of Codex does.
+      case 'turn.started':
+      case 'output.delta':
+      case 'tokens':
+      case 'notice':
+        break;
+    }
+  };
+}
+
+const isTool = (item: CodexItem): boolean => !isSpoken(item) && item.type !== 'userMessage';
+
+function toolOf({ type, raw }: CodexItem): string {
+  const [server, tool] = [textIn(raw['server']), textIn(raw['tool'])];
+  if (type === 'mcpToolCall' && tool !== undefined) return server === undefined ? tool : `${server}.${tool}`;
+  return type === 'commandExecution' ? 'command' : type;
+}
+
+/** The fields that say what is done; changes of files by their paths. */
+function inputOf(raw: Readonly<Record<string, unknown>>): unknown {
+  const { changes } = raw;
+  if (Array.isArray(changes)) {
+    return changes
+      .map((change) => textIn(recordIn(change)?.['path']))
+      .filter((path) => path !== undefined)
+      .join(' ');
+  }
+  if (recordIn(raw['arguments']) !== undefined) return raw['arguments'];
+  const { id: _, type: __, status: ___, ...rest } = raw;
+  return rest;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { codexKind } from '../../../agents/codex/codex.ts';
-import { createGateway } from '../../../src/index.ts';
-import { isSettled } from '../../support/deferred.ts';
-import { openThread, quickTurn, says, startCodex, startThread } from './startCodex.ts';
+import { codexKind } from '../../../../agents/codex/codex.ts';
+import { createGateway } from '../../../../src/index.ts';
+import { isSettled } from '../../../support/deferred.ts';
+import { openThread, quickTurn, says, startCodex, startThread } from '../startCodex.ts';
 
 const silent = [[]] as const;
 
