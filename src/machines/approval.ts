@@ -1,4 +1,5 @@
 import { assign, emit, fromCallback, setup } from 'xstate';
+import { itself } from './itself.ts';
 
 /** A question to a person or a policy, and how long it may stay open. */
 export interface ApprovalInput {
@@ -55,6 +56,11 @@ export interface ApprovalContext {
 
 const declined = (failure: ApprovalFailure, error?: unknown): ApprovalEnd => ({ decision: 'decline', failure, error });
 
+const keepAnswer = {
+  type: 'keepEnd',
+  params: ({ event: { decision, reason, value } }: { event: ApprovalEnd }) => ({ decision, reason, value }),
+} as const;
+
 /**
  * Machine of one approval: `asking`, then `accepted` or `declined`. Only an answer that says so accepts; silence, a crash and everything that cannot be read
  * decline. Answers after the end find nobody.
@@ -77,9 +83,7 @@ export const approvalMachine = setup({
     // After a blocked event loop timers fire before an answer that is already there.
     turn: 0,
   },
-  guards: {
-    accepts: (_, { decision }: { decision: ApprovalDecision }) => decision === 'accept',
-  },
+  guards: { accepts: (_, { decision }: { decision: ApprovalDecision }) => decision === 'accept' },
   actions: {
     keepEnd: assign((_, end: ApprovalEnd) => ({ end })),
     announceRequest: emit(({ context: { input } }) => ({ type: 'approval.requested' as const, input })),
@@ -104,21 +108,8 @@ export const approvalMachine = setup({
       },
       on: {
         'approval.answered': [
-          {
-            guard: { type: 'accepts', params: ({ event }) => event },
-            target: 'accepted',
-            actions: {
-              type: 'keepEnd',
-              params: ({ event: { decision, reason, value } }) => ({ decision, reason, value }),
-            },
-          },
-          {
-            target: 'declined',
-            actions: {
-              type: 'keepEnd',
-              params: ({ event: { decision, reason, value } }) => ({ decision, reason, value }),
-            },
-          },
+          { guard: { type: 'accepts', params: itself }, target: 'accepted', actions: keepAnswer },
+          { target: 'declined', actions: keepAnswer },
         ],
         'approval.failed': {
           target: 'declined',

@@ -1,6 +1,7 @@
 import { type ActorRefFrom, assign, emit, fromCallback, sendTo, setup } from 'xstate';
 import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
+import { itself } from './itself.ts';
 
 export interface ConnectionInput {
   /** Command that is run; for the record only. */
@@ -64,6 +65,13 @@ interface ConnectionContext {
 
 /** Time that the slot may need to see its kill through; after that the machine ends without its word. */
 const terminationMs = 5000;
+
+const announceEnd = { type: 'announceEnd', params: itself } as const;
+const closes = { target: 'closed', actions: announceEnd } as const;
+const greeted = {
+  'link.ready': { target: 'ready', actions: { type: 'keepServer', params: itself } },
+  shutdown: 'draining',
+} as const;
 
 /**
  * Machine of one connection to a process that must greet before it is used, from start to end. It never comes back: another connection is another actor.
@@ -134,38 +142,23 @@ export const connectionMachine = setup({
   invoke: {
     id: 'link',
     src: 'link',
-    onError: { target: '.crashed', actions: { type: 'keepError', params: ({ event }) => event } },
+    onError: { target: '.crashed', actions: { type: 'keepError', params: itself } },
   },
   on: {
-    'link.started': { actions: { type: 'announceStart', params: ({ event }) => event } },
-    'link.lost': {
-      target: '.crashed',
-      actions: [
-        { type: 'keepFacts', params: ({ event }) => event },
-        { type: 'announceEnd', params: ({ event }) => event },
-      ],
-    },
+    'link.started': { actions: { type: 'announceStart', params: itself } },
+    'link.lost': { target: '.crashed', actions: [{ type: 'keepFacts', params: itself }, announceEnd] },
   },
   initial: 'handshake',
   states: {
-    handshake: {
-      on: {
-        'link.ready': { target: 'ready', actions: { type: 'keepServer', params: ({ event }) => event } },
-        shutdown: 'draining',
-      },
-      after: { handshake: 'overdue' },
-    },
+    handshake: { on: greeted, after: { handshake: 'overdue' } },
     overdue: {
-      on: {
-        'link.ready': { target: 'ready', actions: { type: 'keepServer', params: ({ event }) => event } },
-        shutdown: 'draining',
-      },
+      on: greeted,
       after: { turn: { target: 'terminating', actions: 'keepSilence' } },
     },
     ready: {
       on: {
-        'link.hung': { target: 'terminating', actions: { type: 'keepFacts', params: ({ event }) => event } },
-        'link.closed': { target: 'closed', actions: { type: 'announceEnd', params: ({ event }) => event } },
+        'link.hung': { target: 'terminating', actions: { type: 'keepFacts', params: itself } },
+        'link.closed': closes,
         shutdown: 'draining',
       },
     },
@@ -177,9 +170,9 @@ export const connectionMachine = setup({
     draining: {
       entry: 'close',
       on: {
-        'link.closed': { target: 'closed', actions: { type: 'announceEnd', params: ({ event }) => event } },
+        'link.closed': closes,
         // It was asked to end; how it did makes no difference any more.
-        'link.lost': { target: 'closed', actions: { type: 'announceEnd', params: ({ event }) => event } },
+        'link.lost': closes,
       },
     },
     closed: { type: 'final' },

@@ -8,6 +8,7 @@ import type {
   IntegrationEvent,
   Restored,
 } from './integrationEvents.ts';
+import { itself } from './itself.ts';
 
 interface IntegrationInput {
   readonly name: string;
@@ -30,6 +31,23 @@ interface IntegrationContext {
   readonly isolations: number;
   readonly pausedUntil: number;
 }
+
+/** The circuit is closed, and nothing is known against it. */
+const untroubled = { openUntil: 0, openings: 0, rule: undefined, probing: 0, isolations: 0, pausedUntil: 0 };
+
+/** Guards, actions and transitions that several states have. */
+const attempting = { type: 'attempting', params: itself } as const;
+const onlyWaiting = { type: 'onlyWaiting', params: itself } as const;
+const isCurrent = { type: 'isCurrent', params: itself } as const;
+const announceOpen = { type: 'announceOpen', params: itself } as const;
+const opens = {
+  guard: { type: 'opensCircuit', params: itself },
+  target: 'open',
+  actions: [{ type: 'open', params: itself }, announceOpen],
+} as const;
+const restores = { target: 'open', actions: { type: 'restore', params: itself } } as const;
+const closes = { target: 'idle', actions: ['close', 'announceClosed'] } as const;
+const isMadeDue = { actions: { type: 'beDue', params: itself } } as const;
 
 /**
  * An integration as the rest of the runtime sees it. `idle`, `calling` and `backoff` are the closed circuit, told apart by the
@@ -71,15 +89,7 @@ export const integrationMachine = setup({
     startProbing: assign(({ context }) => ({ generation: context.generation + 1, probing: 1 })),
     admitProbe: assign(({ context }) => ({ probing: context.probing + 1 })),
     releaseProbe: assign(({ context }) => ({ probing: context.probing - 1 })),
-    close: assign(({ context }) => ({
-      generation: context.generation + 1,
-      openUntil: 0,
-      openings: 0,
-      rule: undefined,
-      probing: 0,
-      isolations: 0,
-      pausedUntil: 0,
-    })),
+    close: assign(({ context }) => ({ ...untroubled, generation: context.generation + 1 })),
     lose: assign(({ context }) => ({ generation: context.generation + 1, openUntil: 0, probing: 0, pausedUntil: 0 })),
     isolate: assign(({ context }) => ({
       generation: context.generation + 1,
@@ -118,12 +128,7 @@ export const integrationMachine = setup({
     name: input.name,
     policy: input.breaker,
     generation: 0,
-    openUntil: 0,
-    openings: 0,
-    rule: undefined,
-    probing: 0,
-    isolations: 0,
-    pausedUntil: 0,
+    ...untroubled,
   }),
   initial: 'idle',
   on: {
@@ -133,106 +138,64 @@ export const integrationMachine = setup({
     ],
     'integration.lost': { target: '.crashed', actions: 'lose' },
     'breaker.reset': { actions: 'unpause' },
-    'integration.paused': { actions: { type: 'pause', params: ({ event }) => event } },
+    'integration.paused': { actions: { type: 'pause', params: itself } },
     'integration.unpaused': { actions: 'unpause' },
   },
   states: {
     idle: {
       on: {
         'calls.changed': [
-          { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
-          { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
+          { guard: attempting, target: 'calling' },
+          { guard: onlyWaiting, target: 'backoff' },
         ],
         // A silence is counted when it is known to have been one of the call alone.
-        'attempt.failed': {
-          guard: { type: 'opensCircuit', params: ({ event }) => event },
-          target: 'open',
-          actions: [
-            { type: 'open', params: ({ event }) => event },
-            { type: 'announceOpen', params: ({ event }) => event },
-          ],
-        },
-        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
+        'attempt.failed': opens,
+        'breaker.restore': restores,
       },
     },
     calling: {
       on: {
-        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
-        'calls.changed': [
-          { guard: { type: 'attempting', params: ({ event }) => event } },
-          { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
-          { target: 'idle' },
-        ],
-        'attempt.failed': {
-          guard: { type: 'opensCircuit', params: ({ event }) => event },
-          target: 'open',
-          actions: [
-            { type: 'open', params: ({ event }) => event },
-            { type: 'announceOpen', params: ({ event }) => event },
-          ],
-        },
+        'breaker.restore': restores,
+        'calls.changed': [{ guard: attempting }, { guard: onlyWaiting, target: 'backoff' }, { target: 'idle' }],
+        'attempt.failed': opens,
       },
     },
     backoff: {
       on: {
-        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
-        'calls.changed': [
-          { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
-          { guard: { type: 'onlyWaiting', params: ({ event }) => event } },
-          { target: 'idle' },
-        ],
-        'attempt.failed': {
-          guard: { type: 'opensCircuit', params: ({ event }) => event },
-          target: 'open',
-          actions: [
-            { type: 'open', params: ({ event }) => event },
-            { type: 'announceOpen', params: ({ event }) => event },
-          ],
-        },
+        'breaker.restore': restores,
+        'calls.changed': [{ guard: attempting, target: 'calling' }, { guard: onlyWaiting }, { target: 'idle' }],
+        'attempt.failed': opens,
       },
     },
     open: {
       on: {
-        'breaker.restore': { actions: { type: 'restore', params: ({ event }) => event } },
-        'probe.due': { actions: { type: 'beDue', params: ({ event }) => event } },
+        'breaker.restore': { actions: { type: 'restore', params: itself } },
+        'probe.due': isMadeDue,
         'breaker.closed_elsewhere': [
           { guard: 'isIsolated', actions: 'forgetOpenings' },
           { target: 'idle', actions: 'close' },
         ],
         'probe.requested': {
-          guard: { type: 'isDue', params: ({ event }) => event },
+          guard: { type: 'isDue', params: itself },
           target: 'half-open',
           actions: ['startProbing', 'announceHalfOpen'],
         },
-        'breaker.release': [
-          { guard: 'staysOpen', actions: 'unisolate' },
-          { target: 'idle', actions: ['close', 'announceClosed'] },
-        ],
-        'breaker.reset': { target: 'idle', actions: ['close', 'announceClosed'] },
+        'breaker.release': [{ guard: 'staysOpen', actions: 'unisolate' }, closes],
+        'breaker.reset': closes,
       },
     },
     'half-open': {
       on: {
-        'probe.due': { actions: { type: 'beDue', params: ({ event }) => event } },
-        'probe.requested': {
-          guard: { type: 'hasFreeProbe', params: ({ event }) => event },
-          actions: 'admitProbe',
-        },
-        'attempt.answered': {
-          guard: { type: 'isCurrent', params: ({ event }) => event },
-          target: 'idle',
-          actions: ['close', 'announceClosed'],
-        },
+        'probe.due': isMadeDue,
+        'probe.requested': { guard: { type: 'hasFreeProbe', params: itself }, actions: 'admitProbe' },
+        'attempt.answered': { guard: isCurrent, ...closes },
         'attempt.failed': {
-          guard: { type: 'isCurrent', params: ({ event }) => event },
+          guard: isCurrent,
           target: 'open',
-          actions: [
-            { type: 'reopen', params: ({ event }) => event },
-            { type: 'announceOpen', params: ({ event }) => event },
-          ],
+          actions: [{ type: 'reopen', params: itself }, announceOpen],
         },
-        'attempt.ignored': { guard: { type: 'isCurrent', params: ({ event }) => event }, actions: 'releaseProbe' },
-        'breaker.reset': { target: 'idle', actions: ['close', 'announceClosed'] },
+        'attempt.ignored': { guard: isCurrent, actions: 'releaseProbe' },
+        'breaker.reset': closes,
       },
     },
     crashed: {

@@ -1,5 +1,6 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
 import { formatDuration } from '../policy/duration.ts';
+import { itself } from './itself.ts';
 
 interface SessionInput {
   readonly session: string;
@@ -33,6 +34,13 @@ interface SessionContext extends SessionInput {
   /** The turn whose release has not been proved yet. */
   readonly recovering: number | undefined;
 }
+
+const isCurrent = { type: 'isCurrent', params: itself } as const;
+const goesOn = [
+  { guard: { type: 'isLast', params: itself }, target: 'idle' },
+  { guard: isCurrent, target: 'taking' },
+] as const;
+const provesRecovered = { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] } as const;
 
 /** A session: one turn at a time, and a way out of every turn. */
 export const sessionMachine = setup({
@@ -75,55 +83,38 @@ export const sessionMachine = setup({
   initial: 'idle',
   states: {
     idle: {
-      always: { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] },
-      on: {
-        'message.arrived': 'taking',
-        shutdown: 'stopped',
-      },
+      always: provesRecovered,
+      on: { 'message.arrived': 'taking', shutdown: 'stopped' },
     },
     taking: {
       entry: 'wantTurn',
       after: { recovery: { actions: 'crash' } },
       on: {
-        'turn.started': {
-          target: 'processing',
-          actions: { type: 'noteTurn', params: ({ event }) => event },
-        },
+        'turn.started': { target: 'processing', actions: { type: 'noteTurn', params: itself } },
         'mailbox.empty': 'idle',
         shutdown: 'stopped',
       },
     },
     processing: {
-      always: { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] },
+      always: provesRecovered,
       on: {
-        'turn.ended': [
-          { guard: { type: 'isLast', params: ({ event }) => event }, target: 'idle' },
-          { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'taking' },
-        ],
-        'turn.stalled': { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'releasing' },
+        'turn.ended': goesOn,
+        'turn.stalled': { guard: isCurrent, target: 'releasing' },
         shutdown: 'closing',
       },
     },
     releasing: {
       entry: ['noteRecovery', 'abortTurn'],
-      after: {
-        release: { actions: 'abandonTurn' },
-        recovery: { actions: 'crash' },
-      },
+      after: { release: { actions: 'abandonTurn' }, recovery: { actions: 'crash' } },
       on: {
-        'turn.ended': [
-          { guard: { type: 'isLast', params: ({ event }) => event }, target: 'idle' },
-          { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'taking' },
-        ],
+        'turn.ended': goesOn,
         shutdown: 'closing',
       },
     },
     closing: {
       entry: 'abortTurn',
       after: { release: { target: 'stopped', actions: 'abandonTurn' } },
-      on: {
-        'turn.ended': { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'stopped' },
-      },
+      on: { 'turn.ended': { guard: isCurrent, target: 'stopped' } },
     },
     stopped: { type: 'final' },
   },

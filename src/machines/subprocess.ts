@@ -4,6 +4,7 @@ import type {
   OutputListenerFailed,
   ProcessClosed,
   ProcessExited,
+  ProcessKill,
   ProcessOrder,
   ProcessOutput,
   SubprocessEmitted,
@@ -12,6 +13,7 @@ import type {
 import { conclusion, type ProcessExit, type ProcessExitReason, type RunFacts } from './subprocessExit.ts';
 import { checkSubprocess, type SubprocessInput, type SubprocessRun } from './subprocessInput.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { itself } from './itself.ts';
 
 export type { SubprocessEmitted } from './subprocessEvents.ts';
 export type { ProcessExit } from './subprocessExit.ts';
@@ -29,6 +31,23 @@ const terminationMarginMs = 10_000;
 const abandonmentMs = 20_000;
 /** Time that a pipe that another process holds may bring nothing after the exit before it is given up. */
 const defaultDrainMs = 2000;
+
+/** Transitions that several states have. */
+const fails = { target: 'exited', actions: { type: 'keepError', params: itself } } as const;
+const ends = {
+  'process.kill': {
+    target: 'terminating',
+    actions: {
+      type: 'keepReason',
+      params: ({ event: { reason = 'cancelled', signal } }: { event: ProcessKill }) => ({ reason, signal }),
+    },
+  },
+  shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
+} as const;
+const isSilentTooLong = {
+  target: '#subprocess.terminating',
+  actions: { type: 'keepReason', params: { reason: 'no-output-timeout' } },
+} as const;
 
 /**
  * Machine of one run of a command: it ends by itself, or the first limit or order ends it and everything below it. Its output is a {@link ProcessExit},
@@ -119,10 +138,10 @@ export const subprocessMachine = setup({
     id: 'process',
     src: 'process',
     input: ({ context }) => context.input,
-    onError: { target: '.exited', actions: { type: 'keepError', params: ({ event }) => event } },
+    onError: { target: '.exited', actions: { type: 'keepError', params: itself } },
   },
   on: {
-    'process.listener_failed': { actions: { type: 'announceListenerFailure', params: ({ event }) => event } },
+    'process.listener_failed': { actions: { type: 'announceListenerFailure', params: itself } },
     shutdown: { actions: 'goOnEnding' },
   },
   initial: 'starting',
@@ -132,44 +151,30 @@ export const subprocessMachine = setup({
         'process.spawned': {
           target: 'running',
           actions: [
-            { type: 'keepPid', params: ({ event }) => event },
-            { type: 'announceStart', params: ({ event }) => event },
+            { type: 'keepPid', params: itself },
+            { type: 'announceStart', params: itself },
           ],
         },
-        'process.failed': { target: 'exited', actions: { type: 'keepError', params: ({ event }) => event } },
-        'process.kill': {
-          target: 'terminating',
-          actions: {
-            type: 'keepReason',
-            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
-          },
-        },
-        shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
+        'process.failed': fails,
+        ...ends,
       },
     },
     running: {
       type: 'parallel',
       on: {
-        'process.exited': { target: 'draining', actions: { type: 'keepExit', params: ({ event }) => event } },
-        'process.kill': {
-          target: 'terminating',
-          actions: {
-            type: 'keepReason',
-            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
-          },
-        },
-        shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
+        'process.exited': { target: 'draining', actions: { type: 'keepExit', params: itself } },
+        ...ends,
       },
       states: {
         volume: {
           on: {
             'process.output': [
               {
-                guard: { type: 'isOverLimit', params: ({ event }) => event },
+                guard: { type: 'isOverLimit', params: itself },
                 target: '#subprocess.terminating',
                 actions: { type: 'keepReason', params: { reason: 'output-limit' } },
               },
-              { actions: { type: 'announceOutput', params: ({ event }) => event } },
+              { actions: { type: 'announceOutput', params: itself } },
             ],
           },
         },
@@ -187,10 +192,7 @@ export const subprocessMachine = setup({
             judging: {
               on: { 'process.output': 'listening', 'process.progress': 'listening' },
               after: {
-                turn: {
-                  target: '#subprocess.terminating',
-                  actions: { type: 'keepReason', params: { reason: 'no-output-timeout' } },
-                },
+                turn: isSilentTooLong,
               },
             },
           },
@@ -203,11 +205,7 @@ export const subprocessMachine = setup({
             judging: {
               after: {
                 turn: [
-                  {
-                    guard: 'isSilent',
-                    target: '#subprocess.terminating',
-                    actions: { type: 'keepReason', params: { reason: 'no-output-timeout' } },
-                  },
+                  { guard: 'isSilent', ...isSilentTooLong },
                   {
                     target: '#subprocess.terminating',
                     actions: { type: 'keepReason', params: { reason: 'overall-timeout' } },
@@ -222,9 +220,9 @@ export const subprocessMachine = setup({
     terminating: {
       entry: 'terminate',
       on: {
-        'process.failed': { target: 'exited', actions: { type: 'keepError', params: ({ event }) => event } },
-        'process.exited': { actions: { type: 'keepExit', params: ({ event }) => event } },
-        'process.closed': { actions: { type: 'keepOutput', params: ({ event }) => event } },
+        'process.failed': fails,
+        'process.exited': { actions: { type: 'keepExit', params: itself } },
+        'process.closed': { actions: { type: 'keepOutput', params: itself } },
         'process.terminated': [{ guard: 'isClosed', target: 'exited' }, { target: 'draining' }],
       },
       after: { termination: 'draining' },
@@ -232,17 +230,10 @@ export const subprocessMachine = setup({
     draining: {
       entry: 'drain',
       on: {
-        'process.exited': { actions: { type: 'keepExit', params: ({ event }) => event } },
-        'process.closed': { target: 'exited', actions: { type: 'keepOutput', params: ({ event }) => event } },
+        'process.exited': { actions: { type: 'keepExit', params: itself } },
+        'process.closed': { target: 'exited', actions: { type: 'keepOutput', params: itself } },
         // The holder of the pipe is ended; the pipe ends with it.
-        'process.kill': {
-          target: 'terminating',
-          actions: {
-            type: 'keepReason',
-            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
-          },
-        },
-        shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
+        ...ends,
       },
       after: { abandonment: { guard: 'wasEnded', target: 'exited' } },
     },

@@ -9,7 +9,7 @@ export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 /** Events of the slot and orders from outside. */
 export type SubprocessEvent =
-  | { readonly type: 'process.kill'; readonly reason?: KillReason | undefined; readonly signal?: EndSignal | undefined }
+  | ProcessKill
   /** A sign of life that is not output. */
   | { readonly type: 'process.progress' }
   | { readonly type: 'shutdown' }
@@ -22,6 +22,12 @@ export type SubprocessEvent =
   | { readonly type: 'process.listener_failed'; readonly error: unknown }
   /** The process and all known descendants are gone, or beyond reach. */
   | { readonly type: 'process.terminated' };
+
+export interface ProcessKill {
+  readonly type: 'process.kill';
+  readonly reason?: KillReason | undefined;
+  readonly signal?: EndSignal | undefined;
+}
 
 export interface ProcessOutput {
   readonly type: 'process.output';

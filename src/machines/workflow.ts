@@ -1,5 +1,6 @@
 import { assign, emit, fromCallback, fromPromise, sendTo, setup } from 'xstate';
 import type { Failure } from '../policy/failure.ts';
+import { itself } from './itself.ts';
 
 export interface WorkflowMachineInput {
   /** Names the run; unique within the runtime. */
@@ -93,6 +94,17 @@ const unfilled = (slot: string): never => {
 
 const nothing: BackendEnd = { ok: false, done: 0, undone: 0 };
 
+const announceEnd = { type: 'announceEnd', params: itself } as const;
+const fails = { target: 'closing', actions: { type: 'keepError', params: itself } } as const;
+/** Ends the call of the backend at once. */
+const ends = (ending: WorkflowEnding) =>
+  ({
+    actions: [
+      { type: 'noteEnding', params: { ending } },
+      { type: 'endCall', params: { ending } },
+    ],
+  }) as const;
+
 /**
  * Machine of one run of a workflow: each backend in turn is asked for a place behind its circuit, plans, has its plan checked, does the items and sums up,
  * all within one call, whose end decides what follows. Only the end of that call leaves `trying`: its limit, its abort and its circuit hold whatever the
@@ -175,28 +187,16 @@ export const workflowMachine = setup({
       },
       on: {
         'call.ended': [
-          {
-            guard: { type: 'wasCancelled', params: ({ event }) => event },
-            target: 'cancelled',
-            actions: { type: 'announceEnd', params: ({ event }) => event },
-          },
-          {
-            guard: { type: 'didAll', params: ({ event }) => event },
-            target: 'succeeded',
-            actions: { type: 'announceEnd', params: ({ event }) => event },
-          },
-          {
-            guard: { type: 'didSome', params: ({ event }) => event },
-            target: 'partial',
-            actions: { type: 'announceEnd', params: ({ event }) => event },
-          },
+          { guard: { type: 'wasCancelled', params: itself }, target: 'cancelled', actions: announceEnd },
+          { guard: { type: 'didAll', params: itself }, target: 'succeeded', actions: announceEnd },
+          { guard: { type: 'didSome', params: itself }, target: 'partial', actions: announceEnd },
           {
             guard: 'hasNext',
             target: 'trying',
             reenter: true,
-            actions: [{ type: 'announceFallback', params: ({ event }) => event }, 'takeNext'],
+            actions: [{ type: 'announceFallback', params: itself }, 'takeNext'],
           },
-          { target: 'failed', actions: { type: 'announceEnd', params: ({ event }) => event } },
+          { target: 'failed', actions: announceEnd },
         ],
         'run.cancel': {
           actions: [
@@ -204,18 +204,8 @@ export const workflowMachine = setup({
             { type: 'endCall', params: ({ event }) => ({ ending: 'cancelled' as const, reason: event.reason }) },
           ],
         },
-        'run.expired': {
-          actions: [
-            { type: 'noteEnding', params: { ending: 'expired' } },
-            { type: 'endCall', params: { ending: 'expired' } },
-          ],
-        },
-        shutdown: {
-          actions: [
-            { type: 'noteEnding', params: { ending: 'stopped' } },
-            { type: 'endCall', params: { ending: 'stopped' } },
-          ],
-        },
+        'run.expired': ends('expired'),
+        shutdown: ends('stopped'),
       },
       initial: 'asking',
       states: {
@@ -227,7 +217,7 @@ export const workflowMachine = setup({
             src: 'plan',
             input: slotInput,
             onDone: 'validating',
-            onError: { target: 'closing', actions: { type: 'keepError', params: ({ event }) => event } },
+            onError: fails,
           },
         },
         validating: {
@@ -239,7 +229,7 @@ export const workflowMachine = setup({
               { guard: { type: 'isSound', params: ({ event }) => event.output }, target: 'working' },
               { target: 'closing', actions: { type: 'keepError', params: ({ event }) => event.output } },
             ],
-            onError: { target: 'closing', actions: { type: 'keepError', params: ({ event }) => event } },
+            onError: fails,
           },
         },
         working: {
@@ -247,21 +237,13 @@ export const workflowMachine = setup({
             id: 'items',
             src: 'items',
             input: slotInput,
-            onError: { target: 'closing', actions: { type: 'keepError', params: ({ event }) => event } },
+            onError: fails,
           },
           on: {
             'items.changed': [
-              {
-                guard: { type: 'isCritical', params: ({ event }) => event },
-                target: 'closing',
-                actions: { type: 'keepError', params: ({ event }) => event },
-              },
-              {
-                guard: { type: 'didNothing', params: ({ event }) => event },
-                target: 'closing',
-                actions: { type: 'keepError', params: ({ event }) => event },
-              },
-              { guard: { type: 'didEverything', params: ({ event }) => event }, target: 'summing_up' },
+              { guard: { type: 'isCritical', params: itself }, ...fails },
+              { guard: { type: 'didNothing', params: itself }, ...fails },
+              { guard: { type: 'didEverything', params: itself }, target: 'summing_up' },
             ],
           },
         },
@@ -271,7 +253,7 @@ export const workflowMachine = setup({
             src: 'summary',
             input: slotInput,
             onDone: 'closing',
-            onError: { target: 'closing', actions: { type: 'keepError', params: ({ event }) => event } },
+            onError: fails,
           },
         },
         closing: { entry: 'closeCall' },
