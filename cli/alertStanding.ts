@@ -11,7 +11,7 @@ import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Raiser of an alert, as it is on record; of an older version nothing is. */
 interface RaisedRecord {

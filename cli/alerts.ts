@@ -16,7 +16,7 @@ import { quoted, sanitize, toJson } from './sanitize.ts';
 import { formatDuration, parseDuration } from '../src/policy/duration.ts';
 import { silenceText } from './silentRuntimes.ts';
 import { mattersOfRuntimes } from './attention.ts';
-import { dbWords } from '../src/policy/dbWords.ts';
+import { dbWords } from '../src/policy/shownCommand.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
 import { withNotes } from '../operator/alertNotes.ts';
@@ -25,7 +25,7 @@ import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 export const alerts = defineCommand({
   name: 'alerts',

@@ -2,7 +2,7 @@ import { breakerRuleNote } from '../src/policy/breakerRule.ts';
 import { integrationOfRun } from '../src/runtime/diedRuns.ts';
 import type { LiveIntegration, LiveStatus } from '../src/control/answers.ts';
 import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
-import { commandAbout, optionWords } from '../src/policy/shownCommand.ts';
+import { commandAbout, optionWords, dbWords } from '../src/policy/shownCommand.ts';
 import type { OpenAlert } from '../src/policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../operator/askRuntimes.ts';
 import { deadRuntimes, hurtText, isOfClient, type Need } from '../operator/needs.ts';
@@ -17,7 +17,6 @@ import type {
 import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
 import { noteText } from './alertNoteText.ts';
 import { counted } from './counted.ts';
-import { dbWords } from '../src/policy/dbWords.ts';
 import { nextLines } from './nextLines.ts';
 import { inSeconds, nextTryOf, nextTryText } from '../operator/nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
@@ -25,7 +24,7 @@ import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Matters that may need somebody to look. */
 export interface Watched {

@@ -1,4 +1,4 @@
-import { shellWord } from '../src/policy/shellWord.ts';
+import { shellWord } from '../src/policy/shownCommand.ts';
 import { isDamage } from '../src/store/examineStore.ts';
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../src/store/storeReader.ts';

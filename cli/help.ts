@@ -2,7 +2,7 @@ import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from '
 import { commands } from './commands.ts';
 import { toJson } from './sanitize.ts';
 import { helpWidth, wrapProse } from './wrap.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Options for the print of an answer. */
 interface HelpStyle {

@@ -3,7 +3,7 @@ import { gatherIncident } from '../incident/gather.ts';
 import { type Incident, isPlayable } from '../incident/incident.ts';
 import { contentsOf, incidentName, nothingToPlay } from '../incident/incidentFiles.ts';
 import { writeIncident } from '../incident/incidentFiles.ts';
-import { shellWord } from '../src/policy/shellWord.ts';
+import { shellWord } from '../src/policy/shownCommand.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { askRuntimes, pidsOfAnswers } from '../operator/askRuntimes.ts';
 import { defineCommand } from './command.ts';

@@ -1,4 +1,4 @@
-import { machineCatalogue } from '../src/machines/catalogue.ts';
+import { machineCatalogue } from './machineCatalogue.ts';
 import { chartOf } from '../src/inspector/chart.ts';
 import { mermaidOf } from '../src/inspector/mermaid.ts';
 import { defineCommand } from './command.ts';

@@ -1,4 +1,4 @@
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 import type { Style } from './style.ts';
 
 /** Tells whether the next step is pasted into a shell as it stands; other words are read. */

@@ -1,5 +1,5 @@
-import { dbWords } from '../src/policy/dbWords.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { dbWords } from '../src/policy/shownCommand.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 import type { OtherRuntime } from '../operator/unlisted.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';

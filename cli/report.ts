@@ -9,7 +9,7 @@ import {
   type ReportStep,
 } from '../src/policy/callReport.ts';
 import { formatDuration, formatLatency } from '../src/policy/duration.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { EventRow } from '../src/store/events.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';

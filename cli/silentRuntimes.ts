@@ -1,5 +1,5 @@
 import { readStatusAnswer } from '../src/control/answers.ts';
-import { dbWords } from '../src/policy/dbWords.ts';
+import { dbWords } from '../src/policy/shownCommand.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { systemClock } from '../src/runtime/systemClock.ts';
 import { runtimesBySocket } from '../operator/unlisted.ts';

@@ -1,6 +1,6 @@
 import type { LiveGroup, LiveStatus } from '../src/control/answers.ts';
 import { formatDuration, formatLatency } from '../src/policy/duration.ts';
-import { rateWaitText } from '../src/policy/rateText.ts';
+import { rateWaitText } from '../src/policy/ratePolicy.ts';
 import type { SessionStatus } from '../src/store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
@@ -22,7 +22,7 @@ import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 export const status = defineCommand({
   name: 'status',

@@ -6,7 +6,7 @@ import { treeText } from '../src/supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
-import { dbWords } from '../src/policy/dbWords.ts';
+import { dbWords } from '../src/policy/shownCommand.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';

@@ -1,6 +1,5 @@
-import { fitName, fitText, textWidth } from '../src/policy/textWidth.ts';
+import { fitName, fitText, textWidth, wrapWords } from '../src/policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
-import { wrapWords } from '../src/policy/wrapWords.ts';
 
 /** Form of a column. */
 export interface Column {

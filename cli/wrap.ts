@@ -1,4 +1,4 @@
-import { wrapWords } from '../src/policy/wrapWords.ts';
+import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Most width of help: longer lines are hard to read, however wide the terminal is. */
 const widestHelp = 100;

@@ -1,4 +1,4 @@
-import { redacted } from '../src/redaction/redacted.ts';
+import { redacted } from '../src/redaction/secretNames.ts';
 import { announcesSecret, isSecretName } from '../src/redaction/secretNames.ts';
 import { redactText } from '../src/redaction/secrets.ts';
 import { type Document, tokenOf } from './document.ts';

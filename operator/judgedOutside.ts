@@ -1,5 +1,5 @@
 import type { LiveStatus } from '../src/control/answers.ts';
-import type { AlertCause } from '../src/policy/alertCause.ts';
+import type { AlertCause } from '../src/policy/facts/alertFacts.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import type { ShownName } from '../src/redaction/shownNames.ts';
 import type { IntegrationStatus, RuntimeFailures, UnwatchedAlert } from '../src/store/storeReader.ts';

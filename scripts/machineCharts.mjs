@@ -1,4 +1,4 @@
-// The statecharts of src/machines as data for a page: states and arrows with their places. They are laid out when the page is built, from
+// The statecharts of the machines as data for a page: states and arrows with their places. They are laid out when the page is built, from
 // the machines that run, so that a browser has nothing to do but to draw them.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ async function layOutAll() {
 async function loadMachines() {
   const entry = 'machines-and-charts';
   const code = [
-    `export { machineCatalogue } from ${JSON.stringify(join(root, 'src/machines/catalogue.ts'))};`,
+    `export { machineCatalogue } from ${JSON.stringify(join(root, 'cli/machineCatalogue.ts'))};`,
     `export { chartOf } from ${JSON.stringify(join(root, 'src/inspector/chart.ts'))};`,
   ].join('\n');
   const build = await rolldown({

@@ -35,7 +35,7 @@ export type {
 } from './gateway/gatewayTypes.ts';
 export { approvalMachine } from './machines/approval.ts';
 export { type IntegrationState, integrationMachine } from './machines/integration.ts';
-export { type OpenClawReason, openClawReason } from './machines/openClawReason.ts';
+export { type OpenClawReason, openClawReason } from './machines/subprocessExit.ts';
 export { sessionMachine } from './machines/session.ts';
 export { subprocessMachine } from './machines/subprocess.ts';
 export type { ProcessExit } from './machines/subprocessExit.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Call } from '../src/calls/call.ts';
 import type { AttemptContext } from '../src/calls/operation.ts';
 import * as refusal from '../src/calls/refusal.ts';
-import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../src/machines/workflow.ts';
+import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from './runMachine.ts';
 import { formatDuration } from '../src/policy/duration.ts';
 import type { Failure, FailureFacts, Outcome } from '../src/policy/failure.ts';
 import type { Finding } from '../src/policy/reconcileMatch.ts';

@@ -4,7 +4,7 @@ import type { CallPath } from '../src/calls/callPath.ts';
 import type { AttemptContext } from '../src/calls/operation.ts';
 import { markRetried } from '../src/calls/workSignal.ts';
 import type { Failure, Outcome } from '../src/policy/failure.ts';
-import type { ItemFigures } from '../src/machines/workflow.ts';
+import type { ItemFigures } from './runMachine.ts';
 import type { DoneItem } from './handover.ts';
 import { criticalError, endedWith, nothingDone } from './itemFailures.ts';
 import { itemRule } from './itemRule.ts';

@@ -1,7 +1,7 @@
 import type { Deadline } from '../src/calls/deadlineQueue.ts';
 import * as refusal from '../src/calls/refusal.ts';
 import type { AbortWatcher } from '../src/calls/signalFanout.ts';
-import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from '../src/machines/workflow.ts';
+import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from './runMachine.ts';
 import { type Failure, type FailureFacts, IntegrationError } from '../src/policy/failure.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 import type { FactRedactor } from '../src/redaction/redactFact.ts';

@@ -11,7 +11,8 @@ import {
   type WorkflowMachineEvent,
   type WorkflowMachineInput,
   type WorkflowSlotInput,
-} from '../src/machines/workflow.ts';
+} from './runMachine.ts';
+import type { FailureFacts } from '../src/policy/failure.ts';
 import { defineKind, type IntegrationKind } from '../src/runtime/integrationKind.ts';
 import type { Part, Runtime } from '../src/runtime/runtime.ts';
 import { createRun, type OwnedRun } from './run.ts';

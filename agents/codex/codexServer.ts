@@ -3,7 +3,7 @@ import { type Approver, superviseApproval } from '../../src/integrations/approva
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import type { CodexQuestion } from './protocol/questions.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
+import { createMaskedJson } from '../../src/redaction/redactFact.ts';
 import type { CodexLinkHost, HowLost } from './codexLink.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';

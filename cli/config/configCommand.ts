@@ -7,7 +7,7 @@ import { ConfigError, sourceText } from '../../src/config/problems.ts';
 import { readConfig } from '../../src/config/readConfig.ts';
 import { isPostgresUrl, shownUrl } from '../../src/policy/postgresUrl.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { redacted } from '../../src/redaction/redacted.ts';
+import { redacted } from '../../src/redaction/secretNames.ts';
 import { isSecretName } from '../../src/redaction/secretNames.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
 import { counted } from '../counted.ts';

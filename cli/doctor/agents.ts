@@ -9,7 +9,7 @@ import { findPrograms, type Found } from '../../install/programs.ts';
 import { projectFolder } from '../../install/project.ts';
 import { DocumentError, scalarIn } from '../../install/tree.ts';
 import type { World } from '../../install/world.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { ownLauncher } from '../install/ownLauncher.ts';

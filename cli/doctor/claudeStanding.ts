@@ -13,7 +13,7 @@ import type { ConfigFile } from '../../install/configFile.ts';
 import { wordsOf } from '../../install/entry.ts';
 import { readOwnCommand } from '../../install/launcher.ts';
 import type { World } from '../../install/world.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import type { Finding } from './finding.ts';
 import { foldersAbove } from './foldersAbove.ts';
 import type { ConfiguredProgram, Standing } from './standing.ts';

@@ -7,7 +7,7 @@ import type { Program } from '../../install/entry.ts';
 import { isLess } from '../../install/fileSetting.ts';
 import { DocumentError, type Node, scalarIn, type Table, tableAt } from '../../install/tree.ts';
 import type { World } from '../../install/world.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import type { Finding } from './finding.ts';
 import { foldersAbove } from './foldersAbove.ts';
 import type { Standing } from './standing.ts';

@@ -8,7 +8,7 @@ import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { servedKeys } from '../serve/whatIsServed.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../moduleExit.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
 const prefix = 'UNWEDGE_';

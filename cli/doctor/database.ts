@@ -4,7 +4,7 @@ import { examineStore, type StoreExamination } from '../../src/store/examineStor
 import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { storePlace } from '../../src/store/paths.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { type Contents, contentsOf } from '../../src/store/contentsOf.ts';
 import { lookAt } from './lookAt.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';

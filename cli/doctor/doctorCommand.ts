@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
-import { wrapWords } from '../../src/policy/wrapWords.ts';
+import { wrapWords } from '../../src/policy/textWidth.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
 import type { Args } from '../command.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeDriver } from '../../src/store/describeDriver.ts';
 import { ownVersion } from './ownVersion.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 

@@ -7,7 +7,7 @@ import { type OwnCommand, readOwnCommand } from '../../install/launcher.ts';
 import { splitShell } from '../../install/shellText.ts';
 import { InstallState } from '../../install/state.ts';
 import { scalarIn, tableAt } from '../../install/tree.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { ownLauncher } from '../install/ownLauncher.ts';
 import { ownVersion } from './ownVersion.ts';

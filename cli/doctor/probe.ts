@@ -1,6 +1,6 @@
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { withLastLine } from '../../src/policy/lastLine.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import type { DoctorWorld, Finding } from './finding.ts';
 
 /** An MCP server that an agent would start. */

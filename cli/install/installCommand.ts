@@ -7,7 +7,7 @@ import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
 import type { FileReport, InstallReport } from '../../install/report.ts';
 import type { InstallRequest } from '../../install/request.ts';
-import { wrapWords } from '../../src/policy/wrapWords.ts';
+import { wrapWords } from '../../src/policy/textWidth.ts';
 import { describeDriver } from '../../src/store/describeDriver.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { agentEnvironment } from '../doctor/agentEnvironment.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { McpHttp, mcpPath } from '../../proxy/http/mcpHttp.ts';
 import { Refusals } from '../../proxy/http/refusals.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { OwnFigures } from '../../src/runtime/ownFigures.ts';
 import { ownMetrics } from '../../src/runtime/ownMetrics.ts';

@@ -1,4 +1,4 @@
-import { durationText } from '../../src/policy/durationText.ts';
+import { durationText } from '../../src/policy/duration.ts';
 import { presets } from '../../src/policy/presets.ts';
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';

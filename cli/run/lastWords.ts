@@ -4,7 +4,7 @@ import { type Failure, type FailureFacts, type FailureKind, failureKinds } from 
 import type { AgentLeft } from '../../src/integrations/subprocess/agentRuns.ts';
 import type { BreakerCause } from '../../src/policy/breakerCause.ts';
 import { hintIn } from '../../src/policy/exitCodes.ts';
-import { shellWord } from '../../src/policy/shellWord.ts';
+import { shellWord } from '../../src/policy/shownCommand.ts';
 import { sanitize } from '../sanitize.ts';
 import { pauseText } from '../../src/calls/refusal.ts';
 import { failedText, notBefore } from './circuitWords.ts';

@@ -17,8 +17,7 @@ import {
 } from '../../src/policy/optionKeys.ts';
 import { readOptions } from '../../src/policy/readOptions.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { createRedactedLogger } from '../../src/redaction/redactLogger.ts';
+import { createFactRedactor, createRedactedLogger } from '../../src/redaction/redactFact.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Bus, createBus } from '../../src/telemetry/bus.ts';
 import type { Listener } from '../../src/telemetry/listener.ts';

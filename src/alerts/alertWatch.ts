@@ -1,4 +1,3 @@
-import type { AlertCause } from '../policy/alertCause.ts';
 import type { AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
 import { nextOfAlert } from '../policy/alertText.ts';
 import {
@@ -13,7 +12,7 @@ import {
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
-import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
+import type { AlertOrigin, AlertCause } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { AllClear } from './allClear.ts';
 import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';

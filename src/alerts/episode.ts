@@ -1,4 +1,4 @@
-import type { AlertCause } from '../policy/alertCause.ts';
+import type { AlertCause } from '../policy/facts/alertFacts.ts';
 import type { AlertRule } from '../policy/alerts.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { LowRate, RateWindow } from './rateWindow.ts';

@@ -1,4 +1,4 @@
-import type { AlertCount } from '../policy/alertCause.ts';
+import type { AlertCount } from '../policy/facts/alertFacts.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { lastMet } from '../policy/lastMet.ts';
 import type { Bus } from '../telemetry/bus.ts';

@@ -1,4 +1,3 @@
-import { limitRule } from '../policy/limitRule.ts';
 import { backoffFrom, backoffKey } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from '../policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { readGiven } from '../policy/readOptions.ts';
-import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
+import { type KnownTool, toolLimits, limitRule } from '../policy/toolOptions.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Reconciler } from '../policy/reconciler.ts';

@@ -3,7 +3,7 @@ import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
-import { rateText } from '../policy/rateText.ts';
+import { rateText } from '../policy/ratePolicy.ts';
 import { errorText } from './errorText.ts';
 import type { RatePlace } from './ratePlace.ts';
 

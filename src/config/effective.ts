@@ -1,4 +1,4 @@
-import { durationText } from '../policy/durationText.ts';
+import { durationText } from '../policy/duration.ts';
 import { pathText } from '../policy/optionProblem.ts';
 import { checkPolicies } from '../policy/policies.ts';
 import type { ConfigOptions, LoadedConfig } from './configTypes.ts';

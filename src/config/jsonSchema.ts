@@ -1,5 +1,4 @@
-import { durationPattern, infinity } from '../policy/duration.ts';
-import { durationText } from '../policy/durationText.ts';
+import { durationPattern, infinity, durationText } from '../policy/duration.ts';
 import type { KeyData, Keys } from '../policy/optionKeys.ts';
 import { configTable } from './configTable.ts';
 import { defaultOf, variableAt } from './keys.ts';

@@ -7,7 +7,7 @@ import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions
 import type { Clock } from '../policy/clock.ts';
 import { type Effect, saferOf } from '../policy/effects.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import { hasOwnAttempts } from '../policy/policyParts.ts';
+import { hasOwnAttempts } from '../policy/presetChain.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import { lostFacts } from '../sessions/lostCall.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createMaskedJson } from '../redaction/maskedJson.ts';
+import { createMaskedJson } from '../redaction/redactFact.ts';
 import { createDisclose } from './disclose.ts';
 import { createFeed, type FrameFeed } from './feed.ts';
 

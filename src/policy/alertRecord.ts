@@ -1,4 +1,4 @@
-import type { AlertCause, AlertCount, AlertEnd } from './alertCause.ts';
+import type { AlertCause, AlertCount, AlertEnd } from './facts/alertFacts.ts';
 import type { Fact } from './facts.ts';
 import type { FailureKind } from './failure.ts';
 

@@ -1,11 +1,9 @@
-import type { AlertCause, AlertEnd } from './alertCause.ts';
 import type { OpenAlert } from './alertRecord.ts';
-import { dbWords } from './dbWords.ts';
 import { formatDuration } from './duration.ts';
 import type { FactOf } from './facts.ts';
-import type { AlertOrigin } from './facts/alertFacts.ts';
+import type { AlertOrigin, AlertCause, AlertEnd } from './facts/alertFacts.ts';
 import { sanitize } from './sanitize.ts';
-import { commandAbout, optionWords } from './shownCommand.ts';
+import { commandAbout, optionWords, dbWords } from './shownCommand.ts';
 
 /** News that is told of alerts. */
 export type AlertNews = FactOf<'alert.raised'> | FactOf<'alert.cleared'>;

@@ -1,4 +1,4 @@
-import type { AlertCount } from './alertCause.ts';
+import type { AlertCount } from './facts/alertFacts.ts';
 import type { FailureKind } from './failure.ts';
 import { failureKinds } from './failure.ts';
 import { byName, duration, type GivenValues, integer, type Given, number, orOff, section } from './optionKeys.ts';

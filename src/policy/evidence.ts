@@ -1,8 +1,7 @@
-import { byClientLimit } from './clientLimits.ts';
 import { byDatabase } from './databaseCodes.ts';
 import { type ErrorBody, errorBody } from './errorBody.ts';
 import { read, readMessage, readString } from './errorChain.ts';
-import { byCloseCode, byName } from './errorCodes.ts';
+import { byCloseCode, byName, byClientLimit } from './errorCodes.ts';
 import { nameMeaning } from './errorNames.ts';
 import { byExit } from './exitCodes.ts';
 import { byPattern, type Finding, means, type Row } from './finding.ts';

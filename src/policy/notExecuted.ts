@@ -1,5 +1,4 @@
-import { shells } from './exitTellers.ts';
-import { chainOf, type Link } from './wrappers.ts';
+import { shells, chainOf, type Link } from './exitTellers.ts';
 
 /** End of a process by an exit code, with all that it wrote. */
 interface ExitWords {

@@ -5,7 +5,7 @@ import { byName, choice, type GivenValues, type Given, section } from './optionK
 import { pathText } from './optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
-import type { TellPolicy } from './policyParts.ts';
+import type { TellPolicy } from './presetChain.ts';
 import { isCertain, type KnownPresets, resolvePolicy, resolvePresets, startFrom, thrower } from './presetChain.ts';
 import { defaultPolicy, type PresetName } from './presets.ts';
 import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
@@ -20,47 +20,6 @@ export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly When
 
 /** Settings beside a policy, which not every integration has. */
 type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive';
-
-/** The policies of one runtime. */
-export interface Policies {
-  /** The presets by name, those of one's own among them. */
-  readonly presets: KnownPresets;
-  /**
-   * The policy of an integration.
-   * @param input - what the code says of it.
-   * @param base - the preset for what it is.
-   * @param integration - under which name it is configured. @defaultValue `name`
-   * @throws TypeError or RangeError that names the option and its value.
-   */
-  policyOf(
-    name: string,
-    input: PolicyInput | undefined,
-    base: PresetName | IntegrationPolicy,
-    integration?: string,
-  ): IntegrationPolicy;
-  /** The limit of that name that is configured for an integration outright, not by a preset. */
-  limitOf(integration: string, limit: keyof Limits): number | undefined;
-  /** The effect of an integration's calls, of what the code says and what is configured. */
-  effectOf(integration: string, declared: Effect | undefined): Effect | undefined;
-  /** The same for its tools. @throws TypeError or RangeError that names the tool, the option and its value. */
-  toolsOf(
-    integration: string,
-    declared: Readonly<Record<string, ToolOptions>> | undefined,
-  ): ReadonlyMap<string, ToolSettings>;
-  /** Picks the rule that finds out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
-  reconcileOf(integration: string, declared: ReconcileOptions | undefined): ReconcileOptions | undefined;
-  /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
-  whenAliveOf(integration: string): WhenAlive | undefined;
-  /** @throws RangeError when one of these is configured for an integration that has none. */
-  refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void;
-  /** Lists what is configured for integrations that are not among the `declared`, with the name that may have been meant. */
-  unused(declared: readonly string[]): readonly UnusedSettings[];
-}
-
-interface UnusedSettings {
-  readonly integration: string;
-  readonly nearest: string | undefined;
-}
 
 const ownIntegrationKeys = {
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
@@ -149,33 +108,60 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
   return policiesFrom(readGiven('policies', options, policiesKeys));
 }
 
+/** The policies of one runtime. */
+export type Policies = ReturnType<typeof policiesFrom>;
+
 /** The policies that were read. @throws RangeError that names the first thing that does not go together. */
-export function policiesFrom(read: GivenValues<typeof policiesKeys>): Policies {
+export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
   const presets = judgePolicies(read, thrower('policies'));
   const configured = new Map<string, ReadSettings | undefined>(Object.entries(read.integrations ?? {}));
   const nameOf = (integration: string): string => pathText(['policies', 'integrations', integration]);
   return {
+    /** The presets by name, those of one's own among them. */
     presets,
-    policyOf(name, input, base, integration = name) {
+    /**
+     * The policy of an integration.
+     * @param input - what the code says of it.
+     * @param base - the preset for what it is.
+     * @param integration - under which name it is configured. @defaultValue `name`
+     * @throws TypeError or RangeError that names the option and its value.
+     */
+    policyOf(
+      name: string,
+      input: PolicyInput | undefined,
+      base: PresetName | IntegrationPolicy,
+      integration = name,
+    ): IntegrationPolicy {
       const inCode = resolvePolicy(name, input, typeof base === 'string' ? presets[base] : base, presets);
       const own = configured.get(integration);
       return own === undefined ? inCode : startFrom(own, inCode, presets, thrower(nameOf(integration)));
     },
-    limitOf(integration, limit) {
+    /** The limit of that name that is configured for an integration outright, not by a preset. */
+    limitOf(integration: string, limit: keyof Limits): number | undefined {
       const own = configured.get(integration);
       return own?.[limit] ?? own?.limits?.[limit];
     },
-    effectOf: (integration, declared) => configured.get(integration)?.effect ?? declared,
-    toolsOf(integration, declared) {
+    /** The effect of an integration's calls, of what the code says and what is configured. */
+    effectOf: (integration: string, declared: Effect | undefined) => configured.get(integration)?.effect ?? declared,
+    /** The same for its tools. @throws TypeError or RangeError that names the tool, the option and its value. */
+    toolsOf(
+      integration: string,
+      declared: Readonly<Record<string, ToolOptions>> | undefined,
+    ): ReadonlyMap<string, ToolSettings> {
       const inCode = readTools(integration, declared);
       return new Map(Object.entries(overlaid(inCode, configured.get(integration)?.tools ?? {})));
     },
-    reconcileOf: (integration, declared) => configured.get(integration)?.reconcile ?? declared,
-    whenAliveOf: (integration) => configured.get(integration)?.whenAlive,
-    refuseAbout(integration, what, keys) {
+    /** Picks the rule that finds out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
+    reconcileOf: (integration: string, declared: ReconcileOptions | undefined) =>
+      configured.get(integration)?.reconcile ?? declared,
+    /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
+    whenAliveOf: (integration: string): WhenAlive | undefined => configured.get(integration)?.whenAlive,
+    /** @throws RangeError when one of these is configured for an integration that has none. */
+    refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void {
       refuseAbout(integration, configured.get(integration), what, keys, thrower('policies'));
     },
-    unused: (declared) =>
+    /** Lists what is configured for integrations that are not among the `declared`, with the name that may have been meant. */
+    unused: (declared: readonly string[]) =>
       [...configured.keys()]
         .filter((integration) => !declared.includes(integration))
         .map((integration) => ({ integration, nearest: nearest(integration, declared) })),

@@ -3,7 +3,7 @@ import { read } from './errorChain.ts';
 import { boolean, duration, integer, type Given, list, test, type Values } from './optionKeys.ts';
 import { isExpressionText } from './patternText.ts';
 import type { RetryPolicy } from './policy.ts';
-import { hasOwnAttempts } from './policyParts.ts';
+import { hasOwnAttempts } from './presetChain.ts';
 import { presets } from './presets.ts';
 import { readOptions } from './readOptions.ts';
 import { show } from './showValue.ts';

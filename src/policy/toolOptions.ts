@@ -1,6 +1,6 @@
-import { limitRule } from './limitRule.ts';
+import { formatDuration } from './duration.ts';
 import { type Effect, effects } from './effects.ts';
-import { byName, choice, duration, type Given, section, type Values } from './optionKeys.ts';
+import { byName, choice, duration, type Given, section, type Values, type Tell } from './optionKeys.ts';
 import type { Limits } from './policy.ts';
 import { reconcileKey } from './reconcileRule.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -71,4 +71,29 @@ export function toolLimits(limits: Limits, tool: ToolSettings | undefined): Limi
   return longRunningMs === undefined
     ? { idleMs, attemptMs, overallMs: Math.max(limits.overallMs, tool.attemptMs ?? 0) }
     : { idleMs, attemptMs: longRunningMs, overallMs: longRunningMs };
+}
+
+/** Limits as they are given in one place. */
+interface GivenLimits {
+  readonly attemptMs?: number | undefined;
+  readonly overallMs?: number | undefined;
+  readonly longRunningMs?: number | undefined;
+}
+
+/** Limits and those they are over before, where both are given. A limit of silence may be longer than both: there it is none. */
+const pairs = [
+  ['attemptMs', 'overallMs'],
+  ['attemptMs', 'longRunningMs'],
+] as const;
+
+/** Refuses a limit on an attempt that is never reached, since one that is given beside it is over before. `Infinity` is no limit. */
+export function limitRule(given: GivenLimits, tell: Tell): void {
+  for (const [inner, outer] of pairs) {
+    const innerMs = given[inner];
+    const outerMs = given[outer];
+    if (innerMs === undefined || outerMs === undefined || innerMs === Number.POSITIVE_INFINITY || innerMs <= outerMs)
+      continue;
+    tell(inner, { says: `to be at most \`${outer}\` (${formatDuration(outerMs)}), which is over before` });
+    return;
+  }
 }

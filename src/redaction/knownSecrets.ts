@@ -1,5 +1,5 @@
 import { isPlainWord } from '../policy/plainWord.ts';
-import { redacted } from './redacted.ts';
+import { redacted } from './secretNames.ts';
 import { isSecretVariable } from './secretNames.ts';
 import { withoutTokens } from './secretShapes.ts';
 

@@ -1,4 +1,6 @@
-import { redacted } from './redacted.ts';
+import { boundedJson, maxEntries } from '../policy/boundedJson.ts';
+import type { Logger, LogLevel } from '../policy/logger.ts';
+import { redacted } from './secretNames.ts';
 import { announcesSecret } from './secretNames.ts';
 import { keptApart } from './shownNames.ts';
 import { createTextRedactor, type FieldName, type Hiding, shortestSecret, type TextRedactor } from './secrets.ts';
@@ -171,4 +173,26 @@ class Walk {
     if (meaning === 'plain' || typeof value !== 'object' || Array.isArray(value)) return this.#value(value, depth + 1);
     return Object.fromEntries(Object.keys(value).map((key) => [this.#texts.name(key).clean, redacted]));
   }
+}
+
+/** A logger that hands on lines and fields without secrets. */
+export function createRedactedLogger(logger: Logger, redact: FactRedactor): Logger {
+  const level = (name: LogLevel) => (message: string, fields?: object) => {
+    const line = redact({ message }).message;
+    if (fields === undefined) logger[name](line);
+    else logger[name](line, redact(fields));
+  };
+  return { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') };
+}
+
+/** Turns data into bounded JSON without secrets. Never throws. */
+type MaskedJson = (data: Readonly<Record<string, unknown>>) => string;
+
+/** Texts that are looked into, in characters: more than the JSON takes, and few milliseconds. What a machine has, or a wire carries, may be much more. */
+const maxJsonChars = 200_000;
+
+/** For data that goes out as JSON and is told nowhere else. @param secrets - found wherever they stand. @defaultValue none */
+export function createMaskedJson(secrets?: Hiding): MaskedJson {
+  const redact = createFactRedactor(secrets, { items: maxEntries, chars: maxJsonChars });
+  return (data) => boundedJson(redact(data));
 }

@@ -1,4 +1,4 @@
-import { redacted } from './redacted.ts';
+import { redacted } from './secretNames.ts';
 import { namePart } from './secretNames.ts';
 
 /** `api_key=…`, `"password": "…"`, `\"password\":\"…\"`, `Cookie: …`, up to the value. */

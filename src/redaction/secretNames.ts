@@ -1,3 +1,6 @@
+/** Stands where a secret stood. */
+export const redacted = '[redacted]';
+
 /** Kind of what goes under a name: a secret or a prompt, an environment (its names are kept, its values never), or anything else. */
 export type NameMeaning = 'secret' | 'environment' | 'plain';
 

@@ -1,4 +1,4 @@
-import { redacted } from './redacted.ts';
+import { redacted } from './secretNames.ts';
 
 /**
  * Prefixes of the tokens of services. The kinds were collected with the help of the rules of gitleaks (MIT), which are for scans of files and not for texts

@@ -26,8 +26,7 @@ import {
 import type { SessionDefaults } from '../sessions/sessionDefaults.ts';
 import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
-import { createFactRedactor, type FactRedactor } from '../redaction/redactFact.ts';
-import { createRedactedLogger } from '../redaction/redactLogger.ts';
+import { createFactRedactor, type FactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';
 import { storeFrom, storeKey } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 

@@ -8,7 +8,7 @@ import {
   type Tell,
   type Values,
 } from '../policy/optionKeys.ts';
-import { durationText } from '../policy/durationText.ts';
+import { durationText } from '../policy/duration.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { mailboxKeys, type MailboxOptions, type Message } from './mailbox.ts';
 import type { Turn } from './turn.ts';

@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
+import type { AlertCause, AlertEnd } from '../policy/facts/alertFacts.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';

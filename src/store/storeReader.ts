@@ -1,5 +1,5 @@
 import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
-import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
+import type { AlertCause, AlertEnd } from '../policy/facts/alertFacts.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { FactOf } from '../policy/facts.ts';

@@ -1,7 +1,7 @@
 import { formatDuration } from '../policy/duration.ts';
 import { integer, type Given } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { wrapWords } from '../policy/wrapWords.ts';
+import { wrapWords } from '../policy/textWidth.ts';
 import type { TreeNode } from './tree.ts';
 
 const treeKeys = {

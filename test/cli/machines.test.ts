@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { machineCatalogue } from '../../src/machines/catalogue.ts';
+import { machineCatalogue } from '../../cli/machineCatalogue.ts';
 import { chartOf } from '../../src/inspector/chart.ts';
 import { mermaidOf } from '../../src/inspector/mermaid.ts';
 import { runBuilt, runHere } from './startCli.ts';

@@ -1,4 +1,4 @@
-import { durationText } from '../../src/policy/durationText.ts';
+import { durationText } from '../../src/policy/duration.ts';
 import { anyName, type ConfigKey, configKeys, defaultOf, isSwitch, unitOf } from '../../src/config/keys.ts';
 import { expectedOf, type KeyData, type Keys } from '../../src/policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';

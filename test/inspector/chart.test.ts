@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromCallback, setup } from 'xstate';
-import { machineCatalogue } from '../../src/machines/catalogue.ts';
+import { machineCatalogue } from '../../cli/machineCatalogue.ts';
 import { integrationMachine } from '../../src/machines/integration.ts';
 import { chartOf } from '../../src/inspector/chart.ts';
 import { mermaidOf } from '../../src/inspector/mermaid.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
+import { createMaskedJson } from '../../src/redaction/redactFact.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 
 const disclose = createDisclose(createMaskedJson(new KnownSecrets({ TOKEN: 'planted-value-of-the-environment' })));

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
-import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
+import { createMaskedJson } from '../../src/redaction/redactFact.ts';
 import type { ChartTransition } from '../../src/inspector/chart.ts';
 import { createDisclose } from '../../src/inspector/disclose.ts';
 import { createFeed, type FeedOptions } from '../../src/inspector/feed.ts';

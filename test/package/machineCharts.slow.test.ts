@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LaidOutChart, layOutMachines } from '../../scripts/machineCharts.mjs';
 import { chartOf } from '../../src/inspector/chart.ts';
-import { machineCatalogue } from '../../src/machines/catalogue.ts';
+import { machineCatalogue } from '../../cli/machineCatalogue.ts';
 
 type Box = LaidOutChart['states'][number];
 

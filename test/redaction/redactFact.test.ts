@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { createRedactedLogger } from '../../src/redaction/redactLogger.ts';
+import { createFactRedactor, createRedactedLogger } from '../../src/redaction/redactFact.ts';
 
 const key = `sk-ant-${'x1'.repeat(20)}`;
 const redact = createFactRedactor(new KnownSecrets({ TOKEN: 'environment-secret' }));

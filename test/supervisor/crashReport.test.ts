@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromCallback, fromTransition, setup } from 'xstate';
 import type { FactOf } from '../../src/policy/facts.ts';
 import { storedEvent } from '../../src/store/record.ts';
-import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
+import { createMaskedJson } from '../../src/redaction/redactFact.ts';
 import { supervisorSpec } from '../../src/supervisor/supervisorLogic.ts';
 import { broken, stubborn, worker } from './actors.ts';
 import { type StartedRoot, newRoot, startRoot } from './startRoot.ts';

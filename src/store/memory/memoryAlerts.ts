@@ -1,4 +1,4 @@
-import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
+import type { AlertCount, AlertEnd } from '../../policy/facts/alertFacts.ts';
 import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { machineCatalogue } from '../../../../src/machines/catalogue.ts';
+import { machineCatalogue } from '../../../../cli/machineCatalogue.ts';
 import { hasSqlite } from '../../../store/startStore.ts';
 import { chromiumPath, useBrowser } from '../../../support/browser.ts';
 import { startDashboard, startGateway } from '../startDashboard.ts';

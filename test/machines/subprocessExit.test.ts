@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openClawReason } from '../../src/machines/openClawReason.ts';
+import { openClawReason } from '../../src/machines/subprocessExit.ts';
 
 it.each([
   ['exit', 'exit'],

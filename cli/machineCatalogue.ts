@@ -1,10 +1,10 @@
 import type { AnyStateMachine } from 'xstate';
-import { approvalMachine } from './approval.ts';
-import { connectionMachine } from './connection.ts';
-import { integrationMachine } from './integration.ts';
-import { sessionMachine } from './session.ts';
-import { subprocessMachine } from './subprocess.ts';
-import { workflowMachine } from './workflow.ts';
+import { approvalMachine } from '../src/machines/approval.ts';
+import { connectionMachine } from '../src/machines/connection.ts';
+import { integrationMachine } from '../src/machines/integration.ts';
+import { sessionMachine } from '../src/machines/session.ts';
+import { subprocessMachine } from '../src/machines/subprocess.ts';
+import { workflowMachine } from '../workflow/runMachine.ts';
 
 /** A machine of the runtime, and what one actor of it stands for. */
 interface CataloguedMachine {

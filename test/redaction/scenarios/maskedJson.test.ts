@@ -1,10 +1,10 @@
-import { fc } from '../support/property.ts';
+import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { maxMetadataBytes, maxTextChars } from '../../src/policy/boundedJson.ts';
-import { createMaskedJson } from '../../src/redaction/maskedJson.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { isSecretName } from '../../src/redaction/secretNames.ts';
-import { redactText } from '../../src/redaction/secrets.ts';
+import { maxMetadataBytes, maxTextChars } from '../../../src/policy/boundedJson.ts';
+import { createMaskedJson } from '../../../src/redaction/redactFact.ts';
+import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
+import { isSecretName } from '../../../src/redaction/secretNames.ts';
+import { redactText } from '../../../src/redaction/secrets.ts';
 
 const redact = createMaskedJson();
 const redactValue = (value: unknown): unknown => (JSON.parse(redact({ value })) as { value: unknown }).value;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestEchoes } from '../../src/redaction/requestEchoes.ts';
+import { RequestEchoes } from '../../src/redaction/requestSecrets.ts';
 import { fc } from '../support/property.ts';
 
 const prompt = 'My "neighbour" Zoë says:\n\tC:\\new is\nwhere the money lies, and nobody knows of it.';

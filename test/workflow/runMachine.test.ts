@@ -7,7 +7,7 @@ import {
   workflowMachine,
   type WorkflowMachineEvent,
   type WorkflowSlotInput,
-} from '../../src/machines/workflow.ts';
+} from '../../workflow/runMachine.ts';
 import type { Failure, FailureKind } from '../../src/policy/failure.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 

@@ -1,2 +1,0 @@
-/** Stands where a secret stood. */
-export const redacted = '[redacted]';
