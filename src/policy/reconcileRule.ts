@@ -1,4 +1,3 @@
-import type { Duration } from './duration.ts';
 import type { Outcome } from './failure.ts';
 import {
   anything,
@@ -7,10 +6,11 @@ import {
   callback,
   choice,
   duration,
+  type Given,
   type GivenValues,
   integer,
   type Key,
-  type KeysOf,
+  type Made,
   section,
   type Tell,
   text,
@@ -59,27 +59,42 @@ export type ReconcileProbe<Input = never, Answer = unknown> = (
   context: ProbeContext,
 ) => Verdict<Answer> | PromiseLike<Verdict<Answer>>;
 
-/** Limits of all rules that ask. */
-export interface ReconcileLimits {
+/** Source of a value: `input.reference` or `call.id` (`call.session`, `call.startedAt`) of the call; a number or a flag as it is; `{ value }`. */
+export type MappedValue = string | number | boolean | null | { readonly value: unknown };
+
+const askKeys = {
   /**
    * Time after the loss of the answer that the other side may still act on the call, in ms: the rule vouches that it does no later. `not_done` counts from
    * then on. @defaultValue none: `not_done` never counts, but for {@link endsWithProcess}
    */
-  readonly notBefore?: Duration | undefined;
+  notBefore: duration({
+    zero: true,
+    usually: '`not_done` does not count',
+    help: 'How long after the loss of an answer the server may still act on the call.',
+  }),
   /**
    * Says that what the calls do ends with the process of the MCP server: it acts itself, and asks no API or database that goes on without it. The rule
    * vouches for it. `not_done` then counts as soon as the process has ended that had the call, also before `notBefore`. It changes nothing where unwedge does
    * not see that end: remote servers, commands that hand messages on (`docker`, `ssh`), functions, HTTP APIs, commands, and after the end of the gateway.
    * @defaultValue false
    */
-  readonly endsWithProcess?: boolean | undefined;
+  endsWithProcess: boolean({
+    inherited: false,
+    help: 'Whether what the calls do ends with the process of the MCP server: it asks no API that goes on without it.',
+  }),
   /** Time that one probe may take, in ms above 0. @defaultValue 5000 */
-  readonly timeoutMs?: Duration | undefined;
+  timeoutMs: duration({ inherited: 5000, help: 'Limit on each probe.' }),
   /** Number of times it asks before it gives up; as often again once `notBefore` has passed. At least 1. @defaultValue 3 */
-  readonly attempts?: number | undefined;
+  attempts: integer({ inherited: 3, help: 'How often it is asked before it gives up.' }),
   /** Calls that wait meanwhile, in the same session: those of the tool with equal input, or all of the tool. @defaultValue 'input' */
-  readonly hold?: 'input' | 'tool' | undefined;
-}
+  hold: choice(['input', 'tool'], {
+    inherited: 'input',
+    help: 'What waits meanwhile in the session: calls of equal input, or all of the tool.',
+  }),
+};
+
+/** Limits of all rules that ask. */
+export interface ReconcileLimits extends Given<typeof askKeys> {}
 
 /** A rule that is a function. */
 export interface ProbeRuleOptions extends ReconcileLimits {
@@ -87,33 +102,46 @@ export interface ProbeRuleOptions extends ReconcileLimits {
   readonly probe: ReconcileProbe;
 }
 
-/** Source of a value: `input.reference` or `call.id` (`call.session`, `call.startedAt`) of the call; a number or a flag as it is; `{ value }`. */
-export type MappedValue = string | number | boolean | null | { readonly value: unknown };
+const path = (about: { readonly help: string; readonly inherited?: string; readonly usually?: string }) =>
+  text({
+    ...about,
+    form: (given) => given.split('.').every((name) => name !== ''),
+    expected: 'names with dots between',
+  });
 
-/** A rule that is data: it asks another tool, which must be read-only, and looks for the call in what that lists. */
-export interface ToolRuleOptions extends ReconcileLimits {
+const toolRuleKeys = {
   /** The tool that is asked. */
-  readonly tool: string;
+  tool: text({ help: 'The read-only tool that is asked what became of a call.' }) as Key<string | undefined, string>,
   /** Owner of that tool. @defaultValue the integration of the call */
-  readonly integration?: string | undefined;
+  integration: text({ usually: 'the integration of the call', help: 'Whose tool that is.' }),
   /** Input that it is given, by name. @defaultValue nothing */
-  readonly input?: Readonly<Record<string, MappedValue>> | undefined;
+  input: byName(anything as Key<MappedValue>, {
+    expected: 'an object of values',
+    usually: 'nothing',
+    help: 'What the tool is given: `input.NAME` or `call.id` of the call, a number or flag as it is, `{ value }`.',
+  }),
   /** Place of the list in its answer, as names with dots between. @defaultValue the answer itself */
-  readonly items?: string | undefined;
+  items: path({ usually: 'the answer itself', help: 'Where in its answer the list is.' }),
   /** Fields that an item that is this call has to have, by the names of the item. At least one. */
-  readonly match: Readonly<Record<string, MappedValue>>;
+  match: byName(anything as Key<MappedValue>, {
+    expected: 'an object of values',
+    help: 'What an item that is this call has to have, by the names of the item.',
+  }) as Key<Readonly<Record<string, MappedValue>> | undefined, Readonly<Record<string, MappedValue>>>,
   /**
    * Place where an item says when it was made (ISO 8601, or seconds or ms since the epoch): one from before the call is another call's. @defaultValue not
    * looked at
    */
-  readonly since?: string | undefined;
+  since: path({ usually: 'not looked at', help: 'Where an item says when it was made.' }),
   /** Time that the clocks may be apart, in ms: what was made so shortly before the call may be this call or another, and is `unknown`. @defaultValue 60000 */
-  readonly clockToleranceMs?: Duration | undefined;
+  clockToleranceMs: duration({ zero: true, inherited: 60_000, help: 'How far the clocks may be apart.' }),
   /** Answer of the call where an item is found: `item`, or a part of it such as `item.receipt`. @defaultValue none: it ends as done, without an answer */
-  readonly result?: string | undefined;
+  result: path({ usually: 'no answer', help: 'What the call answers where an item is found: `item` or `item.NAME`.' }),
   /** Field that an item is called by in words, as names with dots between. @defaultValue 'id' */
-  readonly named?: string | undefined;
-}
+  named: path({ inherited: 'id', help: 'What an item is called by in words.' }),
+};
+
+/** A rule that is data: it asks another tool, which must be read-only, and looks for the call in what that lists. */
+export interface ToolRuleOptions extends ReconcileLimits, Given<typeof toolRuleKeys> {}
 
 /** A rule that makes calls repeatable: each carries a key by which the other side knows it again. */
 export interface KeyRuleOptions {
@@ -129,53 +157,13 @@ export interface KeyRuleOptions {
 /** Rule that finds out what became of a call whose answer was lost (docs/never-twice.md). */
 export type ReconcileOptions = ProbeRuleOptions | ToolRuleOptions | KeyRuleOptions;
 
-type AllOptions = Omit<ProbeRuleOptions, 'probe'> &
-  Omit<ToolRuleOptions, 'tool' | 'match'> &
-  Partial<ProbeRuleOptions & ToolRuleOptions & KeyRuleOptions>;
-
-const path = (about: { readonly help: string; readonly inherited?: string; readonly usually?: string }) =>
-  text({
-    ...about,
-    form: (given) => given.split('.').every((name) => name !== ''),
-    expected: 'names with dots between',
-  });
-
 const places = 'input.NAME, meta or header';
 
 /** The options of a reconcile rule. */
 const reconcileKeys = {
   probe: callback<ReconcileProbe>({ codeOnly: true }),
-  tool: text({ help: 'The read-only tool that is asked what became of a call.' }),
-  integration: text({ usually: 'the integration of the call', help: 'Whose tool that is.' }),
-  input: byName(anything as Key<MappedValue>, {
-    expected: 'an object of values',
-    usually: 'nothing',
-    help: 'What the tool is given: `input.NAME` or `call.id` of the call, a number or flag as it is, `{ value }`.',
-  }),
-  items: path({ usually: 'the answer itself', help: 'Where in its answer the list is.' }),
-  match: byName(anything as Key<MappedValue>, {
-    expected: 'an object of values',
-    help: 'What an item that is this call has to have, by the names of the item.',
-  }),
-  since: path({ usually: 'not looked at', help: 'Where an item says when it was made.' }),
-  clockToleranceMs: duration({ zero: true, inherited: 60_000, help: 'How far the clocks may be apart.' }),
-  result: path({ usually: 'no answer', help: 'What the call answers where an item is found: `item` or `item.NAME`.' }),
-  named: path({ inherited: 'id', help: 'What an item is called by in words.' }),
-  notBefore: duration({
-    zero: true,
-    usually: '`not_done` does not count',
-    help: 'How long after the loss of an answer the server may still act on the call.',
-  }),
-  endsWithProcess: boolean({
-    inherited: false,
-    help: 'Whether what the calls do ends with the process of the MCP server: it asks no API that goes on without it.',
-  }),
-  timeoutMs: duration({ inherited: 5000, help: 'Limit on each probe.' }),
-  attempts: integer({ inherited: 3, help: 'How often it is asked before it gives up.' }),
-  hold: choice(['input', 'tool'], {
-    inherited: 'input',
-    help: 'What waits meanwhile in the session: calls of equal input, or all of the tool.',
-  }),
+  ...toolRuleKeys,
+  ...askKeys,
   idempotencyKey: section(
     {
       in: text({
@@ -188,7 +176,7 @@ const reconcileKeys = {
     },
     { help: 'A key that each call carries, so that the server knows a repetition.' },
   ),
-} satisfies KeysOf<AllOptions>;
+};
 
 type ReadRule = GivenValues<typeof reconcileKeys>;
 
@@ -234,25 +222,19 @@ export const reconcileKey = section(
 ) as Key<ReconcileOptions | undefined>;
 
 /** Limits on how often, how long and when a rule asks; in ms. */
-export interface AskLimits {
+export interface AskLimits extends Omit<Made<typeof askKeys>, 'notBefore'> {
   readonly notBeforeMs: number | undefined;
-  readonly endsWithProcess: boolean;
-  readonly timeoutMs: number;
-  readonly attempts: number;
-  readonly hold: 'input' | 'tool';
 }
 
 /** A rule that asks another tool, complete. */
-export interface ToolRule extends AskLimits {
+export interface ToolRule
+  extends AskLimits,
+    Readonly<Record<'integration' | 'items' | 'since' | 'result', string | undefined>> {
   readonly kind: 'tool';
   readonly tool: string;
-  readonly integration: string | undefined;
   readonly input: Readonly<Record<string, MappedValue>>;
-  readonly items: string | undefined;
   readonly match: Readonly<Record<string, MappedValue>>;
-  readonly since: string | undefined;
   readonly clockToleranceMs: number;
-  readonly result: string | undefined;
   readonly named: string;
 }
 
