@@ -1,5 +1,5 @@
 import { messageNamed } from '../../src/sessions/messageId.ts';
-import { sessionFailure } from '../../src/sessions/sessionFailure.ts';
+import { sessionFailure } from '../../src/sessions/turnEnds.ts';
 import type { LetterOrder } from '../../src/store/letterOrder.ts';
 import { outcomeToJson } from '../mailOutcome.ts';
 import type { PgRow } from '../pgDriver.ts';

@@ -23,7 +23,7 @@ import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { GatewayScope } from './gatewayScope.ts';
 import { functionKeys, type FunctionOptions, type Gateway } from './gatewayTypes.ts';
-import type { ToolTarget } from './sessionTools.ts';
+import type { ToolTarget } from '../sessions/toolPort.ts';
 
 type Declaring = Pick<Gateway, 'integration' | 'http' | 'mcpServer' | 'subprocess'>;
 

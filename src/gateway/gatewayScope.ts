@@ -11,7 +11,7 @@ import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
 import { seeRuns } from '../runtime/seeRuns.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
-import { createToolPort, type ToolTarget } from './sessionTools.ts';
+import { createToolPort, type ToolTarget } from '../sessions/toolPort.ts';
 
 /** Additions of a gateway to its registry. */
 export interface GatewayScope {

@@ -6,10 +6,9 @@ import type { Message } from './mailbox.ts';
 import { messageId, type MessageName } from './messageId.ts';
 import { MailPort } from './mailPort.ts';
 import type { MailReceiver, SessionMail } from './sessionMail.ts';
-import { sessionFailure } from './sessionFailure.ts';
 import type { SessionScope } from './sessionScope.ts';
 import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type WaitingMessage } from './sessionStore.ts';
-import { turnEnds } from './turnEnds.ts';
+import { sessionFailure, turnEnds } from './turnEnds.ts';
 
 /** A dead letter that can be sent again. */
 interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {

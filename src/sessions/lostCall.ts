@@ -1,7 +1,8 @@
-import type { FactOf } from '../policy/facts.ts';
+import type { Fact, FactOf } from '../policy/facts.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
 import { isRetryable } from '../policy/repetition.ts';
-import type { LostCall } from './sessionStore.ts';
+import { messageId } from './messageId.ts';
+import type { LostCall, Recovered } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 
 /** The answer to a call whose gateway died: it was dispatched, for all that is known, and its answer is lost. */
@@ -38,4 +39,30 @@ export function lostFacts({ tool }: Pick<LostCall, 'tool'>): FailureFacts {
 function lost({ integration, tool, effect }: LostCall): Failure {
   const facts = lostFacts({ tool });
   return { ...facts, integration, attempts: 1, retryable: isRetryable(facts, effect, 'refused'), effect };
+}
+
+/**
+ * Tells of a session that was taken up: which messages are not delivered any more, which calls were lost, and what goes on.
+ * @param answered - lost calls that were answered, and told of, before it was claimed.
+ */
+export function recoveredFacts(
+  session: string,
+  { waiting, deadLetters, lost, open }: Recovered,
+  answered = 0,
+): readonly Fact[] {
+  const letters = deadLetters.map(
+    ({ reason, ...name }): Fact => ({
+      type: 'session.dead_letter',
+      session,
+      message: messageId(session, name),
+      reason,
+    }),
+  );
+  const facts: readonly Fact[] = [...letters, ...lost.map(lostCallFact)];
+  if (waiting.length + open.length + facts.length + answered === 0) return facts;
+  const counts = {
+    ...{ waiting: waiting.length, lostCalls: lost.length + answered },
+    ...{ openCalls: open.length, deadLetters: deadLetters.length },
+  };
+  return [...facts, { type: 'session.resumed', session, ...counts }];
 }

@@ -1,15 +1,16 @@
+import type { Clock } from '../policy/clock.ts';
 import type { Outcome } from '../policy/failure.ts';
+import type { ReconcileLog } from '../policy/reconciler.ts';
 import { lostCallFact, lostCallResult } from './lostCall.ts';
-import { reconcileLog } from './reconcileLog.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { LostCall, SessionLedger } from './sessionStore.ts';
-import type { RecoveredCall } from './toolPort.ts';
+import type { PendingCall } from './toolPort.ts';
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
 import type { ToolCallWhy } from './why.ts';
 
 interface OpenCall {
   readonly call: LostCall;
-  recovered: RecoveredCall | undefined;
+  recovered: Pick<PendingCall, 'why'> | undefined;
 }
 
 /** Calls that an earlier gateway left open, until their rules have said what became of them. */
@@ -76,4 +77,13 @@ function resultOf(call: LostCall, outcome: Outcome<unknown>, wallNow: number): T
 
 function cleaned<T>(outcome: Outcome<T> | undefined, clean: (text: string) => string): Outcome<T> | undefined {
   return outcome?.ok === false ? { ok: false, failure: withoutSecrets(outcome.failure, clean) } : outcome;
+}
+
+/** Writes down what is asked about a call, and what was found out. */
+export function reconcileLog(ledger: SessionLedger, call: string, clock: Pick<Clock, 'wallNow'>): ReconcileLog {
+  return {
+    // The question of a session that another runtime has is that one's.
+    opened: () => ledger.reconciling(call, clock.wallNow()).then((kept) => kept !== 'fenced'),
+    settled: ({ verdict, how }, late) => void ledger.reconciled(call, { verdict, how, late }, clock.wallNow()),
+  };
 }

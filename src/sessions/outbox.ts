@@ -2,10 +2,9 @@ import type { Outcome } from '../policy/failure.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { Message } from './mailbox.ts';
 import { messageId } from './messageId.ts';
-import { sessionFailure } from './sessionFailure.ts';
 import type { Mailed, SessionMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
-import { turnEnds } from './turnEnds.ts';
+import { sessionFailure, turnEnds } from './turnEnds.ts';
 
 type Settle = (outcome: Outcome<unknown>) => void;
 

@@ -2,11 +2,10 @@ import { withoutSecrets } from './toolResult.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
-import { lostCallResult } from './lostCall.ts';
+import { lostCallResult, recoveredFacts } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';
 import type { Message } from './mailbox.ts';
 import type { MessageName } from './messageId.ts';
-import { recoveredFacts } from './recoveredFacts.ts';
 import {
   type Claim,
   type Kept,

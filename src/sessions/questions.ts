@@ -1,3 +1,4 @@
+import type { Deadline } from '../calls/deadlineQueue.ts';
 import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import { formatDuration } from '../policy/duration.ts';
@@ -8,15 +9,13 @@ import { callback, name } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import { questionKeys, type QuestionOptions } from './turn.ts';
-import { turnEnds } from './turnEnds.ts';
-import { CallWatch } from './watch.ts';
+import { sessionFailure, turnEnds } from './turnEnds.ts';
 import type { QuestionWhy } from './why.ts';
 
-interface OpenQuestion {
+interface OpenQuestion extends Deadline {
   readonly id: string;
   readonly what: string;
   readonly askedAt: number;
-  readonly watch: CallWatch;
   readonly controller: AbortController;
   readonly settle: (facts: FailureFacts) => void;
 }
@@ -61,11 +60,11 @@ export class Questions {
 
   pending(): readonly QuestionWhy[] {
     const now = this.#turn.session.clock.now();
-    return [...this.#open].map(({ id: question, what, askedAt, watch }) => ({
+    return [...this.#open].map(({ id: question, what, askedAt, due }) => ({
       question,
       what,
       sinceMs: now - askedAt,
-      deadlineInMs: watch.due - now,
+      deadlineInMs: due - now,
     }));
   }
 
@@ -82,7 +81,7 @@ export class Questions {
     markOfWork(controller.signal);
     const close = (): boolean => {
       if (!this.#open.delete(question)) return false;
-      deadlines.remove(question.watch);
+      deadlines.remove(question);
       watch.pendingCalls--;
       watch.progressed();
       return true;
@@ -98,10 +97,12 @@ export class Questions {
       askedAt,
       controller,
       settle,
-      watch: new CallWatch(askedAt + overallMs, () => settle(unanswered(what, overallMs))),
+      due: askedAt + overallMs,
+      heapIndex: -1,
+      expire: () => settle(unanswered(what, overallMs)),
     };
     this.#open.add(question);
-    deadlines.set(question.watch);
+    deadlines.set(question);
     watch.pendingCalls++;
     observe(
       () => ask(controller.signal),
@@ -117,8 +118,7 @@ export class Questions {
     const { id: session, facts: telling } = scope;
     const { kind, message } = facts;
     telling.tell({ type: 'session.question_failed', session, turn: number, what, kind, message, waitedMs });
-    const attempts = facts.outcome === 'not_started' ? 0 : 1;
-    return { ok: false, failure: { ...facts, integration: `session:${session}`, attempts, retryable: false } };
+    return { ok: false, failure: sessionFailure(session, facts) };
   }
 }
 

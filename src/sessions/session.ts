@@ -10,12 +10,12 @@ import { readStoredName } from '../policy/storedName.ts';
 import type { Acceptance } from './acceptance.ts';
 import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
-import type { HistoryEntry } from './history.ts';
+import { History, type HistoryEntry } from './history.ts';
 import { type Claims, Persistence } from './persistence.ts';
-import type { Message } from './mailbox.ts';
+import { Mailbox, type Message } from './mailbox.ts';
 import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
-import { type SessionScope, sessionScope, type SessionSurroundings } from './sessionScope.ts';
+import type { SessionScope, SessionSurroundings } from './sessionScope.ts';
 import type { Past, Recovered, SessionStore } from './sessionStore.ts';
 import { restartedBy, turnEnds } from './turnEnds.ts';
 import { TurnOrders } from './turnOrders.ts';
@@ -122,11 +122,16 @@ export class SupervisedSession implements Session, Drainable {
   constructor(parts: SessionParts, options: SessionOptions) {
     readValue('session', parts.id, name);
     const checked = checkSessionOptions(options);
-    const scope = sessionScope(parts, checked, {
-      draining: () => this.#stopped || this.#drain !== undefined,
+    const { id, clock, deadlines, facts, tools, tracing, clean = (text) => text } = parts;
+    const { watchdog, historyLimit } = checked;
+    const scope: SessionScope = {
+      ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit },
+      mailbox: new Mailbox(checked.mailbox),
+      history: new History(historyLimit),
+      draining: false,
       dispatch: (event) => this.#dispatch(event),
-    });
-    this.id = parts.id;
+    };
+    this.id = id;
     this.#sent = parts.sent;
     this.#shown = parts.shown;
     this.#scope = scope;
@@ -325,17 +330,7 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Made for each order: they are few, and very many sessions have none. */
   get #orders(): TurnOrders {
-    return new TurnOrders({
-      id: this.id,
-      facts: this.#scope.facts,
-      running: () => this.#turns.running,
-      isEnding: () => this.#turns.isEnding,
-      now: () => this.#scope.clock.now(),
-      releaseMs: this.#options.watchdog.releaseMs,
-      leaveTurn: () => this.#turns.abandon(this.#endingFor),
-      turnStalled: (turn, note) => this.#turns.stalled(turn, note),
-      cancelTurn: (turn) => this.#turns.cancel(turn),
-    });
+    return new TurnOrders(this.#scope, this.#turns, () => this.#turns.abandon(this.#endingFor));
   }
 
   get #letters(): DeadLetterOrders {
@@ -362,6 +357,7 @@ export class SupervisedSession implements Session, Drainable {
   /** Refuses from now on like {@link close}, but the turn whose handler has begun may end. */
   drain(order: DrainOrder): void {
     this.#drain = order;
+    this.#scope.draining = true;
     this.#intake.close();
     this.#handOver();
   }
@@ -372,6 +368,7 @@ export class SupervisedSession implements Session, Drainable {
    */
   close(): void {
     this.#stopped = true;
+    this.#scope.draining = true;
     this.#intake.close();
     // Before anything that the turn uses is stopped: what fails of it by then fails for that reason.
     this.#turns.abort(turnEnds.stopped);
@@ -380,13 +377,13 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Hands over a session that stops, once nothing is under way: another runtime may have it. */
   #handOver(): void {
-    if ((this.#stopped || this.#drain !== undefined) && !this.busy) this.#persistence.handOver();
+    if (this.#scope.draining && !this.busy) this.#persistence.handOver();
   }
 
   /** Gives the session back for another runtime to take, unless something of it is under way or waits, or it ends here. Tells of it. */
   giveBack(to: string): void {
     const isIdle = !this.busy && this.waiting === 0 && !this.#intake.isTaking;
-    if (!isIdle || this.#stopped || this.#drain !== undefined || !this.#persistence.giveBack()) return;
+    if (!isIdle || this.#scope.draining || !this.#persistence.giveBack()) return;
     this.#scope.facts.tell({ type: 'session.given_back', session: this.id, to });
   }
 

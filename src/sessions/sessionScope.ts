@@ -4,8 +4,9 @@ import type { SessionEvent } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { KeptFacts } from '../policy/facts.ts';
 import type { Envelope } from './acceptance.ts';
-import { History } from './history.ts';
-import { Mailbox, type MailboxOptions } from './mailbox.ts';
+import type { History } from './history.ts';
+import type { Mailbox } from './mailbox.ts';
+import type { CheckedSessionOptions } from './sessionOptions.ts';
 import type { SessionLedger } from './sessionStore.ts';
 import type { ToolPort } from './toolPort.ts';
 import type { TurnWatch } from './watch.ts';
@@ -26,20 +27,15 @@ export interface SessionSurroundings {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Bounds that the parts of a session go by; limits in ms. */
-interface SessionBounds {
-  readonly watchdog: { readonly toolCallMs: number; readonly turnMs: number };
-  readonly historyLimit: number;
-  readonly mailbox: MailboxOptions;
-}
-
 /** Surroundings that all parts of one session share. */
-export interface SessionScope extends SessionSurroundings, Pick<SessionBounds, 'watchdog' | 'historyLimit'> {
+export interface SessionScope
+  extends Omit<SessionSurroundings, 'clean'>,
+    Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly mailbox: Mailbox<Envelope>;
   readonly history: History;
   /** True once the session takes nothing new: it has stopped, or will when the turn under way has ended. */
-  readonly draining: boolean;
+  draining: boolean;
   /** Tells the session's machine, if it runs. */
   dispatch(event: SessionEvent): void;
 }
@@ -57,29 +53,4 @@ export interface TurnScope {
   readonly ledger: SessionLedger | undefined;
   /** Keeps that the message is processed; whether that is durable. */
   done(): Promise<boolean>;
-}
-
-/** @param state - what changes in the life of a session. */
-export function sessionScope(
-  { id, clock, deadlines, facts, tools, tracing, clean = (text) => text }: SessionSurroundings,
-  { watchdog, historyLimit, mailbox }: SessionBounds,
-  state: { readonly draining: () => boolean; readonly dispatch: (event: SessionEvent) => void },
-): SessionScope {
-  return {
-    id,
-    clock,
-    deadlines,
-    facts,
-    tools,
-    tracing,
-    clean,
-    watchdog,
-    historyLimit,
-    mailbox: new Mailbox(mailbox),
-    history: new History(historyLimit),
-    get draining() {
-      return state.draining();
-    },
-    dispatch: (event) => state.dispatch(event),
-  };
 }

@@ -1,7 +1,6 @@
 import { streamCancelled } from '../calls/startStream.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
 import { read } from '../policy/errorChain.ts';
 import { name } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
@@ -14,7 +13,6 @@ import type { CallTool, StreamTool, ToolStream } from './toolRequest.ts';
 import { checkToolCall, checkToolStream, type ToolCallOptions } from './toolCallOptions.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
 import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
-import type { EndedCallWhy, QuestionWhy, WatchedCall } from './why.ts';
 
 /** @throws TypeError or RangeError when the integration has no name, or the tool is none. */
 function nameOf(integration: string | { readonly name: string }, tool: string): string {
@@ -31,16 +29,17 @@ export class SessionTurn implements Turn {
   readonly messageId: string;
   readonly delivery: number;
   readonly #scope: TurnScope;
-  readonly #calls: TurnCalls;
-  readonly #questions: Questions;
+  /** For the session: its user has {@link Turn}. */
+  readonly calls: TurnCalls;
+  readonly questions: Questions;
   readonly #controller = new AbortController();
   #isDone = false;
 
   constructor(scope: TurnScope) {
     this.#scope = scope;
     markOfWork(this.#controller.signal);
-    this.#calls = new TurnCalls(scope);
-    this.#questions = new Questions(scope);
+    this.calls = new TurnCalls(scope);
+    this.questions = new Questions(scope);
     this.number = scope.number;
     this.session = scope.session.id;
     this.messageId = scope.message;
@@ -73,7 +72,7 @@ export class SessionTurn implements Turn {
     const target = nameOf(integration, tool);
     const checked = checkToolCall(options);
     return new Promise((resolve) => {
-      this.#calls.start(target, tool, input, checked, (result) => resolve(result as ToolResult<never>));
+      this.calls.start(target, tool, input, checked, (result) => resolve(result as ToolResult<never>));
     });
   };
 
@@ -93,7 +92,7 @@ export class SessionTurn implements Turn {
         resolve(answer as ToolResult<StreamEnd>);
         relay.settled(failure === undefined ? { ok: true, value: relay.end } : { ok: false, failure });
       };
-      end = this.#calls.start(target, tool, input, call, answered, { reader: relay, reading });
+      end = this.calls.start(target, tool, input, call, answered, { reader: relay, reading });
     });
     const stream = new RelayedStream(relay, result, (reason, isReader) => end(streamCancelled(reason, isReader, true)));
     return Object.assign(stream, { result });
@@ -103,59 +102,24 @@ export class SessionTurn implements Turn {
     what: string,
     ask: (signal: AbortSignal) => T | PromiseLike<T>,
     options: QuestionOptions = {},
-  ): Promise<Outcome<T>> => this.#questions.ask(what, ask, options);
+  ): Promise<Outcome<T>> => this.questions.ask(what, ask, options);
 
   readonly escalate = (reason: string): void => {
     readValue('reason', reason, name);
     this.#scope.session.facts.tell({ type: 'session.escalated', session: this.session, turn: this.number, reason });
   };
 
-  /** The calls that are pending, and when the watchdog ends each. */
-  pendingCalls(): readonly WatchedCall[] {
-    return this.#calls.pending();
-  }
-
-  /** The calls that have their result. */
-  endedCalls(): readonly EndedCallWhy[] {
-    return this.#calls.ended();
-  }
-
-  /** Has a rule of a pending call act now. @param rule - its id, that of the watchdog included. */
-  fireCall(call: string, rule: string, announce: () => void, note: OrderNote): OrderResult {
-    return this.#calls.fire(call, rule, announce, note);
-  }
-
-  /** Ends the wait for an answer as if its time had come. */
-  fireQuestion(question: string, announce: () => void, note: OrderNote): OrderResult {
-    return this.#questions.fire(question, announce, note);
-  }
-
-  /** Has no further attempt of a pending call follow. */
-  stopRetrying(call: string, announce: () => void): OrderResult {
-    return this.#calls.stopRetrying(call, announce);
-  }
-
-  /** Ends a pending call for an operator; the agent gets a synthetic result. */
-  cancelCall(call: string): OrderResult {
-    return this.#calls.cancel(call);
-  }
-
-  /** The questions that wait for a person. */
-  pendingQuestions(): readonly QuestionWhy[] {
-    return this.#questions.pending();
-  }
-
   /** Ends every open call and question and refuses new ones: the turn is over, whatever its handler still does. */
   close(facts: FailureFacts): void {
-    this.#calls.end(facts);
-    this.#questions.end(facts);
+    this.calls.end(facts);
+    this.questions.end(facts);
     this.#scope.watch.stop();
   }
 
   /** Tells the handler to end; its open calls and questions end, and new ones are refused. */
   abort(facts: FailureFacts): void {
-    this.#calls.end(facts);
-    this.#questions.end(facts);
+    this.calls.end(facts);
+    this.questions.end(facts);
     this.#controller.abort(new Error(facts.message));
   }
 }

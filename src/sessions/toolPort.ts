@@ -1,30 +1,28 @@
-import type { StreamReader } from '../calls/callSettings.ts';
-import type { CallStep } from '../calls/callTrail.ts';
-import type { CallWhy } from '../calls/callWhy.ts';
-import type { Effect } from '../policy/effects.ts';
+import { effectUnder } from '../calls/callOptions.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
+import { circuitOf } from '../calls/integration.ts';
+import type { Operation } from '../calls/operation.ts';
+import type { ToolForms } from '../calls/requestForms.ts';
+import type { Clock } from '../policy/clock.ts';
+import { type Effect, saferOf } from '../policy/effects.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { OrderNote } from '../policy/operatorOrder.ts';
+import type { Limits, RetryPolicy } from '../policy/policy.ts';
+import { hasOwnAttempts } from '../policy/policyParts.ts';
 import type { ReconcileLog } from '../policy/reconciler.ts';
-import type { CallRule, LostCall } from './sessionStore.ts';
-import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
+import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
+import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
+import { lostFacts } from './lostCall.ts';
+import type { CallRule, LostCall } from './sessionStore.ts';
 import type { TargetWhy } from './why.ts';
-import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
+
+/** Way of a session to its tools; retries of a session's call are decided by the session's policy alone. */
+export type ToolPort = ReturnType<typeof createToolPort>;
 
 /** A call under way that can be ended from outside. */
-export interface PendingCall {
-  /** @returns the failure that it ends with, with what is known of its attempts; undefined where it had ended. */
-  end(facts: FailureFacts): Failure | undefined;
-  /** Tells what it waits for as of now; undefined once it is settled. */
-  why(): CallWhy | undefined;
-  /** Attempts that failed and waits that are over, also once it is settled. */
-  steps(): readonly CallStep[];
-  /** Has the rule of this id act now. @param announce - told before it acts, where it does. @param note - who wants it. */
-  fire(rule: string, announce: () => void, note: OrderNote): OrderResult;
-  /** Has no further attempt follow. @param announce - told before, where one could have. */
-  stopRetrying(announce: () => void): OrderResult;
-}
-
-/** A call of an earlier gateway of which it is found out what became. */
-export type RecoveredCall = Pick<PendingCall, 'why'>;
+export type PendingCall = ReturnType<ToolPort['call']>;
 
 /** A tool whose answer is a stream. */
 export interface ToolStreaming {
@@ -33,58 +31,217 @@ export interface ToolStreaming {
   readonly reading: CheckedReading | undefined;
 }
 
-export interface ToolCallSettings {
+/** Settings of one tool call; `overallMs` is the time left for it, waits and retries included. */
+export interface ToolCallSettings
+  extends Pick<
+    CallSettings<unknown, unknown>,
+    'overallMs' | 'effect' | 'signal' | 'scope' | 'replace' | 'late' | 'idempotencyKey' | 'reconcileLog'
+  > {
   readonly session: string;
   /** Its id in the history and the ledger. */
   readonly call: string;
-  readonly effect: Effect | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly scope: string | undefined;
-  readonly replace: boolean | undefined;
-  /** Time left for the call, waits and retries included, in ms. */
-  readonly overallMs: number;
   /** True where `overallMs` is a limit the tool declared for itself, which then is that of each attempt too. */
   readonly longRunning: boolean;
-  /** Gets a value that came after the call had been answered. */
-  readonly late: (value: unknown) => void;
-  /** By which the other side knows the call again, where its rule gives it a key. */
-  readonly idempotencyKey?: string | undefined;
-  /** Follows the question what became of it. */
-  readonly reconcileLog?: ReconcileLog | undefined;
   /** Reads the tool's answer as a stream. */
   readonly stream?: ToolStreaming | undefined;
 }
 
-/** Way of a session to its tools; retries of a session's call are decided by the session's policy alone. */
-export interface ToolPort {
-  /**
-   * Starts one supervised call; `settled` is told its one outcome and the attempts made, maybe before this returns.
-   * @throws RangeError when there is no integration of that name.
-   */
-  call(
-    integration: string,
-    tool: string,
-    input: unknown,
-    options: ToolCallSettings,
-    settled: (outcome: Outcome<unknown>, attempts: number) => void,
-  ): PendingCall;
-  /** Finds what settles a lost answer of the tool, and the key of a new call where that does it. */
-  ruleOf(
-    integration: string,
-    tool: string,
-    input: unknown,
-    session: string,
-  ): { readonly rule: CallRule; readonly idempotencyKey?: string | undefined } | undefined;
-  /** Tells whether {@link recover} can find out what became of a call whose gateway ended. */
-  canRecover(call: LostCall): boolean;
-  /** Finds that out as the rule of its tool says: asks, or makes the call again with its key. Never takes for ever. */
-  recover(call: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void): RecoveredCall;
-  /** The limit a tool declares for itself, in ms, when it is long-running. */
-  longRunningMs(integration: string, tool: string): number | undefined;
-  /** Gives what a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
-  effect(integration: string, tool: string, input: unknown): Effect | undefined;
-  /** Tells whether the answers of an integration can be read in several ways. */
-  isRead(integration: string): boolean;
-  /** Gives what an integration says of itself; undefined when there is none of that name. */
-  why(integration: string): TargetWhy | undefined;
+/** An integration as sessions see it. */
+export interface ToolTarget {
+  readonly path: CallPath<unknown, unknown>;
+  readonly effect: Effect | undefined;
+  readonly tools: Tools;
+  /** Tells the effect of a tool call from its input, where the tool says nothing: the method of an HTTP request. Must not throw. */
+  readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
+  /** Makes the integration's request of a tool call. */
+  readonly request: (tool: string, input: unknown) => unknown;
+  /** Answers with a stream that is read as the caller says, where it can be. */
+  readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
+  /** Forms of its requests and answers, as reconcile rules see them. */
+  readonly forms: ToolForms;
+  /** Tells whether its server, as far as it has listed its tools, has none of this name. @defaultValue that is not known */
+  readonly lacks?: ((tool: string) => boolean) | undefined;
+  /** The process behind it and the last line it printed, where there is one. */
+  readonly behind?: (() => TargetWhy['process']) | undefined;
+}
+
+/** Joins sessions to integrations. One owner retries: a session's tool call goes by its own policy, whatever its integration's policy says. */
+export function createToolPort(
+  targets: ReadonlyMap<string, ToolTarget>,
+  { retry, chosen, patterns }: ToolCallRetry,
+  clock: Pick<Clock, 'now' | 'stalls'>,
+) {
+  return {
+    /**
+     * Starts one supervised call; `settled` is told its one outcome and the attempts made, maybe before this returns.
+     * @throws RangeError when there is no integration of that name.
+     */
+    call(
+      integration: string,
+      tool: string,
+      input: unknown,
+      options: ToolCallSettings,
+      settled: (outcome: Outcome<unknown>, attempts: number) => void,
+    ) {
+      const target = targets.get(integration);
+      if (target === undefined) {
+        throw new RangeError(`No integration \`${integration}\`; known: ${[...targets.keys()].join(', ') || 'none'}`);
+      }
+      const own = target.tools.get(tool);
+      const reconcile = options.stream === undefined ? own?.reconciler : undefined;
+      const settings: CallSettings<unknown, unknown> = {
+        ...limitsOf(target.path.policy.limits, own, options),
+        retry: tighter(retry, chosen, target.path.policy.retry),
+        effect: effectUnder(reconcile, options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect),
+        learnedEffect: own?.learnedEffect,
+        reconcile,
+        label: tool,
+        session: options.session,
+        ledgerCall: options.call,
+        idempotencyKey: options.idempotencyKey,
+        reconcileLog: options.reconcileLog,
+        signal: options.signal,
+        scope: options.scope,
+        replace: options.replace,
+        fallback: undefined,
+        underWay: true,
+        late: options.late,
+        stream: streamOf(options.stream?.reader, input, (next) => target.request(tool, next)),
+        streamed: options.stream?.reading && target.streamedBy?.(options.stream.reading),
+        patterns,
+      };
+      // A limit that the handler gave one call, shorter than the integration's, says nothing about the integration (table 1).
+      const isShortened =
+        options.longRunning && options.overallMs < toolLimits(target.path.policy.limits, own).attemptMs;
+      const judged = (facts: FailureFacts): FailureFacts =>
+        isShortened && facts.kind === 'watchdog' ? { ...facts, breaker: 'ignored' } : facts;
+      let attempts = (): number => 0;
+      const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
+      attempts = () => call.attempts;
+      return {
+        /** @returns the failure that it ends with, with what is known of its attempts; undefined where it had ended. */
+        end: (facts: FailureFacts) => target.path.end(call, judged(facts)),
+        /** Tells what it waits for as of now; undefined once it is settled. */
+        why: () => target.path.why(call),
+        /** Attempts that failed and waits that are over, also once it is settled. */
+        steps: () => call.progress.trail?.steps ?? [],
+        /** Has the rule of this id act now. @param announce - told before it acts, where it does. @param note - who wants it. */
+        fire: (rule: string, announce: () => void, note: OrderNote) => target.path.fire(call, rule, announce, note),
+        /** Has no further attempt follow. @param announce - told before, where one could have. */
+        stopRetrying: (announce: () => void) => target.path.stopRetrying(call, announce),
+      };
+    },
+    /** Finds what settles a lost answer of the tool, and the key of a new call where that does it. */
+    ruleOf(
+      integration: string,
+      tool: string,
+      input: unknown,
+      session: string,
+    ): { readonly rule: CallRule; readonly idempotencyKey?: string | undefined } | undefined {
+      const target = targets.get(integration);
+      const reconciler = target?.tools.get(tool)?.reconciler;
+      if (target === undefined || reconciler === undefined) return undefined;
+      if (reconciler.kind === 'ask') return { rule: 'ask' };
+      const { path, request } = target;
+      return { rule: 'key', idempotencyKey: path.starts.newKey(reconciler, request(tool, input), { session }) };
+    },
+    /** Tells whether `recover` can find out what became of a call whose gateway ended. */
+    canRecover({ integration, tool, rule, idempotencyKey }: LostCall): boolean {
+      const kind = targets.get(integration)?.tools.get(tool)?.reconciler?.kind;
+      return kind !== undefined && kind === rule && (kind === 'ask' || idempotencyKey !== undefined);
+    },
+    /** Finds that out as the rule of its tool says: asks, or makes the call again with its key. Never takes for ever. */
+    recover(lost: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void) {
+      const { integration, tool, session, call, input, startedAt, idempotencyKey } = lost;
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      const reconcile = own?.reconciler;
+      if (target === undefined || reconcile === undefined) throw new RangeError(`No rule for ${integration} ${tool}`);
+      const { limits } = target.path.policy;
+      const settings: CallSettings<unknown, unknown> = {
+        ...toolLimits(limits, own),
+        retry: tighter(retry, chosen, target.path.policy.retry),
+        effect: effectUnder(reconcile, lost.effect),
+        reconcile,
+        label: tool,
+        session,
+        ledgerCall: call,
+        idempotencyKey,
+        reconcileLog: log,
+        signal: undefined,
+        fallback: undefined,
+        underWay: true,
+        patterns,
+      };
+      const request = target.request(tool, input);
+      const made =
+        reconcile.kind === 'key'
+          ? target.path.start(request, { ...settings, isSentBefore: true }, settled)
+          : target.path.starts.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
+      return { why: () => target.path.why(made) };
+    },
+    /** Gives the limit a tool declares for itself, in ms, when it is long-running. */
+    longRunningMs: (integration: string, tool: string) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
+    /** Gives what a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
+    effect(integration: string, tool: string, input: unknown): Effect | undefined {
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      const effect = own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
+      return effectUnder(own?.reconciler, effect);
+    },
+    /** Tells whether the answers of an integration can be read in several ways. */
+    isRead: (integration: string) => targets.get(integration)?.streamedBy !== undefined,
+    /** Gives what an integration says of itself; undefined when there is none of that name. */
+    why(integration: string): TargetWhy | undefined {
+      const target = targets.get(integration);
+      if (target === undefined) return undefined;
+      const { link } = target.path;
+      const circuit = circuitOf(link);
+      const process = target.behind?.();
+      const restartInMs = target.path.comeback?.inMs;
+      return {
+        state: link.state,
+        circuit,
+        ...(circuit === 'open' && { probeInMs: Math.max(0, link.openUntil - clock.now()) }),
+        ...(restartInMs !== undefined && { restartInMs }),
+        ...(process !== undefined && { process }),
+      };
+    },
+  };
+}
+
+/** A session resumes by the input of its tool; its integration takes requests. */
+function streamOf(
+  stream: StreamReader<unknown> | undefined,
+  input: unknown,
+  request: (input: unknown) => unknown,
+): StreamReader<unknown> | undefined {
+  if (stream === undefined) return undefined;
+  return {
+    inputOf: () => request(stream.inputOf(input)),
+    read: (answer, attempt) => stream.read(answer, attempt),
+    get continuation() {
+      return stream.continuation;
+    },
+  };
+}
+
+/** The session's policy retries, within what the integration allows: one that is not to be called again is not. */
+function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy): RetryPolicy {
+  const isBound = !chosen || hasOwnAttempts(integration);
+  return {
+    ...session,
+    maxAttempts: isBound ? Math.min(session.maxAttempts, integration.maxAttempts) : session.maxAttempts,
+    repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
+  };
+}
+
+function limitsOf(
+  limits: Limits,
+  own: ToolSettings | undefined,
+  call: { overallMs: number; longRunning: boolean },
+): Limits {
+  const { idleMs, attemptMs, overallMs } = toolLimits(limits, own);
+  if (call.longRunning) return { idleMs, attemptMs: call.overallMs, overallMs: call.overallMs };
+  return { idleMs, attemptMs, overallMs: Math.min(overallMs, call.overallMs) };
 }

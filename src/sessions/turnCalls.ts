@@ -1,22 +1,22 @@
 import { type CallStep, stepsOf } from '../calls/callTrail.ts';
+import type { Deadline } from '../calls/deadlineQueue.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
-import { callRule, watchdogRule } from './ruleIds.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
-import { reconcileLog } from './reconcileLog.ts';
+import { reconcileLog } from './openCalls.ts';
 import type { CallRule, Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
-import { turnEnds } from './turnEnds.ts';
-import { CallWatch } from './watch.ts';
-import type { EndedCallWhy, WatchedCall } from './why.ts';
+import { sessionFailure, turnEnds } from './turnEnds.ts';
+import { callRule, type EndedCallWhy, type WatchedCall, watchdogRule } from './why.ts';
 import { messageOf } from '../policy/thrown.ts';
 
-interface OpenCall {
+/** A call without its result; its limit, the watchdog's, is never reset, whatever moves. */
+interface OpenCall extends Deadline {
   readonly id: string;
   readonly tool: string;
   readonly integration: string;
@@ -28,7 +28,6 @@ interface OpenCall {
   endedBy: FailureFacts | undefined;
   /** Rule that settles its answer at the next start, should this one stop before. */
   rule: CallRule | undefined;
-  readonly watch: CallWatch;
   /** The operator who has its watchdog act now. */
   firedBy: OrderNote | undefined;
   readonly resolve: ToolAnswered;
@@ -80,7 +79,7 @@ export class TurnCalls {
   pending(): readonly WatchedCall[] {
     const { clock, tools } = this.#scope;
     const now = clock.now();
-    return [...this.#open.values()].map(({ id, integration, tool, startedAt, watch, pending }) => ({
+    return [...this.#open.values()].map(({ id, integration, tool, startedAt, due, pending }) => ({
       call: {
         call: id,
         integration,
@@ -89,7 +88,7 @@ export class TurnCalls {
         progress: pending?.why(),
         target: tools.why(integration),
       },
-      watchdogInMs: watch.due - now,
+      watchdogInMs: due - now,
     }));
   }
 
@@ -113,7 +112,7 @@ export class TurnCalls {
     // A listener may have ended it.
     if (!this.#open.has(id)) return notDone(hasEnded);
     call.firedBy = note;
-    call.watch.expire();
+    call.expire(this.#scope.clock.now());
     return done;
   }
 
@@ -150,34 +149,27 @@ export class TurnCalls {
     resolve: ToolAnswered,
     stream?: ToolStreaming,
   ): (facts: FailureFacts) => void {
-    const { clock, deadlines, history, tools } = this.#scope;
-    const { ledger, watch } = this.#turn;
-    const id = `${this.#scope.id}-${this.#turn.number}-${++this.#lastCall}`;
+    const { id: session, clock, deadlines, history, tools, watchdog } = this.#scope;
+    const { ledger, number: turn, watch } = this.#turn;
+    const id = `${session}-${turn}-${++this.#lastCall}`;
     const startedAt = clock.now();
     if (this.#over) {
-      const failure = this.#failure(integration, { ...turnEnds.ended, outcome: 'not_started' });
+      const failure = sessionFailure(session, { ...turnEnds.ended, outcome: 'not_started' }, integration);
       resolve(errorResult(failure, 0), failure);
       return () => undefined;
     }
     const at = clock.wallNow();
-    const seq = history.addCall({
-      type: 'tool_call',
-      turn: this.#turn.number,
-      call: id,
-      integration,
-      tool,
-      input,
-      at,
-    });
+    const seq = history.addCall({ type: 'tool_call', turn, call: id, integration, tool, input, at });
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
-    const limitMs = declaredMs ?? this.#scope.watchdog.toolCallMs;
-    const callWatch = new CallWatch(startedAt + limitMs, () => this.#watchdogFired(id, limitMs));
+    const limitMs = declaredMs ?? watchdog.toolCallMs;
     const call: OpenCall = {
       id,
       tool,
       integration,
       startedAt,
-      watch: callWatch,
+      due: startedAt + limitMs,
+      heapIndex: -1,
+      expire: () => this.#watchdogFired(call, limitMs),
       resolve,
       dispatched: false,
       pending: undefined,
@@ -188,9 +180,9 @@ export class TurnCalls {
     this.#open.set(id, call);
     watch.pendingCalls++;
     watch.progressed();
-    deadlines.set(callWatch);
+    deadlines.set(call);
     const settings: ToolCallSettings = {
-      session: this.#scope.id,
+      session,
       call: id,
       effect: options.effect,
       signal: options.signal,
@@ -199,7 +191,7 @@ export class TurnCalls {
       // A hair longer than the watchdog's limit: when both have come, it is the watchdog that names the reason.
       overallMs: limitMs + 1,
       longRunning: declaredMs !== undefined,
-      late: (value) => this.#late(id, tool, value),
+      late: (value) => this.#late(call, value),
       stream,
     };
     const end = (facts: FailureFacts): void => {
@@ -210,25 +202,13 @@ export class TurnCalls {
       return end;
     }
     const effect = options.effect ?? tools.effect(integration, tool, input);
-    const deadlineAt = at + limitMs;
-    const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, this.#scope.id) : undefined;
+    const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
     call.rule = settledBy?.rule;
-    const row = {
-      call: id,
-      turn: this.#turn.number,
-      integration,
-      tool,
-      input,
-      effect,
-      seq,
-      at,
-      deadlineAt,
-      ...settledBy,
-    };
-    const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
     const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
     const earlier = isOnce ? this.#earlier?.take(integration, tool, input) : undefined;
+    const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...settledBy };
     const written = ledger.open(row);
+    const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);
     else void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
@@ -244,26 +224,23 @@ export class TurnCalls {
   }
 
   #dispatch(call: OpenCall, input: unknown, settings: ToolCallSettings): void {
-    const { id, integration, tool } = call;
+    const { integration, tool } = call;
     call.dispatched = true;
     try {
       call.pending = this.#scope.tools.call(integration, tool, input, settings, (outcome, attempts) =>
-        this.#settled(id, outcome, attempts),
+        this.#settled(call, outcome, attempts),
       );
       if (call.endedBy !== undefined) call.pending.end(call.endedBy);
     } catch (error) {
       const message = messageOf(error);
-      this.#finish(
-        id,
-        this.#failure(integration, { kind: 'permanent', reason: 'not_found', message, outcome: 'not_started' }),
-      );
+      const facts = { kind: 'permanent', reason: 'not_found', message, outcome: 'not_started' } as const;
+      this.#finish(call, sessionFailure(this.#scope.id, facts, integration));
     }
   }
 
-  #settled(id: string, outcome: Outcome<unknown>, attempts: number): void {
-    const call = this.#open.get(id);
-    if (call === undefined) return;
-    if (!outcome.ok) this.#finish(id, outcome.failure);
+  #settled(call: OpenCall, outcome: Outcome<unknown>, attempts: number): void {
+    if (!this.#open.has(call.id)) return;
+    if (!outcome.ok) this.#finish(call, outcome.failure);
     else {
       const { value, reconciled } = outcome;
       const retries = Math.max(0, attempts - 1);
@@ -272,7 +249,7 @@ export class TurnCalls {
   }
 
   /** Never given to the agent, which has its answer; kept beside it for people. */
-  #late(id: string, tool: string, value: unknown): void {
+  #late({ id, tool }: OpenCall, value: unknown): void {
     // It is of an earlier attempt: the call is still being tried, and has no answer it could be late for.
     if (this.#open.has(id)) return;
     const { clock, facts } = this.#scope;
@@ -280,18 +257,12 @@ export class TurnCalls {
     void this.#turn.ledger?.settle(id, { status: 'ok', value, retries: 0 }, 0, clock.wallNow());
   }
 
-  #watchdogFired(id: string, limitMs: number): void {
-    const call = this.#open.get(id);
-    if (call === undefined) return;
+  #watchdogFired(call: OpenCall, limitMs: number): void {
+    if (!this.#open.has(call.id)) return;
     const { tool, firedBy: firedFor } = call;
-    this.#scope.facts.tell({
-      type: 'session.watchdog_fired',
-      session: this.#scope.id,
-      turn: this.#turn.number,
-      rule: 'tool_call',
-      limitMs,
-      tool,
-    });
+    const { id: session, facts } = this.#scope;
+    const turn = this.#turn.number;
+    facts.tell({ type: 'session.watchdog_fired', session, turn, rule: 'tool_call', limitMs, tool });
     this.#end(call, {
       kind: 'watchdog',
       ...(firedFor === undefined
@@ -309,37 +280,28 @@ export class TurnCalls {
     const known: FailureFacts = call.dispatched ? facts : { ...facts, outcome: 'not_started' };
     call.endedBy = known;
     const failure = call.pending?.end(known);
-    this.#finish(call.id, failure ?? this.#failure(call.integration, known));
+    this.#finish(call, failure ?? sessionFailure(this.#scope.id, known, call.integration));
   }
 
-  #finish(id: string, told: Failure): void {
-    const call = this.#open.get(id);
-    if (call === undefined) return;
-    const failure = withoutSecrets(told, this.#scope.clean);
-    const result = errorResult(failure, this.#scope.clock.now() - call.startedAt);
+  #finish(call: OpenCall, told: Failure): void {
+    if (!this.#open.has(call.id)) return;
+    const { id: session, clean, clock, facts } = this.#scope;
+    const failure = withoutSecrets(told, clean);
+    const result = errorResult(failure, clock.now() - call.startedAt);
     this.#answer(call, result, failure);
-    const { integration, tool } = call;
-    this.#scope.facts.tell({
-      type: 'session.tool_failed',
-      session: this.#scope.id,
-      turn: this.#turn.number,
-      call: id,
-      tool,
-      integration,
-      kind: failure.kind,
-      retries: result.retries,
-      synthetic: 'synthetic' in result,
-      outcome: failure.outcome,
-      effect: failure.effect,
-      message: failure.message,
-    });
+    const { id, integration, tool } = call;
+    const { kind, outcome, effect, message } = failure;
+    const turn = this.#turn.number;
+    const about = { session, turn, call: id, tool, integration, kind, outcome, effect, message };
+    const synthetic = 'synthetic' in result;
+    facts.tell({ type: 'session.tool_failed', ...about, retries: result.retries, synthetic });
   }
 
   #answer(call: OpenCall, result: ToolResult, failure?: Failure): void {
     const { clock, deadlines, history } = this.#scope;
     const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
-    deadlines.remove(call.watch);
+    deadlines.remove(call);
     watch.pendingCalls--;
     watch.progressed();
     this.#keep(call, result, failure);
@@ -363,9 +325,5 @@ export class TurnCalls {
       steps: pending?.steps() ?? [],
     });
     if (this.#ended.length > mostEnded) this.#ended.shift();
-  }
-
-  #failure(integration: string, facts: FailureFacts): Failure {
-    return { ...facts, integration, attempts: facts.outcome === 'not_started' ? 0 : 1, retryable: false };
   }
 }

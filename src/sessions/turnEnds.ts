@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 
 /** Ends of a message or a turn for a reason of the session's. */
@@ -55,7 +55,12 @@ export const turnEnds = {
   },
 } as const satisfies Readonly<Record<string, FailureFacts>>;
 
-/** The same for the turn of a session that an operator has restarted. */
+/** A failure of a session's own: of a message or a turn, or of a tool call of this integration. */
+export function sessionFailure(session: string, facts: FailureFacts, integration = `session:${session}`): Failure {
+  return { ...facts, integration, attempts: facts.outcome === 'not_started' ? 0 : 1, retryable: false };
+}
+
+/** The end of the turn of a session that an operator has restarted. */
 export function restartedBy({ by, why }: OrderNote): FailureFacts {
   if (by === undefined && why === undefined) return turnEnds.restartedByHand;
   const who = by === undefined ? '' : ` (${by})`;

@@ -1,66 +1,53 @@
 import { inWholeMs } from '../policy/duration.ts';
-import type { Facts } from '../policy/facts.ts';
 import { done, notDone, type OrderNote, type OrderResult, said } from '../policy/operatorOrder.ts';
+import type { SessionScope } from './sessionScope.ts';
 import type { SessionTurn } from './sessionTurn.ts';
-import { type TurnUnderWay, whyTurn } from './turnWhy.ts';
+import type { Turns } from './turns.ts';
+import { whyTurn } from './turnWhy.ts';
 import type { RuleWhy } from './why.ts';
-
-/** Parts of the session that the orders about a turn need. */
-interface OrderedTurns {
-  readonly id: string;
-  readonly facts: Pick<Facts, 'tell'>;
-  /** @returns the turn under way. */
-  readonly running: () => TurnUnderWay | undefined;
-  /** Tells whether that was told to end. */
-  readonly isEnding: () => boolean;
-  readonly now: () => number;
-  /** Time that a turn that was told to end may take, in ms. */
-  readonly releaseMs: number;
-  /** Leaves the turn behind that was told to end. */
-  readonly leaveTurn: () => void;
-  /** Ends the turn as the watchdog does, which tells of it. */
-  readonly turnStalled: (turn: number, note: OrderNote) => void;
-  /** Ends the turn for an operator. */
-  readonly cancelTurn: (turn: number) => void;
-}
 
 /** Orders of an operator about the turn under way. Each order is told before it is carried out. */
 export class TurnOrders {
-  readonly #turns: OrderedTurns;
+  readonly #scope: SessionScope;
+  readonly #turns: Turns;
+  readonly #leaveTurn: () => void;
 
-  constructor(turns: OrderedTurns) {
+  /** @param leaveTurn - leaves the turn behind that was told to end. */
+  constructor(scope: SessionScope, turns: Turns, leaveTurn: () => void) {
+    this.#scope = scope;
     this.#turns = turns;
+    this.#leaveTurn = leaveTurn;
   }
 
   /** Has a rule act now, as if its time had come. @param rule - its id, as the why of the session told it. */
   fire(rule: string, note: OrderNote): OrderResult {
-    const running = this.#turns.running();
+    const running = this.#turns.running;
     if (running === undefined) return notDone('No turn is under way: nothing waits for a rule.');
-    const { rules } = whyTurn(running, this.#turns.now(), this.#turns.releaseMs);
+    const { rules } = whyTurn(running, this.#scope.clock.now(), this.#scope.watchdog.releaseMs);
     const found = rules.find(({ id }) => id === rule);
-    if (found === undefined) return notDone(this.#turns.isEnding() ? ending : gone(rule, rules));
-    return said(this.#fire(running.turn, found, note), firedText(found, this.#turns.id));
+    if (found === undefined) return notDone(this.#turns.isEnding ? ending : gone(rule, rules));
+    return said(this.#fire(running.turn, found, note), firedText(found, this.#scope.id));
   }
 
   #fire(turn: SessionTurn, found: RuleWhy, note: OrderNote): OrderResult {
     const { id, rule, what, call, inMs } = found;
     const announce = (): void => {
-      const integration = turn.pendingCalls().find((pending) => pending.call.call === call)?.call.integration;
-      const about = inWholeMs({ session: this.#turns.id, turn: turn.number, rule, what, call, integration, inMs });
-      this.#turns.facts.tell({ type: 'operator.fired', ...about, ...note });
+      const integration = turn.calls.pending().find((pending) => pending.call.call === call)?.call.integration;
+      const about = inWholeMs({ session: this.#scope.id, turn: turn.number, rule, what, call, integration, inMs });
+      this.#scope.facts.tell({ type: 'operator.fired', ...about, ...note });
     };
     if (rule === 'turn') {
       announce();
-      this.#turns.turnStalled(turn.number, note);
+      this.#turns.stalled(turn.number, note);
       return done;
     }
     if (rule === 'release') {
       announce();
-      this.#turns.leaveTurn();
+      this.#leaveTurn();
       return done;
     }
-    if (rule === 'question') return turn.fireQuestion(id, announce, note);
-    return turn.fireCall(call ?? '', id, announce, note);
+    if (rule === 'question') return turn.questions.fire(id, announce, note);
+    return turn.calls.fire(call ?? '', id, announce, note);
   }
 
   /** Has no further attempt of a call follow; one in flight goes on. */
@@ -68,9 +55,9 @@ export class TurnOrders {
     const { turn, pending } = this.#find(call);
     if (turn === undefined || pending === undefined) return noCall(call, turn);
     const { integration, tool, progress } = pending;
-    const { id: session } = this.#turns;
-    const result = turn.stopRetrying(call, () =>
-      this.#turns.facts.tell({
+    const { id: session } = this.#scope;
+    const result = turn.calls.stopRetrying(call, () =>
+      this.#scope.facts.tell({
         type: 'operator.retries_stopped',
         session,
         ...{ call, integration, tool, attempt: progress?.attempt ?? 0 },
@@ -84,25 +71,25 @@ export class TurnOrders {
 
   /** Ends a call, or without one the turn. The session goes on. */
   cancel(call: string | undefined, note: OrderNote): OrderResult {
-    const { id: session, facts } = this.#turns;
+    const { id: session, facts } = this.#scope;
     const { turn, pending } = this.#find(call);
     if (turn === undefined) return notDone('No turn is under way: there is nothing to cancel.');
-    if (this.#turns.isEnding()) return notDone(ending);
+    if (this.#turns.isEnding) return notDone(ending);
     if (call === undefined) {
       facts.tell({ type: 'operator.cancelled', session, turn: turn.number, ...note });
-      this.#turns.cancelTurn(turn.number);
+      this.#turns.cancel(turn.number);
       return { ok: true, text: `Turn ${turn.number} of session ${session} was told to end; the session goes on.` };
     }
     if (pending === undefined) return noCall(call, turn);
     const { integration, tool } = pending;
     facts.tell({ type: 'operator.cancelled', session, turn: turn.number, call, integration, tool, ...note });
     const sentence = `The call ${tool} (${call}) of session ${session} was cancelled; its caller got a synthetic error result.`;
-    return said(turn.cancelCall(call), sentence);
+    return said(turn.calls.cancel(call), sentence);
   }
 
   #find(call: string | undefined) {
-    const turn = this.#turns.running()?.turn;
-    const pending = turn?.pendingCalls().find((each) => each.call.call === call)?.call;
+    const turn = this.#turns.running?.turn;
+    const pending = turn?.calls.pending().find((each) => each.call.call === call)?.call;
     return { turn, pending };
   }
 }
@@ -111,7 +98,7 @@ const ending = 'The turn has been told to end already.';
 
 /** Why a call is not there, and which are. */
 function noCall(call: string, turn: SessionTurn | undefined): OrderResult {
-  const pending = turn?.pendingCalls().map((each) => `${each.call.call} (${each.call.tool})`) ?? [];
+  const pending = turn?.calls.pending().map((each) => `${each.call.call} (${each.call.tool})`) ?? [];
   const known = pending.length === 0 ? 'no call is' : `pending: ${pending.join(', ')}`;
   return notDone(`The call ${call} is not pending: it has ended, or there never was one; ${known}.`);
 }

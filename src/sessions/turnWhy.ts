@@ -1,8 +1,7 @@
 import type { Envelope } from './acceptance.ts';
-import { callRule, releaseRule, turnRule, watchdogRule } from './ruleIds.ts';
 import type { SessionTurn } from './sessionTurn.ts';
 import type { TurnWatch } from './watch.ts';
-import type { QuestionWhy, RuleWhy, SessionWhy, WatchedCall } from './why.ts';
+import { callRule, type QuestionWhy, type RuleWhy, type SessionWhy, watchdogRule, type WatchedCall } from './why.ts';
 
 /** A turn that has begun. */
 export interface TurnUnderWay {
@@ -22,8 +21,8 @@ export function whyTurn(
 ): Pick<SessionWhy, 'turn' | 'calls' | 'ended' | 'questions' | 'rules' | 'next'> {
   if (running === undefined) return { calls: [], questions: [], rules: [] };
   const { turn, envelope, startedAt } = running;
-  const calls = turn.pendingCalls();
-  const questions = turn.pendingQuestions();
+  const calls = turn.calls.pending();
+  const questions = turn.questions.pending();
   const rules = rulesOf(running, { calls, questions, now, releaseMs });
   return {
     turn: {
@@ -34,7 +33,7 @@ export function whyTurn(
       sinceMs: now - startedAt,
       waitedMs: startedAt - envelope.acceptedAt,
     },
-    ended: turn.endedCalls(),
+    ended: turn.calls.ended(),
     calls: calls.map(({ call }) => call),
     questions,
     rules,
@@ -56,7 +55,7 @@ function rulesOf(
   // Its calls and questions have ended with it.
   if (cutAt !== undefined) {
     const what = `turn ${turn.number}`;
-    return [{ id: releaseRule(turn.number), rule: 'release', inMs: Math.max(0, cutAt + releaseMs - now), what }];
+    return [{ id: `turn-${turn.number}:release`, rule: 'release', inMs: Math.max(0, cutAt + releaseMs - now), what }];
   }
   const rules: RuleWhy[] = [
     ...calls.flatMap((call) => rulesOfCall(call)),
@@ -70,7 +69,7 @@ function rulesOf(
   // Calls and questions have limits of their own; the turn's counts only while there are none.
   if (rules.length === 0) {
     const what = `turn ${turn.number}`;
-    rules.push({ id: turnRule(turn.number), rule: 'turn', inMs: watch.inMs(now), what });
+    rules.push({ id: `turn-${turn.number}`, rule: 'turn', inMs: watch.inMs(now), what });
   }
   // The inner limit names the reason where two tie, as it does when they fire.
   return rules.toSorted((one, other) => one.inMs - other.inMs);

@@ -7,12 +7,11 @@ import type { Envelope } from './acceptance.ts';
 import type { Intake } from './intake.ts';
 import type { Persistence } from './persistence.ts';
 import type { TurnRecovery } from './turnRecovery.ts';
-import { sessionFailure } from './sessionFailure.ts';
 import type { MessageHandler } from './sessionOptions.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { Kept, TurnEnd } from './sessionStore.ts';
 import { SessionTurn } from './sessionTurn.ts';
-import { turnEnds } from './turnEnds.ts';
+import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { TurnWatch } from './watch.ts';
 import type { TurnUnderWay } from './turnWhy.ts';
 

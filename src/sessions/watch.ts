@@ -1,22 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Deadline, DeadlineQueue } from '../calls/deadlineQueue.ts';
 
-/** The watchdog of one tool call: its limit is never reset, whatever moves. */
-export class CallWatch implements Deadline {
-  due: number;
-  heapIndex = -1;
-  readonly #fired: () => void;
-
-  constructor(due: number, fired: () => void) {
-    this.due = due;
-    this.#fired = fired;
-  }
-
-  expire(): void {
-    this.#fired();
-  }
-}
-
 /**
  * The watchdog of a turn: fires when nothing has progressed for its limit outside any tool call. Progress only notes the time;
  * the place in the queue is moved when it is looked at.

@@ -107,3 +107,9 @@ export interface SessionWhy {
   /** Next event if nothing else happens: the first of the rules. */
   readonly next?: RuleWhy | undefined;
 }
+
+/** The id of the watchdog's rule on a call. */
+export const watchdogRule = (call: string): string => `${call}:watchdog`;
+
+/** The id of a rule of a call, from the one that it has there. */
+export const callRule = (call: string, rule: string): string => `${call}:${rule}`;

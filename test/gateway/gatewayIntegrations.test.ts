@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { probePort } from '../../src/gateway/gatewayIntegrations.ts';
-import type { ToolTarget } from '../../src/gateway/sessionTools.ts';
+import type { ToolTarget } from '../../src/sessions/toolPort.ts';
 
 describe('how a reconcile rule reaches a tool', () => {
   it('[R-16] asks no tool that the server does not declare, and says so', async () => {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import { Outbox } from '../../src/sessions/outbox.ts';
 import type { Mailed, OutgoingMail, SessionMail } from '../../src/sessions/sessionMail.ts';
-import { sessionScope } from '../../src/sessions/sessionScope.ts';
+import type { SessionScope } from '../../src/sessions/sessionScope.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
-import { RecordedFacts } from '../support/facts.ts';
 
 /** An outbox whose mail the test keeps, or not, when it wants. */
 function start() {
@@ -20,18 +18,8 @@ function start() {
     oldest: [],
   };
   const clock = new SimulatedClock();
-  const scope = sessionScope(
-    {
-      id: 's',
-      clock,
-      deadlines: new DeadlineQueue(clock, () => undefined),
-      facts: new RecordedFacts(),
-      tools: { canRecover: () => false } as never,
-    },
-    { watchdog: { toolCallMs: 1, turnMs: 1 }, historyLimit: 10, mailbox: {} },
-    { draining: () => false, dispatch: () => undefined },
-  );
-  const outbox = new Outbox(scope, mail, {
+  const scope = { id: 's', clock, mailbox: { limit: 10 } };
+  const outbox = new Outbox(scope as unknown as SessionScope, mail, {
     held: () => isHeld,
     taken: () =>
       new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { readTools, type ToolOptions } from '../../src/policy/toolOptions.ts';
-import { createToolPort, type ToolTarget } from '../../src/gateway/sessionTools.ts';
+import { createToolPort, type ToolTarget } from '../../src/sessions/toolPort.ts';
 import { RecordedFacts } from './facts.ts';
 
 export interface StartedSession {

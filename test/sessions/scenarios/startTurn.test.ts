@@ -5,7 +5,7 @@ import { sessionMachine } from '../../../src/machines/session.ts';
 import { checkToolCallRetry } from '../../../src/policy/toolCallRetry.ts';
 import { SupervisedSession } from '../../../src/sessions/session.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
-import { createToolPort } from '../../../src/gateway/sessionTools.ts';
+import { createToolPort } from '../../../src/sessions/toolPort.ts';
 import { ReactingFacts } from '../../support/reactingFacts.ts';
 
 describe('a turn', () => {

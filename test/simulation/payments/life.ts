@@ -5,7 +5,7 @@ import { SignalFanout } from '../../../src/calls/signalFanout.ts';
 import { reconciledTools } from '../../../src/calls/reconciledTools.ts';
 import { probePort } from '../../../src/gateway/gatewayIntegrations.ts';
 import { functionForms } from '../../../src/calls/requestForms.ts';
-import { createToolPort, type ToolTarget } from '../../../src/gateway/sessionTools.ts';
+import { createToolPort, type ToolTarget } from '../../../src/sessions/toolPort.ts';
 import { sessionMachine, type SessionRef } from '../../../src/machines/session.ts';
 import type { Fact } from '../../../src/policy/facts.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';

@@ -1,6 +1,6 @@
 import { createActor } from 'xstate';
 import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
-import { createToolPort } from '../../../src/gateway/sessionTools.ts';
+import { createToolPort } from '../../../src/sessions/toolPort.ts';
 import { sessionMachine, type SessionRef } from '../../../src/machines/session.ts';
 import type { KeptFacts } from '../../../src/policy/facts.ts';
 import type { Outcome } from '../../../src/policy/failure.ts';
