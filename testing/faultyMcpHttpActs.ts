@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { rpcErrors, type RpcId } from '../src/protocol/jsonRpc.ts';
 import { type Answer, questionOf, textResult } from './faultyMcpAnswers.ts';
 import { openEvents } from './mcpEventStreams.ts';
-import type { McpHttpFault } from './mcpHttpFaults.ts';
+import type { ReadMcpHttpFault } from './mcpHttpFaults.ts';
 import { type Exchange, type McpHttpRequests, statelessVersion } from './mcpHttpRequests.ts';
 import type { McpHttpSession } from './mcpHttpSessions.ts';
 
-type Fault<D extends McpHttpFault['do']> = Extract<McpHttpFault, { do: D }>;
+type Fault<D extends ReadMcpHttpFault['do']> = Extract<ReadMcpHttpFault, { do: D }>;
 
 /** Manner in which answers are sent where the fault does not say. */
 interface Manner {
@@ -54,7 +54,7 @@ export class McpHttpActs {
   }
 
   /** @param answer - that of a server that does nothing wrong; undefined where no message was sent. */
-  befall(fault: McpHttpFault, exchange: Exchange, session: McpHttpSession, answer: Answer | undefined): void {
+  befall(fault: ReadMcpHttpFault, exchange: Exchange, session: McpHttpSession, answer: Answer | undefined): void {
     const { response, message } = exchange;
     const id = message?.id;
     const good = answer ?? { result: {} };
@@ -85,7 +85,7 @@ export class McpHttpActs {
         return;
       case 'trickle':
         response.writeHead(200, { 'content-type': 'application/json' }).write('{"jsonrpc":"2.0",');
-        repeat(response, Number(fault.everyMs ?? 500), () => response.write(' '));
+        repeat(response, fault.everyMs ?? 500, () => response.write(' '));
         return;
       case 'accepted':
         response.writeHead(202).end();
@@ -139,8 +139,7 @@ export class McpHttpActs {
 
   /** The stream goes on without its reader, so the client may come back for the answer. */
   #lose(fault: Fault<'lost_stream'>, { response, message }: Exchange, { streams }: McpHttpSession, good: Answer): void {
-    const retryMs = fault.retryMs === undefined ? undefined : Number(fault.retryMs);
-    const stream = streams.begin(response, retryMs);
+    const stream = streams.begin(response, fault.retryMs);
     if (message !== undefined && (fault.primed ?? this.#manner.eventIds)) streams.send(stream, undefined, true);
     streams.part(stream);
     if (message !== undefined) streams.send(stream, { jsonrpc: '2.0', id: message.id, ...good }, true);
@@ -169,9 +168,7 @@ export class McpHttpActs {
 
   #slow(fault: Fault<'slow'>, exchange: Exchange, { streams }: McpHttpSession, good: Answer): void {
     const { response } = exchange;
-    const { progress: steps = 0 } = fault;
-    // As the options were read, in ms.
-    const ms = Number(fault.ms);
+    const { progress: steps = 0, ms } = fault;
     const stream = streams.begin(response);
     for (let step = 1; step <= steps; step++) {
       later(response, (ms * step) / (steps + 1), () => {
@@ -203,7 +200,7 @@ function silence({ sends = 'nothing', everyMs = 100 }: Fault<'silent_stream'>, e
   openEvents(response);
   let step = 0;
   if (sends === 'nothing') return;
-  repeat(response, Number(everyMs), () => {
+  repeat(response, everyMs, () => {
     step += 1;
     const report = sends === 'comments' ? undefined : progressOf(exchange, step);
     if (sends === 'comments') response.write(': still here\n\n');

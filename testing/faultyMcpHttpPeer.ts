@@ -5,7 +5,7 @@ import { McpHttpActs } from './faultyMcpHttpActs.ts';
 import type { FaultyMcpHttpScript } from './faultyMcpHttpScript.ts';
 import { createFaultPicker } from './mcpFaultPicker.ts';
 import type { FaultyTool } from './mcpFaults.ts';
-import { letsToolRun, type McpHttpFaultRule } from './mcpHttpFaults.ts';
+import { letsToolRun, type ReadMcpHttpRule } from './mcpHttpFaults.ts';
 import { type Exchange, matchesOn, McpHttpRequests, readExchange, statelessVersion } from './mcpHttpRequests.ts';
 import { McpHttpSession, McpHttpSessions } from './mcpHttpSessions.ts';
 
@@ -29,7 +29,7 @@ export class FaultyMcpHttpPeer {
   readonly #answers: GoodAnswers;
   readonly #acts: McpHttpActs;
   readonly #runs: string[] = [];
-  #pick: (exchange: Exchange) => McpHttpFaultRule | undefined;
+  #pick: (exchange: Exchange) => ReadMcpHttpRule | undefined;
 
   constructor(script: FaultyMcpHttpScript, changed: () => void) {
     this.#script = script;
@@ -54,7 +54,7 @@ export class FaultyMcpHttpPeer {
     return this.#runs.filter((name) => tool === undefined || name === tool).length;
   }
 
-  setFaults(faults: readonly McpHttpFaultRule[]): void {
+  setFaults(faults: readonly ReadMcpHttpRule[]): void {
     this.#pick = pickerOf(faults);
   }
 
@@ -131,7 +131,7 @@ export class FaultyMcpHttpPeer {
     exchange: Exchange,
     message: ClientMessage,
     session: McpHttpSession,
-    rule: McpHttpFaultRule | undefined,
+    rule: ReadMcpHttpRule | undefined,
   ): void {
     const isRequest = message.id !== undefined;
     const runs = letsToolRun(rule);
@@ -205,7 +205,7 @@ export class FaultyMcpHttpPeer {
   }
 }
 
-function pickerOf(faults: readonly McpHttpFaultRule[]): (exchange: Exchange) => McpHttpFaultRule | undefined {
+function pickerOf(faults: readonly ReadMcpHttpRule[]): (exchange: Exchange) => ReadMcpHttpRule | undefined {
   return createFaultPicker(
     faults,
     ({ on = 'tools/call', tool }, { request, on: is, message }: Exchange) =>

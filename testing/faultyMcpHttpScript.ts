@@ -2,7 +2,7 @@ import { boolean, callback, choice, type Given, text } from '../src/policy/optio
 import { readOptions } from '../src/policy/readOptions.ts';
 import { type FaultyTool, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
-import { httpRulesKey, type McpHttpFaultRule } from './mcpHttpFaults.ts';
+import { httpRulesKey, type McpHttpFaultRule, type ReadMcpHttpRule } from './mcpHttpFaults.ts';
 
 const serverKeys = {
   /** The script. The first rule that matches a request befalls it; what matches none is answered as it should be. @defaultValue [] */
@@ -46,12 +46,12 @@ export function scriptOf(options: FaultyMcpHttpServerOptions) {
 }
 
 /** @throws RangeError that names the option and its value. */
-function checkRules(faults: readonly McpHttpFaultRule[]): void {
+function checkRules(faults: readonly ReadMcpHttpRule[]): void {
   for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
 }
 
 /** A script that takes the place of another's. @throws TypeError or RangeError that names the option and its value. */
-export function readRules(faults: readonly McpHttpFaultRule[]): readonly McpHttpFaultRule[] {
+export function readRules(faults: readonly McpHttpFaultRule[]): readonly ReadMcpHttpRule[] {
   const read = readOptions('', { faults }, { faults: httpRulesKey }).faults;
   checkRules(read);
   return read;

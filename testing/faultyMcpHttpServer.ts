@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { FaultyMcpHttpPeer } from './faultyMcpHttpPeer.ts';
 import { type FaultyMcpHttpServerOptions, readRules, readTools, scriptOf } from './faultyMcpHttpScript.ts';
+import { Changes, close, listen } from './loopback.ts';
 import type { FaultyTool } from './mcpFaults.ts';
 import type { McpHttpFaultRule } from './mcpHttpFaults.ts';
 import type { ReceivedMcpRequest } from './mcpHttpRequests.ts';
@@ -76,17 +76,10 @@ export interface FaultyMcpHttpServer {
  * await server.close();
  */
 export async function startFaultyMcpHttpServer(options: FaultyMcpHttpServerOptions = {}): Promise<FaultyMcpHttpServer> {
-  const waiting = new Set<() => void>();
-  const changed = (): void => {
-    for (const check of waiting) check();
-  };
-  const peer = new FaultyMcpHttpPeer(scriptOf(options), changed);
+  const changes = new Changes();
+  const peer = new FaultyMcpHttpPeer(scriptOf(options), changes.told);
   const http = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 }, peer.take);
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject);
-    http.listen(0, '127.0.0.1', resolve);
-  });
-  const front = new TcpFront((http.address() as AddressInfo).port, changed);
+  const front = new TcpFront(await listen(http), changes.told);
   await front.listen();
   const origin = `http://127.0.0.1:${front.port}`;
   peer.origin = origin;
@@ -112,16 +105,7 @@ export async function startFaultyMcpHttpServer(options: FaultyMcpHttpServerOptio
     get sessions() {
       return peer.sessions.count;
     },
-    until: (condition) =>
-      new Promise((resolve) => {
-        const check = (): void => {
-          if (!condition()) return;
-          waiting.delete(check);
-          resolve();
-        };
-        waiting.add(check);
-        check();
-      }),
+    until: (condition) => changes.until(condition),
     setFaults: (faults) => peer.setFaults(readRules(faults)),
     setTools: (tools) => peer.setTools(readTools(tools)),
     notify: (method, params = {}) => peer.sessions.notify(method, params),
@@ -129,7 +113,7 @@ export async function startFaultyMcpHttpServer(options: FaultyMcpHttpServerOptio
     release: () => peer.release(),
     forgetSessions() {
       peer.sessions.forget();
-      changed();
+      changes.told();
     },
     cut() {
       peer.requests.abandon();
@@ -151,10 +135,7 @@ export async function startFaultyMcpHttpServer(options: FaultyMcpHttpServerOptio
     async close() {
       peer.requests.abandon();
       await front.refuse();
-      await new Promise<void>((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      });
+      await close(http);
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from './faultyMcpAnswers.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
 import { createFaultPicker } from './mcpFaultPicker.ts';
-import { type McpFault, toolsFrom } from './mcpFaults.ts';
+import { type ReadMcpFault, toolsFrom } from './mcpFaults.ts';
 
 /**
  * The server side of a conversation, by the script.
@@ -72,7 +72,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
     for (let step = 1; step <= count; step++) progress(to, step);
   };
 
-  const befall = (fault: McpFault, to: ClientMessage, answer: Answer): void => {
+  const befall = (fault: ReadMcpFault, to: ClientMessage, answer: Answer): void => {
     switch (fault.do) {
       case 'crash':
         if (fault.when === 'after') send(to, answer);
@@ -83,9 +83,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
         if (fault.scope === 'server') setImmediate(blockForEver);
         return;
       case 'slow': {
-        const { progress: steps = 0 } = fault;
-        // As the options were read, in ms.
-        const ms = Number(fault.ms);
+        const { progress: steps = 0, ms } = fault;
         for (let step = 1; step <= steps; step++) setTimeout(() => progress(to, step), (ms * step) / (steps + 1));
         setTimeout(() => send(to, answer), ms);
         return;
@@ -154,7 +152,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
   };
 }
 
-function crash({ exitCode = 1, signal, stderr }: Omit<Extract<McpFault, { do: 'crash' }>, 'do' | 'when'>): void {
+function crash({ exitCode = 1, signal, stderr }: Omit<Extract<ReadMcpFault, { do: 'crash' }>, 'do' | 'when'>): void {
   const end = (): void => {
     if (signal === undefined) process.exit(exitCode);
     process.kill(process.pid, signal);

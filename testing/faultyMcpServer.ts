@@ -4,7 +4,7 @@ import { boolean, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
-import { type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
+import { type FaultyTool, type ReadMcpRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
 
 /** A program and its arguments, as clients and `gateway.mcpServer` take them. */
 export interface FaultyMcpServer {
@@ -14,7 +14,7 @@ export interface FaultyMcpServer {
 
 /** Options that the program is given, checked and with their defaults. */
 export interface FaultyMcpScript extends ServerIdentity {
-  readonly faults: readonly McpFaultRule[];
+  readonly faults: readonly ReadMcpRule[];
   readonly tools: readonly FaultyTool[];
   readonly toolsAfterRestart: readonly FaultyTool[];
   readonly stderr?: string | undefined;

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duration } from '../src/policy/duration.ts';
 import {
   anyObject,
   byName,
@@ -14,7 +12,9 @@ import {
   text,
 } from '../src/policy/optionKeys.ts';
 import { readValue } from '../src/policy/readOptions.ts';
+import { bodyOf, Changes, close, listen } from './loopback.ts';
 import { type ModelEvents, modelEvents, type ModelProtocol } from './modelEvents.ts';
+import type { GivenAct, ReadAct } from './variants.ts';
 
 const moments = ['headers', 'start', 'text', 'event', 'tool', 'content', 'finish', 'end'] as const;
 const endings = ['end', 'stall', 'pings', 'reset', 'close', 'error', 'open'] as const;
@@ -33,45 +33,53 @@ export type ModelMoment = (typeof moments)[number];
  */
 export type ModelEnding = (typeof endings)[number];
 
-/** Act of a model API on one request for an answer. */
-export type ModelAnswer =
+const times = integer();
+
+const modelActs = {
   /** Answers with a stream, or as a whole where the request asks for no stream. */
-  | {
-      readonly do?: 'answer' | undefined;
-      /** @defaultValue 'Hello there, this is the model.' */
-      readonly text?: string | undefined;
-      /** A tool that the model calls after the text. @defaultValue none */
-      readonly tool?: { readonly name: string; readonly input?: object | undefined } | undefined;
-      /** @defaultValue 'end' */
-      readonly until?: ModelMoment | undefined;
-      /** @defaultValue 'end' */
-      readonly then?: ModelEnding | undefined;
-      /** The type of the error, or its code. @defaultValue 'overloaded_error' */
-      readonly error?: string | undefined;
-      /** Waits so long after each event, in ms above 0. @defaultValue none */
-      readonly dripMs?: Duration | undefined;
-      /** Waits so long between signs of life, in ms above 0. @defaultValue 10 */
-      readonly pingMs?: Duration | undefined;
-      /** Requests that get this answer, at least 1. @defaultValue 1; of the last answer all that follow */
-      readonly times?: number | undefined;
-    }
+  answer: {
+    /** @defaultValue 'Hello there, this is the model.' */
+    text: text({ empty: true }),
+    /** A tool that the model calls after the text. @defaultValue none */
+    tool: section({
+      name: text({ required: true }),
+      input: { ...anyObject, required: undefined } as Key<object | undefined>,
+    }),
+    /** @defaultValue 'end' */
+    until: choice(moments, { given: {} as ModelMoment }),
+    /** @defaultValue 'end' */
+    then: choice(endings, { given: {} as ModelEnding }),
+    /** The type of the error, or its code. @defaultValue 'overloaded_error' */
+    error: text(),
+    /** Waits so long after each event, in ms above 0. @defaultValue none */
+    dripMs: duration(),
+    /** Waits so long between signs of life, in ms above 0. @defaultValue 10 */
+    pingMs: duration(),
+    /** Requests that get this answer, at least 1. @defaultValue 1; of the last answer all that follow */
+    times,
+  },
   /** Says no: 429, 503, 529. */
-  | {
-      readonly do: 'refuse';
-      /** From 400 to 599. */
-      readonly status: number;
-      /** In the words of the protocol. @defaultValue as the status is usually called */
-      readonly error?: string | undefined;
-      /** @defaultValue {} */
-      readonly headers?: Readonly<Record<string, string>> | undefined;
-      readonly times?: number | undefined;
-    }
+  refuse: {
+    /** From 400 to 599. */
+    status: integer({ required: true, min: 400, max: 599 }),
+    /** In the words of the protocol. @defaultValue as the status is usually called */
+    error: text(),
+    /** @defaultValue {} */
+    headers: byName(text({ empty: true })),
+    times,
+  },
   /** Takes the request and sends nothing, not even headers. */
-  | { readonly do: 'hang'; readonly times?: number | undefined }
+  hang: { times },
   /** Resets the connection before there are headers. */
-  | { readonly do: 'reset'; readonly times?: number | undefined }
+  reset: { times },
   /** Promises more of a body than it sends, then closes the connection. */
-  | { readonly do: 'short'; readonly times?: number | undefined };
+  short: { times },
+};
+
+/** Act of a model API on one request for an answer. */
+export type ModelAnswer = GivenAct<typeof modelActs, 'answer'>;
+
+type CheckedAnswer = ReadAct<typeof modelActs, 'answer'>;
 
 /** A request that arrived. */
 export interface ModelRequest {
@@ -117,29 +125,15 @@ export async function faultyModelApi(script: ModelScript): Promise<FaultyModelAp
   const answerTo = answersOf(script);
   const requests: Received[] = [];
   let answered = 0;
-  const watchers = new Set<() => void>();
-  const told = (): void => {
-    for (const watcher of watchers) watcher();
-  };
-  const until = (isSo: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const watcher = (): void => {
-        if (!isSo()) return;
-        watchers.delete(watcher);
-        resolve();
-      };
-      watchers.add(watcher);
-      watcher();
-    });
-
+  const changes = new Changes();
   const server = createServer((request, response) => {
     response.on('error', () => undefined);
-    void bodyOf(request).then((body) => {
+    void bodyOf(request).then(({ body }) => {
       const received = receivedOf(request, body);
       requests.push(received);
       response.once('close', () => {
         received.aborted = !response.writableFinished && !received.isEnded;
-        told();
+        changes.told();
       });
       const protocol = protocolOf(request);
       if (protocol === undefined) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
@@ -147,23 +141,16 @@ export async function faultyModelApi(script: ModelScript): Promise<FaultyModelAp
         const number = answered++;
         void befall(answerTo(received, number), { request: received, response, protocol, number: answered });
       }
-      told();
+      changes.told();
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
-    reached: (count) => until(() => requests.length >= count),
-    aborted: (count) => until(() => requests.filter((each) => each.aborted).length >= count),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    reached: (count) => changes.until(() => requests.length >= count),
+    aborted: (count) => changes.until(() => requests.filter((each) => each.aborted).length >= count),
+    close: () => close(server),
   };
 }
 
@@ -225,7 +212,7 @@ async function befall(answer: CheckedAnswer, { request, response, protocol, numb
 }
 
 async function stream(
-  answer: StreamAnswer,
+  answer: Extract<CheckedAnswer, { readonly do?: 'answer' | undefined }>,
   events: ModelEvents,
   request: Received,
   response: ServerResponse,
@@ -331,16 +318,6 @@ function receivedOf({ method = '', url = '', headers }: IncomingMessage, body: s
   return { method, url, headers, body, hash, aborted: false, isEnded: false };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch {
-    // Given up by the client; what arrived of it arrived.
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
@@ -356,45 +333,12 @@ const usualErrors: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** {@link ModelAnswer}, its times in ms. */
-type CheckedAnswer = StreamAnswer | Exclude<ModelAnswer, { readonly do?: 'answer' | undefined }>;
-
-type StreamAnswer = Omit<Extract<ModelAnswer, { readonly do?: 'answer' | undefined }>, 'dripMs' | 'pingMs'> & {
-  readonly dripMs?: number | undefined;
-  readonly pingMs?: number | undefined;
-};
-
-const times = integer();
-
 const answerKey: Key<CheckedAnswer> = {
   kind: 'variants',
   by: 'do',
   usual: 'answer',
   required: true,
-  of: {
-    answer: {
-      text: text({ empty: true }),
-      tool: section({
-        name: text({ required: true }),
-        input: { ...anyObject, required: undefined } as Key<object | undefined>,
-      }),
-      until: choice(moments),
-      then: choice(endings),
-      error: text(),
-      dripMs: duration(),
-      pingMs: duration(),
-      times,
-    },
-    refuse: {
-      status: integer({ required: true, min: 400, max: 599 }),
-      error: text(),
-      headers: byName(text({ empty: true })),
-      times,
-    },
-    hang: { times },
-    reset: { times },
-    short: { times },
-  },
+  of: modelActs,
 };
 
 const scriptKey = list(answerKey, { least: 1, required: true, expected: 'a list of at least one answer' });

@@ -1,37 +1,38 @@
-import type { Duration } from '../src/policy/duration.ts';
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-  validateHeaderName,
-  validateHeaderValue,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Socket } from 'node:net';
 import { byName, duration, integer, type Key, list, text } from '../src/policy/optionKeys.ts';
 import { readValue } from '../src/policy/readOptions.ts';
 import { show } from '../src/policy/showValue.ts';
+import { bodyOf, close, listen } from './loopback.ts';
+import type { GivenAct, ReadAct } from './variants.ts';
+
+const body = text({ empty: true });
+
+const upstreamActs = {
+  /** Answers, with 200 where nothing else is said: 429 with `retry-after`, 503, 529. */
+  answer: {
+    /** From 200 to 599. @defaultValue 200 */
+    status: integer({ min: 200, max: 599 }),
+    headers: byName(text({ empty: true })),
+    /** @defaultValue '' */
+    body,
+    /** Waits so long first, in ms above 0. @defaultValue none */
+    afterMs: duration(),
+  },
+  /** Takes the request, and sends nothing, not even headers. */
+  hang: {},
+  /** Sends the headers and a part of the body, then nothing more. */
+  stall: { body },
+  /** Sends the headers and less of the body than they promise, then ends the connection. */
+  cut: { body },
+  /** Resets the connection. */
+  reset: {},
+};
 
 /** Act of an HTTP upstream on one request. */
-export type UpstreamFault =
-  /** Answers, with 200 where nothing else is said: 429 with `retry-after`, 503, 529. */
-  | {
-      readonly do?: 'answer' | undefined;
-      /** From 200 to 599. @defaultValue 200 */
-      readonly status?: number | undefined;
-      readonly headers?: Readonly<Record<string, string>> | undefined;
-      /** @defaultValue '' */
-      readonly body?: string | undefined;
-      /** Waits so long first, in ms above 0. @defaultValue none */
-      readonly afterMs?: Duration | undefined;
-    }
-  /** Takes the request, and sends nothing, not even headers. */
-  | { readonly do: 'hang' }
-  /** Sends the headers and a part of the body, then nothing more. */
-  | { readonly do: 'stall'; readonly body?: string | undefined }
-  /** Sends the headers and less of the body than they promise, then ends the connection. */
-  | { readonly do: 'cut'; readonly body?: string | undefined }
-  /** Resets the connection. */
-  | { readonly do: 'reset' };
+export type UpstreamFault = GivenAct<typeof upstreamActs, 'answer'>;
+
+type CheckedFault = ReadAct<typeof upstreamActs, 'answer'>;
 
 /** By path: what happens to its first request, its second, and so on; the last goes for all that follow. */
 export type UpstreamScript = Readonly<Record<string, readonly UpstreamFault[]>>;
@@ -72,7 +73,7 @@ export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpst
   const counts = new Map<string, number>();
 
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void bodyOf(request).then(({ body }) => {
       const [path = '/'] = (request.url ?? '/').split('?');
       const count = (counts.get(path) ?? 0) + 1;
       counts.set(path, count);
@@ -81,21 +82,12 @@ export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpst
       befall(faults[Math.min(count, faults.length) - 1] ?? { status: 404 }, request.socket, response);
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     received,
     requests: (path) => counts.get(path) ?? 0,
-    close() {
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
+    close: () => close(server),
   };
 }
 
@@ -126,35 +118,12 @@ function befall(fault: CheckedFault, socket: Socket, response: ServerResponse): 
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch {
-    // Given up by the client; what arrived of it arrived.
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-const body = text({ empty: true });
-
 const faultKey: Key<CheckedFault> = {
   kind: 'variants',
   by: 'do',
   usual: 'answer',
   required: true,
-  of: {
-    answer: {
-      status: integer({ min: 200, max: 599 }),
-      headers: byName(text({ empty: true })),
-      body,
-      afterMs: duration(),
-    },
-    hang: {},
-    stall: { body },
-    cut: { body },
-    reset: {},
-  },
+  of: upstreamActs,
 };
 
 const scriptKey = byName(list(faultKey, { least: 1, expected: 'a list of what happens' }), { required: true });
@@ -171,10 +140,3 @@ function checkScript(script: UpstreamScript): Readonly<Record<string, readonly C
   }
   return read;
 }
-
-/** {@link UpstreamFault} with its wait in ms. */
-type CheckedFault =
-  | Exclude<UpstreamFault, AnswerFault>
-  | (Omit<AnswerFault, 'afterMs'> & { readonly afterMs?: number | undefined });
-
-type AnswerFault = Extract<UpstreamFault, { readonly do?: 'answer' | undefined }>;

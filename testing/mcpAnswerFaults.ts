@@ -4,41 +4,15 @@ import {
   duration,
   either,
   integer,
+  type Given,
   type Key,
   type Keys,
   list,
   text,
+  type Values,
 } from '../src/policy/optionKeys.ts';
-import type { Duration } from '../src/policy/duration.ts';
 import { show } from '../src/policy/showValue.ts';
-
-/** Fault that a faulty MCP server can do to one answer, on whatever transport. */
-export type McpAnswerFault =
-  /** Answers after `ms`; the progress notifications are spread over that time. */
-  | {
-      readonly do: 'slow';
-      /** Above 0. */
-      readonly ms: Duration;
-      /** @defaultValue 0 */
-      readonly progress?: number | undefined;
-    }
-  /** The text of the answer is this long, in bytes. */
-  | { readonly do: 'oversize'; readonly bytes: number }
-  /** Answers a request that nobody made, in place of this one. */
-  | { readonly do: 'wrong_id' }
-  /** Answers twice; over HTTP, on one event stream. */
-  | { readonly do: 'duplicate_answer' }
-  /** A JSON-RPC error. */
-  | {
-      readonly do: 'error';
-      /** @defaultValue -32603 */
-      readonly code?: number | undefined;
-      /** @defaultValue 'Internal error' */
-      readonly message?: string | undefined;
-      readonly data?: unknown;
-    }
-  /** A result with `isError`, one part of content for each text. */
-  | { readonly do: 'tool_error'; readonly texts?: readonly string[] | undefined };
+import type { Acts, GivenAct, ReadAct } from './variants.ts';
 
 /** Request that a server can make of its client. */
 export type AskedMethod = 'sampling/createMessage' | 'elicitation/create' | 'roots/list';
@@ -51,12 +25,30 @@ export const askedMethod = choice<AskedMethod, { readonly required: true }>(
 export const someText = text({ empty: true });
 export const progress = integer({ min: 0 });
 
-export const answerFaultKeys: Readonly<Record<McpAnswerFault['do'], Keys>> = {
-  slow: { ms: duration({ required: true }), progress },
+/** Faults that a faulty MCP server can do to one answer, on whatever transport. */
+export const answerFaults = {
+  /** Answers after `ms`; the progress notifications are spread over that time. */
+  slow: {
+    /** Above 0. */
+    ms: duration({ required: true }),
+    /** @defaultValue 0 */
+    progress,
+  },
+  /** The text of the answer is this long, in bytes. */
   oversize: { bytes: integer({ required: true }) },
+  /** Answers a request that nobody made, in place of this one. */
   wrong_id: {},
+  /** Answers twice; over HTTP, on one event stream. */
   duplicate_answer: {},
-  error: { code: integer({ min: Number.MIN_SAFE_INTEGER }), message: someText, data: anything },
+  /** A JSON-RPC error. */
+  error: {
+    /** @defaultValue -32603 */
+    code: integer({ min: Number.MIN_SAFE_INTEGER }),
+    /** @defaultValue 'Internal error' */
+    message: someText,
+    data: anything,
+  },
+  /** A result with `isError`, one part of content for each text. */
   tool_error: { texts: list(someText, { expected: 'an array of strings' }) },
 };
 
@@ -68,17 +60,17 @@ export const nthKey = either<number | readonly number[]>(
 );
 
 /** A script: an array of rules, each with the keys of its fault and those that say what it befalls. */
-export function scriptKey<R>(
-  faults: Readonly<Record<string, Keys>>,
-  match: Keys,
-): Key<readonly R[], readonly R[] | undefined> {
-  const rule: Key<R> = {
+export function scriptKey<F extends Acts, M extends Keys>(
+  faults: F,
+  match: M,
+): Key<readonly (ReadAct<F> & Values<M>)[], readonly (GivenAct<F> & Given<M>)[] | undefined> {
+  const rule: Key = {
     kind: 'variants',
     by: 'do',
     of: Object.fromEntries(Object.entries(faults).map(([kind, keys]) => [kind, { ...match, ...keys }])),
     required: true,
   };
-  return list(rule, { expected: 'an array', default: [] }) as Key<readonly R[], readonly R[] | undefined>;
+  return list(rule, { expected: 'an array', default: [] }) as Key<never>;
 }
 
 /** @throws RangeError that names the option and its value, for a rule of a tool that is not about its calls. */

@@ -5,83 +5,15 @@ import {
   either,
   integer,
   type Key,
-  type Keys,
   type Given,
   list,
   name,
   section,
   text,
+  type Values,
 } from '../src/policy/optionKeys.ts';
-import {
-  answerFaultKeys,
-  type AskedMethod,
-  askedMethod,
-  type McpAnswerFault,
-  nthKey,
-  progress,
-  scriptKey,
-  someText,
-} from './mcpAnswerFaults.ts';
-
-/** Fault that a server of the faulty kind can do to one message; everything else it does right. */
-export type McpFault =
-  | McpAnswerFault
-  /** Exits, before it answers or once the answer is on its way: with this code, or by a signal to itself. */
-  | {
-      readonly do: 'crash';
-      /** @defaultValue 'before' */
-      readonly when?: 'before' | 'after' | undefined;
-      /** @defaultValue 1 */
-      readonly exitCode?: number | undefined;
-      readonly signal?: 'SIGKILL' | 'SIGTERM' | 'SIGABRT' | undefined;
-      /** Written to stderr first. */
-      readonly stderr?: string | undefined;
-    }
-  /** Never answers: this message (`call`), or any from now on, pings and the end of its stdin included (`server`). */
-  | {
-      readonly do: 'hang';
-      /** @defaultValue 'call' */
-      readonly scope?: 'call' | 'server' | undefined;
-      /** Progress notifications sent before. @defaultValue 0 */
-      readonly progress?: number | undefined;
-    }
-  /** Answers only once the request has been cancelled. */
-  | { readonly do: 'late'; readonly progress?: number | undefined }
-  /** Writes half of the answer and no end of line, then says nothing more, or exits with 1. */
-  | {
-      readonly do: 'partial_line';
-      /** @defaultValue 'hang' */
-      readonly then?: 'hang' | 'crash' | undefined;
-    }
-  /** Writes a text to stdout before the answer; without an end of line it takes the answer with it. */
-  | {
-      readonly do: 'noise';
-      /** @defaultValue 'Loading model...' */
-      readonly text?: string | undefined;
-      /** @defaultValue true */
-      readonly newline?: boolean | undefined;
-    }
-  /** The result has not the form of one. */
-  | { readonly do: 'malformed' }
-  /** Asks the client before it answers: goes on with its reply, or crashes without waiting for it. */
-  | {
-      readonly do: 'ask';
-      readonly method: AskedMethod;
-      /** @defaultValue 'answer' */
-      readonly then?: 'answer' | 'crash' | undefined;
-    }
-  /** Lists these tools from now on, and says so unless told not to. */
-  | {
-      readonly do: 'change_tools';
-      readonly tools: readonly (string | FaultyTool)[];
-      /** @defaultValue true */
-      readonly tell?: boolean | undefined;
-    }
-  /** Closes one of its pipes, says `closed it` on stderr, and stays. */
-  | { readonly do: 'close_pipe'; readonly pipe: 'stdin' | 'stdout' };
-
-/** Line of the script: what goes wrong, and when. */
-export type McpFaultRule = McpFault & McpFaultMatch;
+import { answerFaults, askedMethod, nthKey, progress, scriptKey, someText } from './mcpAnswerFaults.ts';
+import type { GivenAct, ReadAct } from './variants.ts';
 
 const matchKeys = {
   /**
@@ -127,23 +59,71 @@ export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly Fau
   return tools.map((each) => (typeof each === 'string' ? { name: each } : each));
 }
 
-const faultKeys: Readonly<Record<McpFault['do'], Keys>> = {
+const mcpFaults = {
+  ...answerFaults,
+  /** Exits, before it answers or once the answer is on its way: with this code, or by a signal to itself. */
   crash: {
+    /** @defaultValue 'before' */
     when: choice(['before', 'after']),
+    /** @defaultValue 1 */
     exitCode: integer({ min: 0, max: 255 }),
     signal: choice(['SIGKILL', 'SIGTERM', 'SIGABRT']),
+    /** Written to stderr first. */
     stderr: someText,
   },
-  hang: { scope: choice(['call', 'server']), progress },
+  /** Never answers: this message (`call`), or any from now on, pings and the end of its stdin included (`server`). */
+  hang: {
+    /** @defaultValue 'call' */
+    scope: choice(['call', 'server']),
+    /** Progress notifications sent before. @defaultValue 0 */
+    progress,
+  },
+  /** Answers only once the request has been cancelled. */
   late: { progress },
-  partial_line: { then: choice(['hang', 'crash']) },
-  noise: { text: someText, newline: boolean() },
+  /** Writes half of the answer and no end of line, then says nothing more, or exits with 1. */
+  partial_line: {
+    /** @defaultValue 'hang' */
+    then: choice(['hang', 'crash']),
+  },
+  /** Writes a text to stdout before the answer; without an end of line it takes the answer with it. */
+  noise: {
+    /** @defaultValue 'Loading model...' */
+    text: someText,
+    /** @defaultValue true */
+    newline: boolean(),
+  },
+  /** The result has not the form of one. */
   malformed: {},
-  ask: { method: askedMethod, then: choice(['answer', 'crash']) },
-  change_tools: { tools: { ...toolList, required: true }, tell: boolean() },
+  /** Asks the client before it answers: goes on with its reply, or crashes without waiting for it. */
+  ask: {
+    method: askedMethod,
+    /** @defaultValue 'answer' */
+    then: choice(['answer', 'crash']),
+  },
+  /** Lists these tools from now on, and says so unless told not to. */
+  change_tools: {
+    tools: list(tool, { expected: 'an array', required: true }),
+    /** @defaultValue true */
+    tell: boolean(),
+  },
+  /** Closes one of its pipes, says `closed it` on stderr, and stays. */
   close_pipe: { pipe: choice(['stdin', 'stdout'], { required: true }) },
-  ...answerFaultKeys,
 };
 
+/** Fault that a server of the faulty kind can do to one message; everything else it does right. */
+export type McpFault = GivenAct<typeof mcpFaults>;
+
+/** A fault whose options were read. */
+export type ReadMcpFault = ReadAct<typeof mcpFaults>;
+
+/** Line of the script: what goes wrong, and when. */
+export type McpFaultRule = McpFault & McpFaultMatch;
+
+/** A line that was read. */
+export type ReadMcpRule = ReadMcpFault & Values<typeof matchKeys>;
+
 /** The lines of a script. */
-export const rulesKey = scriptKey<McpFaultRule>(faultKeys, matchKeys);
+export const rulesKey: Key<readonly ReadMcpRule[], readonly McpFaultRule[] | undefined> = scriptKey(
+  mcpFaults,
+  matchKeys,
+);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientMessage } from './faultyMcpAnswers.ts';
+import { bodyOf } from './loopback.ts';
 
 /** The version of the second era. */
 export const statelessVersion = '2026-07-28';
@@ -92,13 +93,8 @@ export function matchesOn(on: string, request: { readonly method?: string | unde
 
 /** Reads a request to its end. Undefined when its client gave it up before. */
 export async function readExchange(request: IncomingMessage, response: ServerResponse): Promise<Exchange | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  const body = Buffer.concat(chunks).toString('utf8');
+  const { body, isWhole } = await bodyOf(request);
+  if (!isWhole) return undefined;
   const [path = '/'] = (request.url ?? '/').split('?');
   return { request, response, path, body, ...kindOf(request, path, body) };
 }

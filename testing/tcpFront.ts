@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.ts';
 
 /**
  * A TCP relay on a free port of 127.0.0.1 in front of a server of this process. Connections can be cut, or become a black hole: half-open,
@@ -33,12 +33,8 @@ export class TcpFront {
   /** Listens, after the first time on the same port. */
   async listen(): Promise<void> {
     const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.#port, '127.0.0.1', resolve);
-    });
+    this.#port = await listen(server, this.#port);
     this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
   }
 
   /** Refuses connections from now on; those there are get reset. */

@@ -58,7 +58,6 @@ export const cliFaults: readonly Fault[] = [
       synthetic: true,
       retries: [0, 0],
       leastMs: silenceMs,
-      mostMs: 15_000,
       records: [
         { type: 'integration/failure', fields: { kind: 'timeout', reason: 'idle_timeout' } },
         { type: 'process/exited', fields: { reason: 'no-output-timeout' } },
@@ -92,7 +91,6 @@ export const cliFaults: readonly Fault[] = [
       synthetic: true,
       retries: [0, 0],
       leastMs: runMs,
-      mostMs: 15_000,
       records: [
         { type: 'integration/failure', fields: { kind: 'timeout', reason: 'attempt_timeout' } },
         { type: 'process/exited', fields: { reason: 'overall-timeout', signal: 'SIGKILL' } },
@@ -110,7 +108,6 @@ export const cliFaults: readonly Fault[] = [
     expected: {
       outcome: 'spawn',
       retries: [0, 0],
-      mostMs: 15_000,
       records: [
         { type: 'integration/failure', fields: { kind: 'spawn', code: 'ENOENT' } },
         { type: 'session/tool_failed', fields: { kind: 'spawn' } },

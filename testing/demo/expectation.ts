@@ -1,6 +1,6 @@
 import type { FailureKind, ToolResult } from '../../src/index.ts';
 import type { EventRow } from '../../src/store/events.ts';
-import type { Expected, ExpectedRecord } from './fault.ts';
+import { type Expected, type ExpectedRecord, usualMostMs } from './fault.ts';
 
 /** Answer to a message to the session. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
@@ -86,7 +86,7 @@ function* judgeResult(expected: Expected, observed: Observed): Generator<string>
   }
 }
 
-function* judgeTime({ leastMs = 0, mostMs }: Expected, { elapsedMs }: Observed): Generator<string> {
+function* judgeTime({ leastMs = 0, mostMs = usualMostMs }: Expected, { elapsedMs }: Observed): Generator<string> {
   if (elapsedMs < leastMs - roundingMs) yield `it took ${Math.round(elapsedMs)} ms; at least ${leastMs} were expected`;
   if (elapsedMs > mostMs) yield `it took ${Math.round(elapsedMs)} ms; at most ${mostMs} were expected`;
 }

@@ -1,13 +1,13 @@
 import type { FailureKind, Gateway, ToolResult, Turn } from '../../src/index.ts';
+import type { FaultyUpstream } from '../faultyUpstream.ts';
 import type { FaultName } from './faultNames.ts';
-import type { HttpUpstream } from './httpUpstream.ts';
 import type { ProcessLog } from './processLog.ts';
 import type { WsUpstream } from './wsUpstream.ts';
 
 /** Stage that the faults of one tour share. */
 export interface Stage {
   readonly gateway: Gateway;
-  readonly http: HttpUpstream;
+  readonly http: FaultyUpstream;
   readonly ws: WsUpstream;
   readonly processes: ProcessLog;
   /** Private, and there as long as the tour. */
@@ -39,8 +39,8 @@ export interface Expected {
   readonly waitsMs?: readonly number[] | undefined;
   /** In ms. @defaultValue 0 */
   readonly leastMs?: number | undefined;
-  /** In ms; generous, as the machine may be busy. */
-  readonly mostMs: number;
+  /** In ms; generous, as the machine may be busy. @defaultValue 15 s */
+  readonly mostMs?: number | undefined;
   /** The most telling first: it stands for the others in the table. */
   readonly records: readonly ExpectedRecord[];
 }
@@ -63,3 +63,6 @@ export interface Fault {
   /** Trouble that the call came through, where no failure of an attempt tells. */
   readonly despite?: string | undefined;
 }
+
+/** Longest time that the call of a fault may take where nothing else is said, in ms. */
+export const usualMostMs = 15_000;

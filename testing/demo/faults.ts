@@ -40,7 +40,6 @@ const hookFaults: readonly Fault[] = [
     {
       outcome: 'ok',
       retries: [0, 0],
-      mostMs: 15_000,
       records: [
         { type: 'hook/error', fields: { hook_name: 'hook-throws', error: 'the hook has a bug' } },
         { type: 'integration/failure', fields: { integration: 'hook:hook-throws', kind: 'unknown' } },
@@ -51,7 +50,6 @@ const hookFaults: readonly Fault[] = [
     outcome: 'ok',
     retries: [0, 0],
     leastMs: hookMs,
-    mostMs: 15_000,
     records: [
       { type: 'hook/error', fields: { hook_name: 'hook-hangs' } },
       { type: 'integration/failure', fields: { integration: 'hook:hook-hangs', kind: 'timeout' } },
@@ -98,7 +96,6 @@ const wsFaults: readonly Fault[] = [
     // The second retry is for a machine on which the restart takes longer than the first wait.
     retries: [1, 2],
     cause: 'gateway closed (1012): service restart',
-    mostMs: 15_000,
     records: [{ type: 'session/turn_ended', fields: { ok: true } }],
   }),
   wsFault('ws-lost', {
@@ -107,7 +104,6 @@ const wsFaults: readonly Fault[] = [
     cause: 'gateway closed (1006)',
     waitsMs: [100, 500],
     leastMs: 600,
-    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'transient', retry_count: 2 } },
       { type: 'session/tool_failed', fields: { kind: 'transient', retries: 2 } },

@@ -1,4 +1,5 @@
 import type { Gateway, Integration, PolicyInput, ToolRequest } from '../../src/index.ts';
+import type { UpstreamScript } from '../faultyUpstream.ts';
 import type { Expected, Fault } from './fault.ts';
 import type { FaultName } from './faultNames.ts';
 import { pause } from './pause.ts';
@@ -7,6 +8,20 @@ import { pause } from './pause.ts';
 const answerMs = 600;
 /** Shortened too: how long an open circuit waits before it is probed. */
 const outageMs = 400;
+
+/** An HTTP service that is throttled, down, locked and silent, each under a path of its own. */
+export const httpScript: UpstreamScript = {
+  '/http-429': [{ status: 429, headers: { 'retry-after': '1' }, body: 'one moment\n' }, { body: 'here you are\n' }],
+  '/http-503': [{ status: 503, body: 'down for maintenance\n' }],
+  // Up again, but not at once, so that a person who watches sees the circuit half open.
+  '/http-outage': [
+    { status: 503, body: 'down\n' },
+    { status: 503, body: 'down\n' },
+    { body: 'up again\n', afterMs: 250 },
+  ],
+  '/http-401': [{ status: 401, body: 'who are you?\n' }],
+  '/http-silent': [{ do: 'hang' }],
+};
 
 function httpFault(name: FaultName, expected: Expected, policy?: PolicyInput): Fault {
   return {
@@ -40,7 +55,6 @@ function httpOutage(): Fault {
     cause: 'HTTP 503',
     waitsMs: [100],
     leastMs: 100,
-    mostMs: 15_000,
     records: ['opened', 'half_opened', 'closed'].map((event) => ({
       type: `breaker/${event}`,
       fields: { integration: name },
@@ -86,7 +100,6 @@ export const httpFaults: readonly Fault[] = [
     cause: 'HTTP 429',
     waitsMs: [1000],
     leastMs: 1000,
-    mostMs: 15_000,
     records: [{ type: 'integration/paused', fields: { pause_ms: 1000 } }],
   }),
   httpFault('http-503', {
@@ -95,7 +108,6 @@ export const httpFaults: readonly Fault[] = [
     cause: 'HTTP 503',
     waitsMs: [100, 500],
     leastMs: 600,
-    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'transient', status: 503, retry_count: 2 } },
       { type: 'session/tool_failed', fields: { kind: 'transient', retries: 2 } },
@@ -104,7 +116,6 @@ export const httpFaults: readonly Fault[] = [
   httpFault('http-401', {
     outcome: 'auth',
     retries: [0, 0],
-    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'auth', status: 401, retry_count: 0 } },
       { type: 'session/tool_failed', fields: { kind: 'auth', retries: 0 } },
@@ -118,7 +129,6 @@ export const httpFaults: readonly Fault[] = [
       retries: [2, 2],
       waitsMs: [100, 500],
       leastMs: 3 * answerMs + 600,
-      mostMs: 15_000,
       records: [
         { type: 'integration/failure', fields: { kind: 'timeout', reason: 'attempt_timeout', retry_count: 2 } },
         { type: 'session/tool_failed', fields: { kind: 'timeout', synthetic: true } },

@@ -1,6 +1,6 @@
 import { type HistoryEntry, type Outcome, systemClock, type Turn } from '../../src/index.ts';
 import type { EventRow } from '../../src/store/events.ts';
-import type { Fault, LaneName, Stage } from './fault.ts';
+import { type Fault, type LaneName, type Stage, usualMostMs } from './fault.ts';
 import { MessageLog, type MessageTally } from './messageLog.ts';
 import { notes } from './notes.ts';
 import { overdue, pause, within } from './pause.ts';
@@ -21,8 +21,6 @@ export interface Lane {
 
 /** Between two heartbeats of a session, in ms. */
 const heartbeatMs = 100;
-/** Time in ms that the session may take to answer a message with nothing in its way. */
-const answerMs = 15_000;
 
 type Job = (turn: Turn) => unknown;
 
@@ -85,19 +83,20 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
   }
 
   async function answersStill(text: string): Promise<boolean> {
-    const answer = await ask(answerMs, (turn) => turn.tool(notes, 'echo', text));
+    const answer = await ask(usualMostMs, (turn) => turn.tool(notes, 'echo', text));
     return answer.ok && answer.value.status === 'ok' && answer.value.value === text;
   }
 
   async function inject(fault: Fault): Promise<FaultReport> {
     const { prepare, settle, expected, integration } = fault;
-    const ready = prepare === undefined ? undefined : await ask(expected.mostMs, prepare);
+    const { mostMs = usualMostMs } = expected;
+    const ready = prepare === undefined ? undefined : await ask(mostMs, prepare);
     const mark = (await stored()).at(-1)?.id ?? 0;
     retries = [];
     let startedAt = systemClock.now();
     let endedAt: number | undefined;
     let heartbeats = log.heartbeatsProcessed;
-    const answer = await ask(expected.mostMs, async (turn) => {
+    const answer = await ask(mostMs, async (turn) => {
       startedAt = systemClock.now();
       try {
         return await fault.run(turn, stage);

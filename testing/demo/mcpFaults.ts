@@ -54,7 +54,6 @@ export const mcpFaults: readonly Fault[] = [
       retries: [1, 1],
       cause: 'SIGKILL',
       leastMs: callSeconds * 1000,
-      mostMs: 15_000,
       records: [
         { type: 'integration/crashed' },
         { type: 'process/exited', fields: { process: child, signal: 'SIGKILL' } },
@@ -75,7 +74,6 @@ export const mcpFaults: readonly Fault[] = [
       retries: [1, 2],
       cause: 'No sign of life',
       leastMs: idleMs + pingMs,
-      mostMs: 15_000,
       records: [
         { type: 'integration/crashed' },
         { type: 'process/exited', fields: { process: child, reason: 'hang' } },
@@ -97,7 +95,6 @@ export const mcpFaults: readonly Fault[] = [
       outcome: 'ok',
       retries: [0, 0],
       leastMs: slowSeconds * 1000,
-      mostMs: 15_000,
       records: [{ type: 'session/turn_ended', fields: { ok: true } }],
     },
   },

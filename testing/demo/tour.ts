@@ -1,6 +1,7 @@
 import { createGateway, type GatewayOptions, type Logger, systemClock } from '../../src/index.ts';
+import { faultyUpstream } from '../faultyUpstream.ts';
 import type { Fault, LaneName, Stage } from './fault.ts';
-import { startHttpUpstream } from './httpUpstream.ts';
+import { httpScript } from './httpFaults.ts';
 import { createLane, type Lane } from './lane.ts';
 import type { MessageTally } from './messageLog.ts';
 import { declareNotes } from './notes.ts';
@@ -37,7 +38,7 @@ export async function runTour(options: TourOptions): Promise<TourReport> {
   const gateway = createGateway({ store: options.store, logger: options.logger, control });
   const processes = new ProcessLog(gateway);
   await processes.begin();
-  const http = await startHttpUpstream();
+  const http = await faultyUpstream(httpScript);
   const ws = await startWsUpstream().catch(async (error: unknown) => {
     await http.close();
     throw error;

@@ -20,7 +20,6 @@ export const watchdogFault: Fault = {
     synthetic: true,
     retries: [0, 0],
     leastMs: watchdogMs,
-    mostMs: 15_000,
     records: [
       { type: 'session/watchdog_fired', fields: { rule: 'tool_call', limit_ms: watchdogMs } },
       { type: 'integration/failure', fields: { kind: 'watchdog' } },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { close, listen } from '../loopback.ts';
 
 /** A WebSocket gateway on loopback: one path restarts and comes back, one is lost and stays away. */
 export interface WsUpstream {
@@ -48,18 +48,12 @@ export async function startWsUpstream(): Promise<WsUpstream> {
     setTimeout(() => away.delete(path), restartMs).unref();
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `ws://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets.clients) socket.terminate();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close() {
+      for (const socket of sockets.clients) socket.terminate();
+      return close(server);
+    },
   };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { startHttpUpstream } from '../../../../testing/demo/httpUpstream.ts';
+import { httpScript } from '../../../../testing/demo/httpFaults.ts';
 import { startWsUpstream } from '../../../../testing/demo/wsUpstream.ts';
+import { faultyUpstream } from '../../../../testing/faultyUpstream.ts';
 
 async function startHttp() {
-  const upstream = await startHttpUpstream();
+  const upstream = await faultyUpstream(httpScript);
   onTestFinished(() => upstream.close());
   return upstream;
 }
@@ -49,7 +50,7 @@ describe('the HTTP upstream', () => {
   });
 
   it('[I-3] closes while a request is not answered', async () => {
-    const upstream = await startHttpUpstream();
+    const upstream = await faultyUpstream(httpScript);
     const silent = fetch(`${upstream.url}/http-silent`).catch((error: unknown) => error);
     while (upstream.requests('/http-silent') === 0) await new Promise(setImmediate);
     await upstream.close();
