@@ -2,7 +2,7 @@ import { ApiProxy } from '../../proxy/api/apiProxy.ts';
 import { startApiServer } from '../../proxy/api/apiServer.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
-import { sessionIn } from '../../src/runtime/liveRuntime.ts';
+import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { OwnFigures } from '../../src/runtime/ownFigures.ts';
 import { ownMetrics } from '../../src/runtime/ownMetrics.ts';
 import { databasePath } from '../databasePath.ts';
@@ -46,7 +46,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
     name: `unwedge api ${proxy.name}`,
     methods: {
       why(params) {
-        throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${proxy.name}`);
+        throw new RangeError(`No session \`${nameIn(params, 'session')}\`: this is a proxy of ${proxy.name}`);
       },
     },
   });

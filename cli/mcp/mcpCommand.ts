@@ -7,7 +7,7 @@ import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import type { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { withoutTokens } from '../../src/redaction/secretShapes.ts';
-import { sessionIn } from '../../src/runtime/liveRuntime.ts';
+import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { mayHaveOrphans } from '../../src/store/unopened.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -63,7 +63,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     name: `unwedge mcp ${name}`,
     methods: {
       why(params) {
-        const session = sessionIn(params);
+        const session = nameIn(params, 'session');
         if (session !== name) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
         return proxyWhy(proxy);
       },

@@ -8,7 +8,7 @@ import { McpSessions } from '../../proxy/mcp/mcpSessions.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import { noteIn } from '../../src/policy/operatorOrder.ts';
-import { nameIn, sessionIn } from '../../src/runtime/liveRuntime.ts';
+import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';
 
@@ -56,7 +56,7 @@ export function openServed(
   }));
   const methods: Methods = {
     why(params) {
-      const session = sessionIn(params);
+      const session = nameIn(params, 'session');
       const proxy = all.map((sessions) => sessions.proxy(session)).find((found) => found !== undefined);
       if (proxy === undefined) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
       return proxyWhy(proxy);

@@ -1,45 +1,27 @@
-import { superviseAlerts, type SupervisedAlerts } from '../alerts/superviseAlerts.ts';
-import { createInspection, type Inspection } from '../inspector/inspection.ts';
+import { superviseAlerts } from '../alerts/superviseAlerts.ts';
+import { createInspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { Adoption } from '../runtime/adoption.ts';
-import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
+import { createKeptSessions } from '../runtime/keptSessions.ts';
 import { OwnFigures } from '../runtime/ownFigures.ts';
 import { Registry } from '../runtime/registry.ts';
 import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
 import { seeRuns } from '../runtime/seeRuns.ts';
-import type { ToolPort } from '../sessions/toolPort.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { createToolPort, type ToolTarget } from '../sessions/toolPort.ts';
 
-/** Additions of a gateway to its registry. */
-export interface GatewayScope {
-  readonly checked: CheckedGatewayOptions;
-  readonly registry: Registry;
-  /** Integrations as sessions call them, by name. */
-  readonly targets: Map<string, ToolTarget>;
-  readonly tools: ToolPort;
-  readonly hooks: UserHooks;
-  /** Names of approvals, which are no integrations. */
-  readonly approvals: Set<string>;
-  readonly kept: KeptSessions;
-  readonly adoption: Adoption;
-  readonly reminder: StartReminder;
-  readonly inspection: Inspection;
-  readonly alerts: SupervisedAlerts | undefined;
-  readonly figures: OwnFigures;
-  /** Makes the gateway known to commands of other processes. */
-  readonly show: () => Promise<LiveRun>;
-}
+/** A gateway's additions to its registry. */
+export type GatewayScope = ReturnType<typeof gatewayScope>;
 
 /** Puts a gateway together; nothing runs before its start. */
-export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
+export function gatewayScope(checked: CheckedGatewayOptions) {
   const registry = new Registry(checked, { retention: checked.retention ?? false });
   const { runtime } = registry;
   const { clock, bus } = runtime;
   logToHost(bus, clock, checked.logger);
-  const targets: GatewayScope['targets'] = new Map();
+  const targets = new Map<string, ToolTarget>();
   const adoption = new Adoption({
     clock,
     logger: checked.logger,
@@ -63,16 +45,19 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
   return {
     checked,
     registry,
+    /** Integrations as sessions call them, by name. */
     targets,
     tools: createToolPort(targets, checked.toolCallRetry, clock),
     hooks: new UserHooks(bus, () => registry.running || registry.stopped),
-    approvals: new Set(),
+    /** Names of approvals, which are no integrations. */
+    approvals: new Set<string>(),
     kept,
     adoption,
     reminder: new StartReminder(clock, checked.logger),
     inspection,
     alerts,
     figures: new OwnFigures(registry),
+    /** Makes the gateway known to commands of other processes. */
     show: () => shown.open(),
   };
 }

@@ -11,6 +11,7 @@ import { socketPath } from '../control/socketPath.ts';
 import { seeRuns } from './seeRuns.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
+import { read } from '../policy/errorChain.ts';
 import { say } from '../policy/logger.ts';
 import { checkName } from '../policy/options.ts';
 import { isShared, takeOffDied } from './diedRuns.ts';
@@ -162,17 +163,12 @@ export function liveStatus(
   };
 }
 
-/** The session in the params of `why`. @throws TypeError or RangeError when there is none. */
-export function sessionIn(params: unknown): string {
-  return checkName('session', (params as { session?: unknown } | null | undefined)?.session);
+/** The name under this field of the params of a method. @throws TypeError or RangeError when there is none. */
+export function nameIn(params: unknown, field = 'name'): string {
+  return checkName(field, read(params, field));
 }
 
-/** The session in the params of `flight`, which may have none. @throws as {@link sessionIn} */
-export function flightOf(params: unknown): string | undefined {
-  return (params as { session?: unknown } | null | undefined)?.session === undefined ? undefined : sessionIn(params);
-}
-
-/** The name in the params of `restart`. @throws TypeError or RangeError when there is none. */
-export function nameIn(params: unknown): string {
-  return checkName('name', (params as { name?: unknown } | null | undefined)?.name);
+/** The same where there may be none. @throws as {@link nameIn} */
+export function optionalNameIn(params: unknown, field: string): string | undefined {
+  return read(params, field) === undefined ? undefined : nameIn(params, field);
 }

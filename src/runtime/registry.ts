@@ -12,9 +12,8 @@ import { Drain } from './drain.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { StoreTuning } from './lateStore.ts';
 import { noSession } from './knownNames.ts';
-import { createLiveRuntime, flightOf, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
-import { isolateNamed, probeNamed, resetNamed } from './operatorOrders.ts';
-import { restartNamed } from './restartNamed.ts';
+import { createLiveRuntime, liveStatus, nameIn, optionalNameIn } from './liveRuntime.ts';
+import { isolateNamed, probeNamed, resetNamed, restartNamed } from './operatorOrders.ts';
 import { sessionMethods } from './sessionMethods.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
@@ -163,6 +162,11 @@ export class Registry {
     if (this.#hasFailed) session.startFailed();
   }
 
+  get #ordered() {
+    const { root, bus } = this.runtime;
+    return { root, facts: bus, paths: this.#entries, sessions: this.#sessions };
+  }
+
   /** Has a part started, drained and stopped with the rest. @returns how it leaves. */
   join(part: Part): () => void {
     this.#parts.add(part);
@@ -183,30 +187,22 @@ export class Registry {
 
   /** @throws RangeError that lists the known names when there is none of this one. */
   restart(name: string, note: OrderNote = {}): void {
-    const { root, bus } = this.runtime;
-    const restartable = Array.from(this.#entries, ([key, { path, onRestart }]) => {
-      const restarts = (): void => {
-        path.restart();
-        onRestart?.();
-      };
-      return [key, { name: path.name, stats: path.stats, restart: restarts }] as const;
-    });
-    restartNamed(name, { root, paths: new Map(restartable), sessions: this.#sessions, facts: bus, note });
+    restartNamed(name, note, this.#ordered);
   }
 
   /** Holds the circuit of an integration open until it is reset. @throws as {@link restart} */
   isolate(name: string, note: OrderNote = {}): void {
-    isolateNamed(name, note, { paths: this.paths, facts: this.runtime.bus });
+    isolateNamed(name, note, this.#ordered);
   }
 
   /** Closes the circuit of an integration. @throws as {@link restart} */
   reset(name: string, note: OrderNote = {}): void {
-    resetNamed(name, note, { paths: this.paths, facts: this.runtime.bus });
+    resetNamed(name, note, this.#ordered);
   }
 
   /** Has an open circuit, or a server that asked not to be called, probed now. @throws as {@link restart} */
   probe(name: string, note: OrderNote = {}): OrderResult {
-    return probeNamed(name, note, { paths: this.paths });
+    return probeNamed(name, note, this.#ordered);
   }
 
   /** @throws TypeError or RangeError when there is no session of this id; it says what tells of an integration. */
@@ -261,10 +257,10 @@ export class Registry {
       restart: (params) => this.restart(nameIn(params), noteIn(params)),
       isolate: (params) => this.isolate(nameIn(params), noteIn(params)),
       reset: (params) => this.reset(nameIn(params), noteIn(params)),
-      flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', flightOf(params)) }),
+      flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', optionalNameIn(params, 'session')) }),
       probe: (params) => this.probe(nameIn(params), noteIn(params)),
       ...sessionMethods((id) => this.session(id), redactAnswer),
-      why: (params) => this.why(sessionIn(params)),
+      why: (params) => this.why(nameIn(params, 'session')),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods });
     this.join({ afterChildren: () => live.stop() });

@@ -53,7 +53,6 @@ export class RuntimeLife {
   readonly #children: ReturnType<typeof createChildRegistry>;
   readonly #pending: ChildSpec[] = [];
   #state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
-  #stopping: Promise<void> | undefined = undefined;
 
   constructor(options: CheckedGatewayOptions, tuning: StoreTuning) {
     const { clock, random, logger, redact, secrets, environment, policies, redactAnswer } = options;
@@ -119,18 +118,18 @@ export class RuntimeLife {
       if (storeLater) this.#store.keepEarly();
       else await this.#store.open();
     } catch (error) {
-      if (this.#stopping === undefined) this.#state = 'new';
+      if (!this.stopped) this.#state = 'new';
       throw error;
     }
     // Stopped while the store was opening: stop() closes it.
-    if (this.#stopping !== undefined) return;
+    if (this.stopped) return;
     this.#state = 'running';
     const { root, clock } = this.parts;
     root.start();
     await inSlices(clock, this.#pending.splice(0), (spec) => {
       // A listener that hears of a start may stop them all.
-      if (this.#stopping === undefined) root.startChild(spec);
-      return this.#stopping === undefined;
+      if (!this.stopped) root.startChild(spec);
+      return !this.stopped;
     });
   }
 
@@ -142,17 +141,6 @@ export class RuntimeLife {
     this.#store.reap();
   }
 
-  stop(steps: StopSteps): Promise<void> {
-    if (this.#stopping !== undefined) return this.#stopping;
-    let stopped: (end: Promise<void>) => void = () => undefined;
-    // First: a listener that hears of an end may call again, and is to join this stop.
-    this.#stopping = new Promise((resolve) => {
-      stopped = resolve;
-    });
-    stopped(this.#stop(steps));
-    return this.#stopping;
-  }
-
   async #takeOffDied(): Promise<void> {
     const pids = (await this.store?.runtimes.pids()) ?? [];
     if (pids.length === 0) return;
@@ -160,7 +148,8 @@ export class RuntimeLife {
     await takeOffDied({ clock, bus, statistics, store: () => this.store }, await seeRuns(clock, pids));
   }
 
-  async #stop({ first, last, ended, recordsEarly = false }: StopSteps): Promise<void> {
+  /** Once. Always resolves. */
+  async stop({ first, last, ended, recordsEarly = false }: StopSteps): Promise<void> {
     this.#state = 'stopped';
     this.#store.end();
     // It opens while the children end.

@@ -47,31 +47,6 @@ const rootKeys = {
 /** Limit on restarts of the children of a gateway, all together. */
 export interface RootOptions extends Given<typeof rootKeys> {}
 
-export interface CheckedGatewayOptions {
-  readonly store: string;
-  /** True where a store that cannot be had is an error of the start. */
-  readonly storeRequired: boolean;
-  readonly synchronous: 'NORMAL' | 'FULL';
-  readonly childGuard: boolean;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger | undefined;
-  /** Secrets of the environment, and of what children are given. */
-  readonly secrets: KnownSecrets;
-  readonly environment: 'extend' | 'safe';
-  /** Takes secrets out of what leaves the runtime. */
-  readonly redact: FactRedactor;
-  /** The same for answers to commands of other processes, which may be long. */
-  readonly redactAnswer: FactRedactor;
-  readonly supervisor: Values<typeof rootKeys>;
-  readonly control: boolean;
-  readonly toolCallRetry: ToolCallRetry;
-  readonly policies: Policies;
-  readonly sessions: SessionDefaults;
-  readonly retention: Retention | undefined;
-  readonly alerts: CheckedAlerts | undefined;
-}
-
 /** The options of a gateway. */
 export const gatewayKeys = {
   /**
@@ -158,32 +133,35 @@ export const gatewayKeys = {
 /** Options of a gateway. Each has a default. */
 export interface GatewayOptions extends Given<typeof gatewayKeys> {}
 
+/** {@link GatewayOptions}, checked. */
+export type CheckedGatewayOptions = ReturnType<typeof checkGatewayOptions>;
+
 /** @throws TypeError or RangeError that names the option and its value. */
-export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOptions {
+export function checkGatewayOptions(options: GatewayOptions) {
   const read = readOptions('', options, gatewayKeys);
-  const { clock = systemClock, random = Math.random, logger = false, retention, alerts } = read;
-  const store = storeFrom(read.store);
+  const { clock = systemClock, random = Math.random, logger = false, retention } = read;
+  const { path: store, required: storeRequired } = storeFrom(read.store);
   const policies = policiesFrom(read.policies);
   const secrets = new KnownSecrets(process.env);
   const redact = createFactRedactor(secrets);
   return {
-    store: store.path,
-    storeRequired: store.required,
-    synchronous: read.synchronous,
-    childGuard: read.childGuard,
+    ...read,
+    store,
+    /** True where a store that cannot be had is an error of the start. */
+    storeRequired,
     clock,
     random,
     logger: logger === false ? undefined : createRedactedLogger(hostLogger(logger), redact),
+    /** Secrets of the environment, and of what children are given. */
     secrets,
-    environment: read.environment,
+    /** Takes secrets out of what leaves the runtime. */
     redact,
+    /** The same for answers to commands of other processes, which may be long. */
     redactAnswer: createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY }),
-    supervisor: read.supervisor,
     toolCallRetry: toolCallRetryFrom(read.toolCallRetry, policies.presets.toolCall.retry),
     policies,
-    sessions: read.sessions,
     retention: retention === false ? undefined : retention,
-    alerts: alertsFrom(alerts),
-    control: read.control ?? store.path !== ':memory:',
+    alerts: alertsFrom(read.alerts),
+    control: read.control ?? store !== ':memory:',
   };
 }

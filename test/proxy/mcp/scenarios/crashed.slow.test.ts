@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../../../src/policy/alerts.ts';
 import type { IntegrationSettings } from '../../../../src/policy/policies.ts';
 import type { FactType } from '../../../../src/policy/facts.ts';
-import { restartNamed } from '../../../../src/runtime/restartNamed.ts';
+import { restartNamed } from '../../../../src/runtime/operatorOrders.ts';
 import { proxyWhy } from '../../../../proxy/mcp/proxyWhy.ts';
 import { whyText } from '../../../../cli/whyText.ts';
 import { AlertWatch } from '../../../../src/alerts/alertWatch.ts';
@@ -343,12 +343,16 @@ describe('a server that is restarted by hand', () => {
     await proxy.open();
     void proxy.call('act', { do: 'hang' });
     await proxy.call('act', { do: 'start' });
-    restartNamed('kb', {
-      root: proxy.runtime.root,
-      paths: new Map([['kb', proxy.proxy.path]]),
-      sessions: new Map(),
-      facts: proxy.runtime.bus,
-    });
+    restartNamed(
+      'kb',
+      {},
+      {
+        root: proxy.runtime.root,
+        paths: new Map([['kb', { path: proxy.proxy.path }]]),
+        sessions: new Map(),
+        facts: proxy.runtime.bus,
+      },
+    );
     await proxy.told('integration.restarted');
     const told = proxy.facts.map(({ type }) => type);
     expect(told).not.toContain('integration.crashed');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { restartNamed } from '../../src/runtime/restartNamed.ts';
+import { restartNamed } from '../../src/runtime/operatorOrders.ts';
 
 interface World {
   readonly integrations?: readonly string[];
@@ -10,9 +10,7 @@ interface World {
 }
 
 const pathOf = (name: string, done: string[]) => ({
-  name,
-  stats: { attempts: 3 },
-  restart: () => void done.push(`end calls of ${name}`),
+  path: { name, stats: { attempts: 3 }, restart: () => void done.push(`end calls of ${name}`) } as never,
 });
 
 /** @param told - gets what is told of it. */
@@ -22,7 +20,8 @@ const restarted = (
   told: unknown[] = [],
 ): string[] => {
   const done: string[] = [];
-  restartNamed(name, {
+  const note = {};
+  restartNamed(name, note, {
     root: {
       has: (id) => children.includes(id),
       state: (id) => (quarantined.includes(id) ? 'quarantined' : 'running'),
