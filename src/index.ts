@@ -101,7 +101,7 @@ export type { AgentCalls, AgentEffects, AgentName, AgentReport } from './protoco
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
 export type { Acceptance } from './sessions/acceptance.ts';
-export type { SessionDefaults } from './sessions/sessionDefaults.ts';
+export type { SessionDefaults } from './sessions/sessionOptions.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
 export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';

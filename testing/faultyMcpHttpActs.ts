@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { rpcErrors, type RpcId } from '../src/protocol/jsonRpc.ts';
 import { type Answer, questionOf, textResult } from './faultyMcpAnswers.ts';
-import { openEvents } from './mcpEventStreams.ts';
 import type { ReadMcpHttpFault } from './mcpHttpFaults.ts';
 import { type Exchange, type McpHttpRequests, statelessVersion } from './mcpHttpRequests.ts';
-import type { McpHttpSession } from './mcpHttpSessions.ts';
+import { type McpHttpSession, openEvents } from './mcpHttpSessions.ts';
 
 type Fault<D extends ReadMcpHttpFault['do']> = Extract<ReadMcpHttpFault, { do: D }>;
 

@@ -3,7 +3,7 @@ import type { RpcError } from '../src/protocol/jsonRpc.ts';
 import { type Answer, type ClientMessage, createGoodAnswers, type GoodAnswers } from './faultyMcpAnswers.ts';
 import { McpHttpActs } from './faultyMcpHttpActs.ts';
 import type { FaultyMcpHttpScript } from './faultyMcpHttpScript.ts';
-import { createFaultPicker } from './mcpFaultPicker.ts';
+import { createFaultPicker } from './mcpAnswerFaults.ts';
 import type { FaultyTool } from './mcpFaults.ts';
 import { letsToolRun, type ReadMcpHttpRule } from './mcpHttpFaults.ts';
 import { type Exchange, matchesOn, McpHttpRequests, readExchange, statelessVersion } from './mcpHttpRequests.ts';

@@ -9,7 +9,7 @@ import {
   textResult,
 } from './faultyMcpAnswers.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
-import { createFaultPicker } from './mcpFaultPicker.ts';
+import { createFaultPicker } from './mcpAnswerFaults.ts';
 import { type ReadMcpFault, toolsFrom } from './mcpFaults.ts';
 
 /**

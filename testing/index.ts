@@ -3,8 +3,13 @@ export { seededRandom } from './random.ts';
 export { replayIncident, type ReplayIncidentOptions } from './replayIncident.ts';
 export type { ReplayLine, ReplayResult, ReplayStep } from '../incident/replay/compare.ts';
 export type { IncidentSubject } from '../incident/incident.ts';
-export type { FakeMcpContext, FakeMcpTool } from './fakeMcpPeer.ts';
-export { type FakeMcpServer, fakeMcpServer, type FakeMcpServerOptions } from './fakeMcpServer.ts';
+export {
+  type FakeMcpContext,
+  type FakeMcpServer,
+  fakeMcpServer,
+  type FakeMcpServerOptions,
+  type FakeMcpTool,
+} from './fakeMcpServer.ts';
 export { type FaultyMcpServer, faultyMcpServer, type FaultyMcpServerOptions } from './faultyMcpServer.ts';
 export type { FaultyMcpHttpServerOptions } from './faultyMcpHttpScript.ts';
 export { type FaultyMcpHttpServer, startFaultyMcpHttpServer } from './faultyMcpHttpServer.ts';

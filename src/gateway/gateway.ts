@@ -12,7 +12,7 @@ import { withRegistry } from '../runtime/registryOf.ts';
 import { checkGatewayOptions } from '../runtime/runtimeOptions.ts';
 import { shownWhy } from '../runtime/shownWhy.ts';
 import { type Session, SupervisedSession } from '../sessions/session.ts';
-import { withSessionDefaults } from '../sessions/sessionDefaults.ts';
+import { withSessionDefaults } from '../sessions/sessionOptions.ts';
 import type { SessionOptions } from '../sessions/sessionOptions.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import { gatewayIntegrations } from './gatewayIntegrations.ts';

@@ -23,7 +23,7 @@ import {
   toolCallRetryKeys,
   type ToolCallRetryOptions,
 } from '../policy/toolCallRetry.ts';
-import type { SessionDefaults } from '../sessions/sessionDefaults.ts';
+import type { SessionDefaults } from '../sessions/sessionOptions.ts';
 import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';

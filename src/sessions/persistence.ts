@@ -52,28 +52,32 @@ interface Known extends MessageName {
 
 /** Dealings of a session with the store: whose it is, and what is written of it. Without a store it does nothing. */
 export class Persistence {
+  /** Resolves when the session is open; undefined once it is. Written here alone, as what follows. */
+  opening: Promise<void> | undefined = undefined;
+  /** True while the session belongs to another runtime. */
+  held = false;
+  /** The rows of this session, while it is this runtime's. Its answers are watched: one that is fenced ends the session here. */
+  ledger: SessionLedger | undefined = undefined;
+  /** Resolves when it is known what became of the calls that were left open; undefined where none was. */
+  settling: Promise<void> | undefined = undefined;
   readonly #scope: SessionScope;
   readonly #owner: PersistenceOwner;
   /** Made with the first key: most sessions have none. */
   #keys: Map<string, Known> | undefined = undefined;
   #wanted: boolean;
-  #ledger: SessionLedger | undefined = undefined;
   /** Rest that the claim has left unread. */
   #past: Extract<Claim, { held: false }>['past'] | undefined = undefined;
   /** True once turns were made without it, as it could not be read. */
   #wentOn = false;
-  #held = false;
   #claiming: Promise<void> | undefined = undefined;
   #handsOver = false;
   /** While it is given back. */
   #giving: Promise<void> | undefined = undefined;
-  #settling: Promise<void> | undefined = undefined;
   /** Calls that an earlier gateway left open, where it left any. */
   #openCalls: OpenCalls | undefined = undefined;
   /** Messages that go on when it is known what became of those calls. */
   #withheld = 0;
   #claims: Claims | undefined = undefined;
-  #opening: Promise<void> | undefined = undefined;
   #open: () => void = () => undefined;
 
   /** @param wanted - whether the session is to be kept, and has to be opened first. */
@@ -84,24 +88,9 @@ export class Persistence {
     this.opensLater();
   }
 
-  /** Resolves when the session is open; undefined once it is. */
-  get opening(): Promise<void> | undefined {
-    return this.#opening;
-  }
-
-  /** True while the session belongs to another runtime. */
-  get held(): boolean {
-    return this.#held;
-  }
-
   /** True while the session is to be kept and is not this runtime's. */
   get unclaimed(): boolean {
-    return this.#wanted && this.#ledger === undefined && this.#giving === undefined;
-  }
-
-  /** The rows of this session, while it is this runtime's. Its answers are watched: one that is fenced ends the session here. */
-  get ledger(): SessionLedger | undefined {
-    return this.#ledger;
+    return this.#wanted && this.ledger === undefined && this.#giving === undefined;
   }
 
   /** @throws TypeError when a message that is to be kept cannot be. */
@@ -122,7 +111,7 @@ export class Persistence {
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
-    const posted = this.#ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
+    const posted = this.ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
     if (key === undefined) return posted;
     const kept = posted?.then((what) => {
       if (this.isUnkept(what) && this.#keys?.get(key)?.kept === kept) this.#keys?.delete(key);
@@ -142,7 +131,7 @@ export class Persistence {
 
   /** Keeps the new message of a dead letter; undefined where the session is not kept here now. Its key is its message's once that is durable. */
   resend(letter: Resend): Promise<Kept> | undefined {
-    const ledger = this.#ledger;
+    const ledger = this.ledger;
     if (ledger === undefined) return undefined;
     const key = resendKey(letter.letter);
     const kept = ledger.resend(letter).then((what) => {
@@ -156,7 +145,7 @@ export class Persistence {
   /** Takes a mail as a message of this number, or joins it to the one that has its key. */
   takeMail({ mail, key }: IncomingMail, number: number): Promise<Kept> | undefined {
     const known = key === undefined ? undefined : this.#keys?.get(key);
-    const kept = this.#ledger?.takeMail?.({ mail, number: known?.number ?? number, joins: known !== undefined });
+    const kept = this.ledger?.takeMail?.({ mail, number: known?.number ?? number, joins: known !== undefined });
     if (kept === undefined || key === undefined || known !== undefined) return kept;
     this.#remember(key, { number, mail, kept });
     return kept.then((what) => {
@@ -173,13 +162,13 @@ export class Persistence {
     outcome?: Outcome<unknown>,
   ): Promise<Kept> | undefined {
     if (kept === undefined) return undefined;
-    if (end === 'put_back' || end === 'not_begun') return this.#ledger?.putBack(number, end === 'put_back');
+    if (end === 'put_back' || end === 'not_begun') return this.ledger?.putBack(number, end === 'put_back');
     const { clock, clean } = this.#scope;
     const failed = outcome?.ok === false ? withoutSecrets(outcome.failure, clean) : undefined;
     const told = failed === undefined ? outcome : { ok: false as const, failure: failed };
     // It is for people: no caller is given it back, and it may quote what the turn had at hand.
     const said = error === undefined ? undefined : clean(error);
-    return this.#ledger?.finish(number, end, clock.wallNow(), said, isMail ? told : undefined);
+    return this.ledger?.finish(number, end, clock.wallNow(), said, isMail ? told : undefined);
   }
 
   /**
@@ -214,34 +203,29 @@ export class Persistence {
     const { id: session, facts } = this.#scope;
     if (claim === undefined) {
       // Nobody can say whose it is: of several nodes another one may own it.
-      if (this.#handsOver) this.#held = true;
+      if (this.#handsOver) this.held = true;
       return;
     }
     if (claim.held) {
-      if (!this.#held) facts.tell({ type: 'session.held', session, by: claim.by });
-      this.#held = true;
+      if (!this.held) facts.tell({ type: 'session.held', session, by: claim.by });
+      this.held = true;
       return;
     }
-    this.#held = false;
+    this.held = false;
     const watched = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
-    this.#ledger = watched;
+    this.ledger = watched;
     this.#past = claim.past;
     this.#wentOn = false;
     const { recovered } = claim;
     for (const fact of factsOf(recovered)) facts.tell(fact, true);
     if (recovered.open.length === 0) this.#owner.claimed(recovered);
-    else this.#settling = this.#settleOpen(watched, recovered);
+    else this.settling = this.#settleOpen(watched, recovered);
     claim.ledger.watch?.(() => this.#fenced(watched));
-  }
-
-  /** Resolves when it is known what became of the calls that were left open; undefined where none was. */
-  get settling(): Promise<void> | undefined {
-    return this.#settling;
   }
 
   /** Calls of an earlier gateway that are open still, and how many messages wait for that; undefined where none is. */
   get recovering(): { readonly calls: NonNullable<SessionWhy['recovering']>; readonly waiting: number } | undefined {
-    if (this.#settling === undefined) return undefined;
+    if (this.settling === undefined) return undefined;
     return { calls: this.#openCalls?.why() ?? [], waiting: this.#withheld };
   }
 
@@ -251,20 +235,20 @@ export class Persistence {
     this.#openCalls = new OpenCalls(this.#scope);
     await this.#openCalls.settle(ledger, recovered.open);
     this.#withheld = 0;
-    this.#settling = undefined;
-    if (this.#ledger === ledger) this.#owner.claimed(recovered);
+    this.settling = undefined;
+    if (this.ledger === ledger) this.#owner.claimed(recovered);
   }
 
   /** Tells whether the session is this runtime's, or free, now that a message has come for it. Its owner may have ended since it was asked last. */
   async canTake(): Promise<boolean> {
-    if (this.#held) await this.#claims?.ask();
-    return !this.#held;
+    if (this.held) await this.#claims?.ask();
+    return !this.held;
   }
 
   /** Reads what the claim has left unread, for readers of the history. What cannot be read now may be read the next time. */
   recall(): void {
     // Calls that are settled now belong into it.
-    if (this.#wentOn || this.#settling !== undefined) return;
+    if (this.#wentOn || this.settling !== undefined) return;
     const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;
@@ -282,20 +266,20 @@ export class Persistence {
 
   /** Forgets turns before this one; never what could not be read. */
   forget(beforeTurn: number): void {
-    if (this.#past === undefined) this.#ledger?.forget(beforeTurn);
+    if (this.#past === undefined) this.ledger?.forget(beforeTurn);
   }
 
   /** Has messages wait until the session is open. One that is not kept needs no opening. */
   opensLater(): void {
     if (!this.#wanted) return;
-    this.#opening = new Promise((resolve) => {
+    this.opening = new Promise((resolve) => {
       this.#open = resolve;
     });
   }
 
   /** Lets the waiting messages in, whatever came of the claim. */
   opened(): void {
-    this.#opening = undefined;
+    this.opening = undefined;
     this.#open();
   }
 
@@ -307,20 +291,20 @@ export class Persistence {
 
   /** Gives the session up, which the runtime itself goes on without. */
   async release(): Promise<void> {
-    const ledger = this.#ledger;
+    const ledger = this.ledger;
     this.leave();
     await ledger?.release();
   }
 
   /** The session goes on nowhere but at another runtime: it may do so now, where others can be told. */
   handOver(): void {
-    if (this.#handsOver && this.#settling === undefined) void this.release();
+    if (this.#handsOver && this.settling === undefined) void this.release();
   }
 
   /** Gives the session up for another runtime to take; it stays wanted here. @returns whether it was this runtime's, and nothing of it is settled now. */
   giveBack(): boolean {
-    const ledger = this.#ledger;
-    if (ledger === undefined || this.#settling !== undefined) return false;
+    const ledger = this.ledger;
+    if (ledger === undefined || this.settling !== undefined) return false;
     this.#forgetClaim();
     // Until then it would be claimed again as our own.
     this.#giving = ledger.release().then(() => {
@@ -333,13 +317,13 @@ export class Persistence {
   /** Writes nothing any more. A runtime that has left the store holds no session: it does not say so of each of very many. */
   leave(): void {
     this.#wanted = false;
-    this.#ledger = undefined;
+    this.ledger = undefined;
     this.#past = undefined;
   }
 
   /** A turn of an earlier claim may still write under the fence of that one. */
   #fenced(ledger: SessionLedger): void {
-    if (this.#ledger !== ledger) return;
+    if (this.ledger !== ledger) return;
     this.#forgetClaim();
     this.#scope.facts.tell({ type: 'session.taken_over', session: this.#scope.id });
     this.#owner.lost();
@@ -347,9 +331,9 @@ export class Persistence {
   }
 
   #forgetClaim(): void {
-    this.#ledger = undefined;
+    this.ledger = undefined;
     this.#past = undefined;
-    this.#held = true;
+    this.held = true;
     // The other runtime is to know what was accepted under them; a message of which it never heard may be sent again.
     this.#keys = undefined;
   }

@@ -19,27 +19,14 @@ import {
   type Values,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { type Mailbox, mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
-import { type RestartBackoff, restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
+import { mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
+import { restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
 /** Rule by which a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */
 export type Restart = 'permanent' | 'transient' | 'temporary';
 
 /** Time that a child that was asked to end may take: ms, not at all (`brutal_kill`), or as long as the whole stop may (`infinity`). */
 export type Shutdown = number | 'brutal_kill' | 'infinity';
-
-/** A child spec that was checked, with its defaults filled in. */
-export interface CheckedChildSpec extends ChildSpec {
-  readonly restart: Restart;
-  readonly shutdown: Shutdown;
-  readonly type: 'worker' | 'supervisor';
-  readonly significant: boolean;
-  readonly backoff: RestartBackoff;
-  readonly intensity: number;
-  readonly periodMs: number;
-  readonly quarantineMs: number;
-  readonly mailbox: Mailbox;
-}
 
 /** Restarts of a period: an integer of at least 0, or `Infinity`. */
 export const intensity = (usual: number) => integer({ min: 0, infinite: true, default: usual });
@@ -86,15 +73,18 @@ const specKeys = {
 /** Rules by which one child is started, restarted and ended; used again for each incarnation. */
 export interface ChildSpec extends Given<typeof specKeys> {}
 
+/** A child spec that was checked, with its defaults filled in. */
+export type CheckedChildSpec = Readonly<ReturnType<typeof checkChildSpec>>;
+
 /**
  * Checks a child spec and fills in its defaults.
  * @throws TypeError or RangeError that names the child, the field and its value.
  */
-export function checkChildSpec(spec: ChildSpec): CheckedChildSpec {
+export function checkChildSpec(spec: ChildSpec) {
   const { id } = (spec ?? {}) as Partial<ChildSpec>;
   const read = readOptions(typeof id === 'string' ? id : '', spec, specKeys, significantRule);
   // Each field by itself: a spread of the spec takes 9 µs in place of 0.2, and 330 bytes more for each child.
-  const checked: { readonly [K in keyof Required<CheckedChildSpec>]: CheckedChildSpec[K] } = {
+  return {
     id: read.id,
     logic: read.logic,
     input: read.input,
@@ -112,7 +102,6 @@ export function checkChildSpec(spec: ChildSpec): CheckedChildSpec {
     quarantineMs: read.quarantineMs,
     mailbox: read.mailbox,
   };
-  return checked;
 }
 
 function isLogic(value: unknown): boolean {

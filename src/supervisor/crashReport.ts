@@ -3,8 +3,8 @@ import { errorChain, longestMessage } from '../policy/errorChain.ts';
 import type { FactOf } from '../policy/facts.ts';
 import { messageOf, stackOf } from '../policy/thrown.ts';
 import type { Exit } from './exit.ts';
-import { machineStateOf } from './machineState.ts';
 import { type Child, type Supervision, guard, tell } from './supervision.ts';
+import { machineStateOf } from './tree.ts';
 
 /** An incarnation that is over. */
 export interface Death {

@@ -1,5 +1,4 @@
-import type { InspectionEvent } from 'xstate';
-import type { AnyEventObject } from 'xstate';
+import type { AnyEventObject, InspectionEvent } from 'xstate';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import {
@@ -26,16 +25,6 @@ export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one';
 /** Rule by which the end of significant children ends the supervisor: never, of any of them, or of the last of them. */
 export type AutoShutdown = 'never' | 'any_significant' | 'all_significant';
 
-/** Options of a supervisor that were checked, with their defaults filled in. */
-export interface CheckedSubtreeOptions {
-  readonly strategy: Strategy;
-  readonly intensity: number;
-  readonly periodMs: number;
-  readonly autoShutdown: AutoShutdown;
-  readonly maxStopMs: number;
-  readonly children: readonly CheckedChildSpec[];
-}
-
 const subtreeKeys = {
   /** @defaultValue 'one_for_one' */
   strategy: choice(['one_for_one', 'one_for_all', 'rest_for_one'], { given: {} as Strategy, default: 'one_for_one' }),
@@ -59,6 +48,11 @@ const subtreeKeys = {
 
 /** Options of every supervisor. */
 export interface SubtreeOptions extends Given<typeof subtreeKeys> {}
+
+/** Options of a supervisor that were checked, with their defaults filled in. */
+export interface CheckedSubtreeOptions extends Values<typeof subtreeKeys> {
+  readonly children: readonly CheckedChildSpec[];
+}
 
 const ownSupervisorKeys = {
   /** Name of it in events and in the tree. @defaultValue 'root' */

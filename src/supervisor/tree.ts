@@ -1,7 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { Restart } from './childSpec.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { machineStateOf } from './machineState.ts';
 import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
 
 /** Supervisor or child, as the outside sees it. */
@@ -126,4 +125,16 @@ function childNode(supervision: Supervision, child: Child): TreeNode {
     ...(details !== undefined && { details }),
     ...(nested !== undefined && { children: childNodes(nested) }),
   };
+}
+
+/** The state of a machine, or the one it failed in; nested states as JSON. Undefined for what is no machine. Never throws. */
+export function machineStateOf(ref: AnyActorRef): string | undefined {
+  try {
+    const snapshot: unknown = ref.getSnapshot();
+    if (typeof snapshot !== 'object' || snapshot === null || !('value' in snapshot)) return undefined;
+    return typeof snapshot.value === 'string' ? snapshot.value : JSON.stringify(snapshot.value);
+  } catch {
+    // An actor that is being created has no snapshot yet.
+    return undefined;
+  }
 }

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkSessionDefaults, type SessionDefaults, withSessionDefaults } from '../../src/sessions/sessionDefaults.ts';
+import {
+  checkSessionDefaults,
+  type SessionDefaults,
+  withSessionDefaults,
+} from '../../../src/sessions/sessionOptions.ts';
 
 const onMessage = (): void => undefined;
 
