@@ -2,7 +2,13 @@ import type { McpServerTransport } from '../src/actors/mcp/transportOptions.ts';
 import { byName, callback, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
 import { messageOf } from '../src/policy/thrown.ts';
-import { type ClientMessage, createGoodAnswers, type GoodAnswers, textResult } from './faultyMcpAnswers.ts';
+import {
+  type ClientMessage,
+  createGoodAnswers,
+  type GoodAnswers,
+  progressTokenOf,
+  textResult,
+} from './faultyMcpAnswers.ts';
 
 /** Surroundings of a tool of `fakeMcpServer` beside its arguments. */
 export interface FakeMcpContext {
@@ -99,12 +105,12 @@ class FakeMcpPeer implements McpServerTransport {
   async #call(id: string | number, run: FakeMcpTool, params: ClientMessage['params']): Promise<void> {
     const ended = new AbortController();
     this.#calls.set(id, ended);
-    const token = (params['_meta'] as { readonly progressToken?: unknown } | undefined)?.progressToken;
+    const progressToken = progressTokenOf(params);
     const context: FakeMcpContext = {
       signal: ended.signal,
       progress: (done, total) => {
-        if (token === undefined) return;
-        this.#say({ method: 'notifications/progress', params: { progressToken: token, progress: done, total } });
+        if (progressToken === undefined) return;
+        this.#say({ method: 'notifications/progress', params: { progressToken, progress: done, total } });
       },
       crash: () => void this.close(),
     };

@@ -1,5 +1,5 @@
 import { rpcErrors, type RpcError } from '../src/protocol/jsonRpc.ts';
-import type { AskedMethod } from './mcpAnswerFaults.ts';
+import type { AnswerFault, AskedMethod } from './mcpAnswerFaults.ts';
 import type { FaultyTool } from './mcpFaults.ts';
 
 /** A message of the client, as far as it is looked at. */
@@ -78,6 +78,25 @@ export function createGoodAnswers(
 
 export function textResult(...texts: readonly string[]): { content: object[] } {
   return { content: texts.map((text) => ({ type: 'text', text })) };
+}
+
+/** The answer that a fault puts in place of a good one. @param rest - other fields of a result. */
+export function faultyAnswer(fault: AnswerFault<'error' | 'tool_error' | 'oversize'>, rest: object = {}): Answer {
+  switch (fault.do) {
+    case 'error': {
+      const { code = -32_603, message = 'Internal error', data } = fault;
+      return { error: { code, message, ...(data !== undefined && { data }) } };
+    }
+    case 'tool_error':
+      return { result: { ...rest, ...textResult(...(fault.texts ?? ['The tool failed'])), isError: true } };
+    case 'oversize':
+      return { result: { ...rest, ...textResult('x'.repeat(fault.bytes)) } };
+  }
+}
+
+/** Token under which the client wants to hear of the progress of a request. */
+export function progressTokenOf(params: ClientMessage['params'] | undefined): unknown {
+  return (params?.['_meta'] as { readonly progressToken?: unknown } | undefined)?.progressToken;
 }
 
 /** The params with which a server asks its client. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { rpcErrors, type RpcId } from '../src/protocol/jsonRpc.ts';
-import { type Answer, questionOf, textResult } from './faultyMcpAnswers.ts';
+import { rpcErrors } from '../src/protocol/jsonRpc.ts';
+import { type Answer, faultyAnswer, progressTokenOf, questionOf, textResult } from './faultyMcpAnswers.ts';
 import type { ReadMcpHttpFault } from './mcpHttpFaults.ts';
 import { type Exchange, type McpHttpRequests, statelessVersion } from './mcpHttpRequests.ts';
 import { type McpHttpSession, openEvents } from './mcpHttpSessions.ts';
@@ -104,18 +104,10 @@ export class McpHttpActs {
         return;
       }
       case 'oversize':
-        this.answer(exchange, session, { result: { ...resultOf(good), ...textResult('x'.repeat(fault.bytes)) } });
+      case 'error':
+      case 'tool_error':
+        this.answer(exchange, session, faultyAnswer(fault, resultOf(good)));
         return;
-      case 'error': {
-        const { code = -32_603, message: text = 'Internal error', data } = fault;
-        this.answer(exchange, session, { error: { code, message: text, ...(data !== undefined && { data }) } });
-        return;
-      }
-      case 'tool_error': {
-        const result = { ...textResult(...(fault.texts ?? ['The tool failed'])), isError: true };
-        this.answer(exchange, session, { result: { ...resultOf(good), ...result } });
-        return;
-      }
       case 'slow':
         this.#slow(fault, exchange, session, good);
         return;
@@ -214,9 +206,9 @@ function statusOf({ request }: Exchange, answer: Answer): number {
 }
 
 function progressOf({ message }: Exchange, step: number): object | undefined {
-  const meta = message?.params['_meta'] as { readonly progressToken?: RpcId } | undefined;
-  if (meta?.progressToken === undefined) return undefined;
-  const params = { progressToken: meta.progressToken, progress: step };
+  const progressToken = progressTokenOf(message?.params);
+  if (progressToken === undefined) return undefined;
+  const params = { progressToken, progress: step };
   return { jsonrpc: '2.0', method: 'notifications/progress', params };
 }
 

@@ -1,12 +1,12 @@
 import { closeSync } from 'node:fs';
-import type { RpcId } from '../src/protocol/jsonRpc.ts';
 import {
   type Answer,
   type ClientMessage,
   createGoodAnswers,
   type GoodAnswers,
+  faultyAnswer,
+  progressTokenOf,
   questionOf,
-  textResult,
 } from './faultyMcpAnswers.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
 import { createFaultPicker } from './mcpAnswerFaults.ts';
@@ -64,7 +64,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
     if (id !== undefined) message({ id, ...answer });
   };
   const progress = ({ params }: ClientMessage, count: number): void => {
-    const progressToken = (params['_meta'] as { readonly progressToken?: RpcId } | undefined)?.progressToken;
+    const progressToken = progressTokenOf(params);
     if (progressToken !== undefined)
       message({ method: 'notifications/progress', params: { progressToken, progress: count } });
   };
@@ -102,9 +102,6 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
         write(`${fault.text ?? 'Loading model...'}${fault.newline === false ? '' : '\n'}`);
         send(to, answer);
         return;
-      case 'oversize':
-        send(to, { result: textResult('x'.repeat(fault.bytes)) });
-        return;
       case 'wrong_id':
         send({ ...to, id: 'nobody-asked' }, answer);
         return;
@@ -115,13 +112,10 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
       case 'malformed':
         send(to, { result: { content: 'no list', tools: 'no list', capabilities: 'none' } });
         return;
-      case 'error': {
-        const { code = -32_603, message: text = 'Internal error', data } = fault;
-        send(to, { error: { code, message: text, ...(data !== undefined && { data }) } });
-        return;
-      }
+      case 'oversize':
+      case 'error':
       case 'tool_error':
-        send(to, { result: { ...textResult(...(fault.texts ?? ['The tool failed'])), isError: true } });
+        send(to, faultyAnswer(fault));
         return;
       case 'ask': {
         const id = `asked-${onReply.size + 1}`;

@@ -52,6 +52,9 @@ export const answerFaults = {
   tool_error: { texts: list(someText, { expected: 'an array of strings' }) },
 };
 
+/** Those of these names as they were read. */
+export type AnswerFault<D extends keyof typeof answerFaults> = ReadAct<Pick<typeof answerFaults, D>>;
+
 /** Choice among the messages that match the rest of a rule. */
 export const nthKey = either<number | readonly number[]>(
   [integer(), list(integer(), { expected: 'an array of positive integers' })],

@@ -176,18 +176,11 @@ export class Flights {
     return [...ids].flatMap((id) => this.#sessionRow(id, seenAt));
   }
 
-  #sessionRow(name: string, seenAt: number): readonly PolicyRow[] {
-    const session = this.#sessions.get(name);
-    return session === undefined
-      ? []
-      : [
-          {
-            name: this.#shown(name),
-            kept: { of: 'session', watchdog: session.watchdog },
-            since: session.since,
-            seenAt,
-          },
-        ];
+  #sessionRow(id: string, seenAt: number): readonly PolicyRow[] {
+    const entry = this.#sessions.get(id);
+    if (entry === undefined) return [];
+    const { watchdog, since } = entry;
+    return [{ name: this.#shown(id), kept: { of: 'session', watchdog }, since, seenAt }];
   }
 
   #keepSession(id: string): void {

@@ -83,7 +83,7 @@ export class Questions {
       if (!this.#open.delete(question)) return false;
       deadlines.remove(question);
       watch.pendingCalls--;
-      watch.progressed();
+      watch.progressed(clock.now());
       return true;
     };
     const settle = (facts: FailureFacts): void => {

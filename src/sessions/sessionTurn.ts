@@ -60,7 +60,8 @@ export class SessionTurn implements Turn {
   };
 
   readonly touch = (): void => {
-    this.#scope.watch.progressed();
+    const { session, watch } = this.#scope;
+    watch.progressed(session.clock.now());
   };
 
   readonly tool: CallTool = (

@@ -179,7 +179,7 @@ export class TurnCalls {
     };
     this.#open.set(id, call);
     watch.pendingCalls++;
-    watch.progressed();
+    watch.progressed(startedAt);
     deadlines.set(call);
     const settings: ToolCallSettings = {
       session,
@@ -303,8 +303,9 @@ export class TurnCalls {
     this.#open.delete(call.id);
     deadlines.remove(call);
     watch.pendingCalls--;
-    watch.progressed();
-    this.#keep(call, result, failure);
+    const now = clock.now();
+    watch.progressed(now);
+    this.#keep(call, result, failure, now);
     const at = clock.wallNow();
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
@@ -316,9 +317,10 @@ export class TurnCalls {
     { id, integration, tool, startedAt, pending }: OpenCall,
     result: ToolResult,
     failure: Failure | undefined,
+    endedAt: number,
   ): void {
     this.#ended.push({
-      ...{ call: id, integration, tool, startedAt, endedAt: this.#scope.clock.now(), ok: result.status === 'ok' },
+      ...{ call: id, integration, tool, startedAt, endedAt, ok: result.status === 'ok' },
       ...('synthetic' in result && { synthetic: true }),
       ...(failure !== undefined && { failure: { kind: failure.kind, message: failure.message } }),
       attempts: failure?.attempts ?? result.retries + 1,

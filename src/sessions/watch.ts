@@ -26,8 +26,8 @@ export class TurnWatch implements Deadline {
     queue.set(this);
   }
 
-  progressed(): void {
-    this.#progressAt = this.#clock.now();
+  progressed(now: number): void {
+    this.#progressAt = now;
   }
 
   /** Gives the time until it fires if nothing progresses and no call is pending, in ms. */
