@@ -1,20 +1,13 @@
 import { boolean, callback, choice, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
-import { type FaultyTool, toolList, toolsFrom } from './mcpFaults.ts';
+import { type FaultyTool, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { httpRulesKey, type McpHttpFaultRule, type ReadMcpHttpRule } from './mcpHttpFaults.ts';
 
-const serverKeys = {
+const ownKeys = {
+  ...serverKeys,
   /** The script. The first rule that matches a request befalls it; what matches none is answered as it should be. @defaultValue [] */
   faults: httpRulesKey,
-  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
-  tools: toolList,
-  /** Name that it gives itself. @defaultValue 'faulty' */
-  name: text({ default: 'faulty' }),
-  /** The version that it tells. @defaultValue '1.0.0' */
-  version: text({ default: '1.0.0' }),
-  /** The instructions that it tells. @defaultValue none */
-  instructions: text({ empty: true }),
   /**
    * The protocol it speaks: `sessions` is that up to 2025-11-25 (`initialize`, GET streams), `stateless` that of 2026-07-28
    * (`server/discover`, `subscriptions/listen`). @defaultValue 'sessions'
@@ -33,14 +26,14 @@ const serverKeys = {
 };
 
 /** Faults of an MCP server over HTTP, and what it is like otherwise. */
-export interface FaultyMcpHttpServerOptions extends Given<typeof serverKeys> {}
+export interface FaultyMcpHttpServerOptions extends Given<typeof ownKeys> {}
 
 /** The options, checked, with their defaults. */
 export type FaultyMcpHttpScript = ReturnType<typeof scriptOf>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function scriptOf(options: FaultyMcpHttpServerOptions) {
-  const { tools = ['echo'], ...read } = readOptions('', options, serverKeys);
+  const { tools = ['echo'], ...read } = readOptions('', options, ownKeys);
   checkRules(read.faults);
   return { ...read, tools: toolsFrom(tools) };
 }

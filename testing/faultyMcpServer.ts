@@ -4,7 +4,7 @@ import { boolean, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
-import { type FaultyTool, type ReadMcpRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
+import { type FaultyTool, type ReadMcpRule, rulesKey, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
 
 /** A program and its arguments, as clients and `gateway.mcpServer` take them. */
 export interface FaultyMcpServer {
@@ -59,19 +59,12 @@ function programPath(): string {
 /** Linux starts no program with a longer argument than 128 KB. */
 const mostScriptBytes = 100_000;
 
-const serverKeys = {
+const ownKeys = {
+  ...serverKeys,
   /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
   faults: rulesKey,
-  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
-  tools: toolList,
   /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
   toolsAfterRestart: toolList,
-  /** Name that it gives itself. @defaultValue 'faulty' */
-  name: text({ default: 'faulty' }),
-  /** The version that it tells. @defaultValue '1.0.0' */
-  version: text({ default: '1.0.0' }),
-  /** The instructions that it tells. @defaultValue none */
-  instructions: text({ empty: true }),
   /** Written to stderr at its start, as most servers do. */
   stderr: text({ empty: true }),
   /** Says `not now` to SIGTERM, on stderr, and stays. @defaultValue false */
@@ -83,10 +76,10 @@ const serverKeys = {
 };
 
 /** Faults of an MCP server, and what it is like otherwise. */
-export interface FaultyMcpServerOptions extends Given<typeof serverKeys> {}
+export interface FaultyMcpServerOptions extends Given<typeof ownKeys> {}
 
 function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
-  const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, serverKeys);
+  const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, ownKeys);
   for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
   const counts = toolsAfterRestart !== undefined || faults.some(({ start }) => start !== undefined);
   if (counts && read.startsFile === undefined) {

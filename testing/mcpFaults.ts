@@ -54,6 +54,18 @@ const tool = either<string | FaultyTool, { readonly required: true }>(
 /** Tools as the faulty server lists them. */
 export const toolList = list(tool, { expected: 'an array' });
 
+/** Options that a faulty server has on whatever transport. */
+export const serverKeys = {
+  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
+  tools: toolList,
+  /** Name that it gives itself. @defaultValue 'faulty' */
+  name: text({ default: 'faulty' }),
+  /** The version that it tells. @defaultValue '1.0.0' */
+  version: text({ default: '1.0.0' }),
+  /** The instructions that it tells. @defaultValue none */
+  instructions: text({ empty: true }),
+};
+
 /** The name alone stands for a tool without more. */
 export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly FaultyTool[] {
   return tools.map((each) => (typeof each === 'string' ? { name: each } : each));

@@ -41,13 +41,6 @@ interface Shown {
   readonly methods?: Methods | undefined;
 }
 
-/** A registry as it is made known. */
-interface LiveEntry {
-  open(): Promise<LiveRun>;
-  /** At once, for a process that cannot wait for the stop; that does it too. */
-  close(): void;
-}
-
 interface Entry extends PathRole {
   readonly path: RegisteredPath;
 }
@@ -248,7 +241,7 @@ export class Registry {
   }
 
   /** Makes it known to commands of other processes, once the store is open. The answers are without secrets. Never rejects. */
-  show({ name = this.#shownName, methods }: Shown = {}): LiveEntry {
+  show({ name = this.#shownName, methods }: Shown = {}) {
     this.#shownName = name;
     const { redactAnswer } = this.#options;
     const usual: Methods = {
@@ -265,12 +258,13 @@ export class Registry {
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods });
     this.join({ afterChildren: () => live.stop() });
     return {
-      open: async () => {
+      open: async (): Promise<LiveRun> => {
         const run = await live.start();
         if (!this.stopped) this.runtime.flights.keepPolicies();
         return run;
       },
-      close: () => live.stop(),
+      /** At once, for a process that cannot wait for the stop; that does it too. */
+      close: (): void => live.stop(),
     };
   }
 

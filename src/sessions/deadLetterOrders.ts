@@ -4,12 +4,6 @@ import type { Intake } from './intake.ts';
 import { messageNamed } from './messageId.ts';
 import type { Persistence } from './persistence.ts';
 import type { SessionScope } from './sessionScope.ts';
-import type { SessionLedger, StoredDeadLetter } from './sessionStore.ts';
-
-interface Found {
-  readonly ledger: SessionLedger;
-  readonly letter: StoredDeadLetter;
-}
 
 /** Orders of an operator about the dead letters of a session. */
 export class DeadLetterOrders {
@@ -57,7 +51,7 @@ export class DeadLetterOrders {
     return { ok: true, text: `The dead letter ${id} was dropped for good.` };
   }
 
-  async #find(id: string): Promise<Found | OrderResult> {
+  async #find(id: string) {
     const { ledger, held } = this.#persistence;
     if (held) return notDone('Another gateway has the session.');
     if (ledger === undefined) return notDone('The session is not kept here: it has no dead letters.');

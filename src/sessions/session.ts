@@ -23,13 +23,6 @@ import { Turns } from './turns.ts';
 import { whyTurn } from './turnWhy.ts';
 import type { SessionWhy } from './why.ts';
 
-interface SessionParts extends SessionSurroundings {
-  /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
-  readonly kept?: boolean | undefined;
-  /** Told of every message that is sent. */
-  readonly sent?: (() => void) | undefined;
-}
-
 const messageKeys = {
   kind: name,
   text: text({ empty: true }),
@@ -113,13 +106,13 @@ export class SupervisedSession implements Session, Drainable {
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
-  readonly #shown: SessionParts['shown'];
+  readonly #shown: SessionSurroundings['shown'];
   #stopped = false;
   /** Note of who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
 
-  constructor(parts: SessionParts, options: SessionOptions) {
+  constructor(parts: SessionSurroundings, options: SessionOptions) {
     readValue('session', parts.id, name);
     const checked = checkSessionOptions(options);
     const { id, clock, deadlines, facts, tools, tracing, clean = (text) => text } = parts;

@@ -25,11 +25,15 @@ export interface SessionSurroundings {
   readonly clean?: ((text: string) => string) | undefined;
   /** Follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
+  /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
+  readonly kept?: boolean | undefined;
+  /** Told of every message that is sent. */
+  readonly sent?: (() => void) | undefined;
 }
 
 /** Surroundings that all parts of one session share. */
 export interface SessionScope
-  extends Omit<SessionSurroundings, 'clean'>,
+  extends Omit<SessionSurroundings, 'clean' | 'kept' | 'sent' | 'shown'>,
     Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly mailbox: Mailbox<Envelope>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyActorRef, type EventObject, fromCallback, setup } from 'xstate';
-import { startRoot } from './startRoot.ts';
+import { startRoot } from '../startRoot.ts';
 
 const crash = {
   actions: () => {

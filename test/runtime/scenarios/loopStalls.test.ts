@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { loopClock } from '../../src/runtime/systemClock.ts';
+import { loopClock } from '../../../src/runtime/systemClock.ts';
 
-const fixture = fileURLToPath(new URL('../fixtures/stalledGateway.mjs', import.meta.url));
+const fixture = fileURLToPath(new URL('../../fixtures/stalledGateway.mjs', import.meta.url));
 
 interface Said {
   readonly ok: number;
