@@ -72,7 +72,6 @@ export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly Fau
 }
 
 const mcpFaults = {
-  ...answerFaults,
   /** Exits, before it answers or once the answer is on its way: with this code, or by a signal to itself. */
   crash: {
     /** @defaultValue 'before' */
@@ -120,6 +119,7 @@ const mcpFaults = {
   },
   /** Closes one of its pipes, says `closed it` on stderr, and stays. */
   close_pipe: { pipe: choice(['stdin', 'stdout'], { required: true }) },
+  ...answerFaults,
 };
 
 /** Fault that a server of the faulty kind can do to one message; everything else it does right. */

@@ -33,7 +33,6 @@ export interface McpHttpFaultMatch extends Given<typeof matchKeys> {}
 const sessionStatus = test<404 | 400>('404 or 400', (value) => value === 404 || value === 400);
 
 const mcpHttpFaults = {
-  ...answerFaults,
   /** Answers with this status and body in place of a message. The tool has not run. */
   status: {
     /** From 200 to 599. */
@@ -96,6 +95,7 @@ const mcpHttpFaults = {
   ask: { method: askedMethod },
   /** From now on nothing gets through, either way, on no connection, until `heal()` of the server. */
   black_hole: {},
+  ...answerFaults,
 };
 
 /** Fault that a faulty MCP server over HTTP can do to one request; everything else it does right. */
