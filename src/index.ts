@@ -1,12 +1,12 @@
 export type { AlertCommand, AlertOptions, AlertWebhook } from './runtime/alertOptions.ts';
-export type { ApprovalHandler, ApprovalReply, ApprovalRequest } from './integrations/approvals/approvalHandler.ts';
+export type { ApprovalHandler, ApprovalReply, ApprovalRequest } from './integrations/approvals/approvals.ts';
 export type { HookAnswer, HookEvent, HookHandler, HookReport, HookVerdict } from './integrations/hooks/userHooks.ts';
 export type { RunResult } from './integrations/subprocess/agentRuns.ts';
 export type { ApprovalAnswer, ApprovalOptions, Approver } from './integrations/approvals/approvals.ts';
 export type { KnownTools } from './actors/mcp/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
 export type { TraceContext } from './calls/tracing.ts';
-export type { RateOptions } from './calls/rateOptions.ts';
+export type { RateOptions } from './calls/integrationRates.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
 export type {
@@ -53,7 +53,7 @@ export type {
   HttpOptions,
   HttpParse,
 } from './integrations/http/httpOptions.ts';
-export type { HttpStreamOptions } from './integrations/http/httpStream.ts';
+export type { HttpStreamOptions } from './integrations/http/httpIntegration.ts';
 export type { HttpRequest } from './integrations/http/httpRequest.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './integrations/mcp/mcpIntegration.ts';
 export type { McpIntegrationOptions, RemoteMcpOptions, TransportMcpOptions } from './integrations/mcp/mcpServer.ts';

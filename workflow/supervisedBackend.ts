@@ -1,8 +1,8 @@
-import type { CallSettings } from '../src/calls/callSettings.ts';
+import type { CallSettings } from '../src/calls/callOptions.ts';
 import type { AttemptContext } from '../src/calls/operation.ts';
 import type { CallPath } from '../src/calls/callPath.ts';
 import { circuitOf } from '../src/calls/integration.ts';
-import { attemptFacts } from '../src/calls/attemptFacts.ts';
+import { attemptFacts } from '../src/calls/callFailure.ts';
 import type { Clock } from '../src/policy/clock.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../src/policy/failure.ts';
 import { formatDuration, limitText } from '../src/policy/duration.ts';

@@ -3,7 +3,7 @@ import {
   readCommandLine,
   tellsEnvironments,
   variablesOf,
-} from '../../src/actors/process/processEnvironment.ts';
+} from '../../src/actors/process/processMark.ts';
 import type { ProcessEntry } from '../../src/actors/process/processTable.ts';
 import { descendants, terminateTree } from '../../src/actors/process/processTree.ts';
 import type { Clock } from '../../src/policy/clock.ts';

@@ -12,7 +12,7 @@ import {
   type Values,
   variables,
 } from '../../src/policy/optionKeys.ts';
-import type { ApprovalHandler } from '../../src/integrations/approvals/approvalHandler.ts';
+import type { ApprovalHandler } from '../../src/integrations/approvals/approvals.ts';
 import { effects } from '../../src/policy/effects.ts';
 import type { FailureKind, Outcome } from '../../src/policy/failure.ts';
 import { policyKey } from '../../src/policy/policyInput.ts';

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { seeWorld } from '../../src/actors/process/processIdentity.ts';
-import { judge, type ProcessWorld } from '../../src/actors/process/processWorld.ts';
+import { judge, type ProcessWorld, seeWorld } from '../../src/actors/process/processIdentity.ts';
 import { examineSockets } from '../../operator/examineSockets.ts';
 import { readStatusAnswer } from '../../src/control/answers.ts';
 import { askRuntimes, remedyOf } from '../../operator/askRuntimes.ts';

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { killAtExit } from '../../src/actors/process/liveProcesses.ts';
-import { createChildGuard } from '../../src/actors/process/childGuard.ts';
-import { startMarked } from '../../src/actors/process/limitMark.ts';
-import { endOfOutput, type OutputEnd, polled } from '../../src/actors/process/outputEnd.ts';
 import {
   isMarkSeen,
+  killAtExit,
   killMarked,
   limitFor,
   markName,
   markVariable,
   nextMark,
 } from '../../src/actors/process/processMark.ts';
+import { createChildGuard } from '../../src/actors/process/childGuard.ts';
+import { startMarked } from '../../src/actors/process/limitMark.ts';
+import { endOfOutput, type OutputEnd, polled } from '../../src/actors/process/outputEnd.ts';
 import { isYoungestNow } from '../../src/actors/process/processTable.ts';
 import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../../src/actors/process/processTree.ts';
 import { spawnFailure } from '../../src/actors/process/spawnFailure.ts';

@@ -1,7 +1,7 @@
 import { aboutCommand } from '../../src/protocol/aboutCommand.ts';
 import { agentCommand } from '../../src/protocol/agentCommand.ts';
 import { type AgentLeft, AgentRuns, type RunResult } from '../../src/integrations/subprocess/agentRuns.ts';
-import { nameOfCommand } from '../../src/integrations/subprocess/commandName.ts';
+import { nameOfCommand, runProcess, traceVariables } from '../../src/integrations/subprocess/subprocessRun.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { CallableIntegration } from '../../src/calls/integration.ts';
 import type { BreakerCause } from '../../src/policy/breakerCause.ts';
@@ -15,8 +15,6 @@ import type { Logger } from '../../src/policy/logger.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import { databasePath } from '../databasePath.ts';
 import type { RunRequest } from '../../src/integrations/subprocess/subprocessOptions.ts';
-import { runProcess } from '../../src/integrations/subprocess/subprocessRun.ts';
-import { traceVariables } from '../../src/integrations/subprocess/traceVariables.ts';
 import { loopClock } from '../../src/runtime/systemClock.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import type { Environment } from '../../src/store/paths.ts';

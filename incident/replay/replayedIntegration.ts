@@ -1,6 +1,6 @@
 import { createActor } from 'xstate';
 import { CallPath } from '../../src/calls/callPath.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import type { CallSettings } from '../../src/calls/callOptions.ts';
 import type { Call } from '../../src/calls/call.ts';
 import type { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, renameSync } from 'node:fs';
-import type { ProcessWorld } from '../../src/actors/process/processWorld.ts';
+import type { ProcessWorld } from '../../src/actors/process/processIdentity.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { shownSchema } from '../../src/policy/postgresUrl.ts';
 import { messageOf } from '../../src/policy/thrown.ts';

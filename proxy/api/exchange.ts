@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Call } from '../../src/calls/call.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
-import { streamCancelled } from '../../src/calls/startStream.ts';
+import { streamCancelled } from '../../src/calls/integration.ts';
 import { classify } from '../../src/policy/classify.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../../src/policy/failure.ts';
 import { mayRepeat } from '../../src/policy/repetition.ts';
-import type { StreamReader } from '../../src/calls/callSettings.ts';
+import type { StreamReader } from '../../src/calls/callOptions.ts';
 import type { StreamedAttempt } from '../../src/streams/chunkRelay.ts';
 import type { ClientKind } from './clients.ts';
 import type { ContentLimits } from './contentWatch.ts';

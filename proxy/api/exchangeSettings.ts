@@ -1,5 +1,4 @@
-import { defaultSettings } from '../../src/calls/callOptions.ts';
-import type { CallSettings, StreamReader } from '../../src/calls/callSettings.ts';
+import { type CallSettings, defaultSettings, type StreamReader } from '../../src/calls/callOptions.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import type { IntegrationPolicy, RetryPolicy } from '../../src/policy/policy.ts';

@@ -1,6 +1,6 @@
 import type { Call } from '../../src/calls/call.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import type { CallSettings } from '../../src/calls/callOptions.ts';
 import type { Clock, Timer } from '../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
 import { isOfUpstream } from './failedAnswer.ts';

@@ -7,11 +7,10 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { Agent as SecureAgent, request as requestSecure } from 'node:https';
-import { serverOf } from '../../src/integrations/http/serverOf.ts';
+import { serverOf } from '../../src/integrations/http/httpRequest.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
-import { defaultSettings } from '../../src/calls/callOptions.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import { type CallSettings, defaultSettings } from '../../src/calls/callOptions.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { InputNames } from '../../src/policy/integrationAbout.ts';
 import { say } from '../../src/policy/logger.ts';

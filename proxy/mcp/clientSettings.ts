@@ -1,5 +1,4 @@
-import { effectUnder } from '../../src/calls/callOptions.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import { type CallSettings, effectUnder } from '../../src/calls/callOptions.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import type { ReconcileLog } from '../../src/policy/reconciler.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/message.ts';

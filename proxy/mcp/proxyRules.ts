@@ -1,6 +1,6 @@
 import type { ProbeLimits, ProbePort } from '../../src/calls/boundRule.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import type { CallSettings } from '../../src/calls/callOptions.ts';
 import { mcpForms } from '../../src/calls/requestForms.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';

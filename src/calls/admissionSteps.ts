@@ -3,8 +3,8 @@ import { type Admission, admissionFailure, admit } from './admission.ts';
 import type { Attempt, Fence } from './attempt.ts';
 import type { AttemptLifecycle } from './attemptLifecycle.ts';
 import { Call } from './call.ts';
-import type { Waiting } from './callTrail.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { Waiting } from './callProgress.ts';
+import type { CallSettings } from './callOptions.ts';
 import type { PathState } from './pathState.ts';
 import type { Settlement } from './settlement.ts';
 

@@ -3,7 +3,7 @@ import type { HeaderSource } from '../policy/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
 import { RealCosts, type RatePlace } from './ratePlace.ts';

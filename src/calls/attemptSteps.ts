@@ -1,11 +1,10 @@
 import { backoffDelayMs } from '../policy/backoff.ts';
 import type { Random } from '../policy/clock.ts';
 import { mayRetry } from '../policy/repetition.ts';
-import { knownAtEnd } from './callFailure.ts';
+import { attemptFacts, knownAtEnd } from './callFailure.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { AdmissionSteps, type AdmittedCalls } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
-import { attemptFacts } from './attemptFacts.ts';
 import { AttemptLifecycle } from './attemptLifecycle.ts';
 import type { Call } from './call.ts';
 import { isThenable } from './observe.ts';

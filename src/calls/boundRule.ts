@@ -1,8 +1,17 @@
 import type { Effect } from '../policy/effects.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
 import { type Finding, judgeAnswer, questionOf } from '../policy/reconcileMatch.ts';
-import type { LostAnswer, ProbeContext, ProbeRule, ReconcileRule, ToolRule } from '../policy/reconcileRule.ts';
+import {
+  type LostAnswer,
+  type ProbeContext,
+  type ProbeRule,
+  type ReconcileOptions,
+  type ReconcileRule,
+  reconcileRuleOf,
+  type ToolRule,
+} from '../policy/reconcileRule.ts';
 import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../policy/reconciler.ts';
+import type { KnownTool, Tools, ToolSettings } from '../policy/toolOptions.ts';
 
 /** Limits that end the calls of a probe. */
 export interface ProbeLimits {
@@ -43,7 +52,7 @@ export interface RequestForms {
  * @param name - how the option is called in errors.
  * @throws RangeError when a key cannot go where the rule says.
  */
-export function boundRule(name: string, rule: ReconcileRule, forms: RequestForms, port: ProbePort): Reconciler {
+function boundRule(name: string, rule: ReconcileRule, forms: RequestForms, port: ProbePort): Reconciler {
   const { about, answer } = forms;
   if (rule.kind === 'key') {
     if (forms.keysIn.length === 0) {
@@ -119,4 +128,48 @@ export function withValueAt(given: unknown, path: string, value: unknown): unkno
   const inner = own.find(([key]) => key === name)?.[1];
   const made = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
   return Object.fromEntries([...own.filter(([key]) => key !== name), [name, made]]);
+}
+
+/**
+ * The tools of an integration with their rules bound to it. A tool without one of its own has that of the integration.
+ * @throws RangeError that names the rule which its kind of integration cannot follow, or which asks a tool that is not read-only.
+ */
+export function reconciledTools(
+  name: string,
+  tools: ReadonlyMap<string, ToolSettings>,
+  ofAll: ReconcileOptions | undefined,
+  forms: RequestForms,
+  port: ProbePort,
+): Tools {
+  const bind = (option: string, given: ReconcileOptions): Reconciler => {
+    const rule = reconcileRuleOf(given);
+    if (rule.kind === 'tool' && (rule.integration ?? name) === name)
+      refuseChanging(option, rule.tool, tools.get(rule.tool));
+    return boundRule(option, rule, forms, port);
+  };
+  const bound = new Map<string, KnownTool>();
+  for (const [tool, settings] of tools) {
+    const { reconcile } = settings;
+    bound.set(
+      tool,
+      reconcile === undefined
+        ? settings
+        : { ...settings, reconciler: bind(`${name}.tools.${tool}.reconcile`, reconcile) },
+    );
+  }
+  const usual = ofAll === undefined ? undefined : bind(`${name}.reconcile`, ofAll);
+  if (usual === undefined) return bound;
+  return {
+    get(tool) {
+      const own = bound.get(tool);
+      return own?.reconciler === undefined ? { ...own, reconciler: usual } : own;
+    },
+    size: bound.size + 1,
+  };
+}
+
+function refuseChanging(option: string, tool: string, settings: ToolSettings | undefined): void {
+  const effect = settings?.effect;
+  if (effect === undefined || effect === 'readOnly') return;
+  throw new RangeError(`Expected \`${option}.tool\` to be a tool that is readOnly, got ${tool}, which is ${effect}`);
 }

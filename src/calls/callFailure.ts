@@ -1,6 +1,7 @@
-import type { Failure, FailureFacts } from '../policy/failure.ts';
+import { type Failure, type FailureFacts, failureKinds } from '../policy/failure.ts';
 import { isRetryable } from '../policy/repetition.ts';
 import type { Call } from './call.ts';
+import { classify, type ErrorPattern } from '../policy/classify.ts';
 
 /** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
 export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integration: string): Failure {
@@ -56,4 +57,25 @@ function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: Failur
 /** Tells whether an attempt that failed like this had no effect. */
 function isKnown({ outcome }: FailureFacts): boolean {
   return outcome === 'failed' || outcome === 'not_started';
+}
+
+/**
+ * Turns a throw of an attempt into facts the call path can count on: an operation that names its own facts may be wrong about them. A kind that does not
+ * exist is `unknown`, a hint that is no time is none, and one above the cap of pauses is a `quota`.
+ */
+export function attemptFacts(
+  error: unknown,
+  wallNow: number,
+  maxPauseMs: number,
+  patterns?: readonly ErrorPattern[],
+): FailureFacts {
+  const facts = classify(error, { wallNow, maxPauseMs, patterns });
+  const { retryAfterMs } = facts;
+  const isTime = retryAfterMs === undefined || (Number.isFinite(retryAfterMs) && retryAfterMs >= 0);
+  const hintMs = isTime ? retryAfterMs : undefined;
+  const kind = Object.hasOwn(failureKinds, facts.kind) ? facts.kind : 'unknown';
+  const tooLong = kind === 'rate_limit' && hintMs !== undefined && hintMs > maxPauseMs;
+  return kind === facts.kind && isTime && !tooLong
+    ? facts
+    : { ...facts, kind: tooLong ? 'quota' : kind, retryAfterMs: hintMs };
 }

@@ -12,7 +12,7 @@ import type { CallCounter } from './callCounter.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { FlightRecorder } from './flightRecorder.ts';
 import type { IntegrationRates } from './integrationRates.ts';
-import type { FailureStreak } from './failureStreak.ts';
+import type { FailureStreak } from './breakerCounts.ts';
 import type { SignalFanout } from './signalFanout.ts';
 import type { SuspicionCause } from './suspicion.ts';
 import type { Tracing } from './tracing.ts';

@@ -14,7 +14,7 @@ import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
 import { limitMsOf, limitThatPassed } from './limits.ts';
-import type { OpenEffect } from './openEffect.ts';
+import type { OpenEffect } from './openEffects.ts';
 import type { RatePlace } from './ratePlace.ts';
 
 /** Time in ms between notes that calls wait for a rate limit. */

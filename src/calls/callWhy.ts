@@ -2,10 +2,9 @@ import type { Effect, RepeatAfter } from '../policy/effects.ts';
 import type { FailureKind, FailureReason } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
-import { type CallStepWhy, stepsOf, type Waiting } from './callTrail.ts';
-import { innerLimitsOf } from './innerLimits.ts';
+import { type CallStepWhy, stepsOf, type Waiting } from './callProgress.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
-import type { OpenEffect } from './openEffect.ts';
+import type { OpenEffect } from './openEffects.ts';
 import type { RateWait } from './rateBucket.ts';
 
 /** A rule that acts on the wait of a call, unless something else does before. All but `ping` end it. */
@@ -148,4 +147,24 @@ function repetitionOf<I, O>(call: Call<I, O>): Pick<CallWhy, 'repeatAfter' | 'ef
     ...(effect !== undefined && { effect }),
     ...(settings.reconcile !== undefined && { reconciles: true }),
   };
+}
+
+/** A limit of a supervised call that an operation waits for. */
+export interface InnerLimit {
+  /** Owner of it, for people. */
+  readonly of: string;
+  readonly rule: 'idle_timeout' | 'attempt_timeout' | 'overall_timeout';
+  /** In monotonic ms; a limit without end is left out. */
+  readonly due: number;
+}
+
+const known = new WeakMap<object, () => readonly InnerLimit[]>();
+
+/** Has what is said of a call name the limits that end what it waits for. @param call - of the context of its attempt. */
+export function tellInnerLimits(call: object, limits: () => readonly InnerLimit[]): void {
+  known.set(call, limits);
+}
+
+export function innerLimitsOf(call: object): readonly InnerLimit[] {
+  return known.get(call)?.() ?? [];
 }

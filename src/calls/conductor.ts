@@ -8,7 +8,7 @@ import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
 import type { CallRule } from './callWhy.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
-import type { Waiting } from './callTrail.ts';
+import type { Waiting } from './callProgress.ts';
 import { type AttemptLimit, overallHalfOf } from './limits.ts';
 import { type PathWatcher, PathState } from './pathState.ts';
 import { probePause } from './probeNow.ts';

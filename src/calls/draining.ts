@@ -1,4 +1,4 @@
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 import { isOfWork } from './workSignal.ts';
 
 /** Told to something that is to take nothing new, and to let what is under way end by itself. */

@@ -2,7 +2,7 @@ import type { AttemptEnd, Befell, Flight, PendingRow } from '../policy/flight.ts
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 import { LastRows } from './lastRows.ts';
 import {
   asRow,

@@ -1,15 +1,16 @@
 import type { IntegrationState } from '../machines/integration.ts';
 import type { Effect } from '../policy/effects.ts';
-import type { Outcome } from '../policy/failure.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { name } from '../policy/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { KnownTool } from '../policy/toolOptions.ts';
-import type { CallStream } from '../streams/callStream.ts';
+import { type CallStream, RelayedStream } from '../streams/callStream.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
 import {
   type CallOptions,
+  type CallSettings,
   type CallStreamOptions,
   defaultSettings,
   settingsOf,
@@ -18,11 +19,13 @@ import {
 } from './callOptions.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathOptions.ts';
-import type { CallSettings } from './callSettings.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Operation } from './operation.ts';
-import { startStream } from './startStream.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
+import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
+import type { Call } from './call.ts';
+import { errorText } from './errorText.ts';
+import * as refusal from './refusal.ts';
 
 /** The breaker of an integration, for operators. */
 export interface BreakerHandle {
@@ -195,4 +198,42 @@ function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
       };
     },
   };
+}
+
+/**
+ * Makes a call whose answer is a stream, and gives its reader the stream at once.
+ * @param operation - answers with the stream; without it, what the integration does for a stream.
+ */
+function startStream<I, O, C>(
+  path: CallPath<I, O>,
+  input: I,
+  settings: CallSettings<I, O>,
+  resume: Resume<I, C> | undefined,
+  operation?: Operation<I, AsyncIterable<C>>,
+): CallStream<C> {
+  // Refused at once, a call is settled before there is a row to end.
+  let call: Call<I, O> | undefined;
+  const relay = new ChunkRelay(resume);
+  const outcome = new Promise<Outcome<StreamEnd>>((resolve) => {
+    // The call does not end with the answer of its operation, but with the end of that.
+    const settled = (ended: Outcome<unknown>): void => {
+      resolve(ended as Outcome<StreamEnd>);
+      relay.settled(ended as Outcome<StreamEnd>);
+    };
+    call = path.start(input, { ...settings, stream: relay, streamed: operation }, settled);
+  });
+  const stream = new RelayedStream(relay, outcome, (reason, isReader) => {
+    if (call !== undefined && !call.settled)
+      path.end(call, streamCancelled(reason, isReader, call.attempt !== undefined));
+  });
+  return Object.assign(stream, { outcome });
+}
+
+/** Why a stream ended that its reader, or its caller, wants no more of. */
+export function streamCancelled(reason: unknown, isReader: boolean, inFlight: boolean): FailureFacts {
+  const facts = refusal.cancelled(reason, inFlight);
+  if (!isReader) return facts;
+  const why = errorText(reason);
+  const message = why === undefined ? 'The reader left the stream' : `The reader left the stream: ${why}`;
+  return { ...facts, reason: 'reader_left', message };
 }

@@ -4,7 +4,7 @@ import type { Failure, FailureReason } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { Call } from './call.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 
 /** Clock that knows of stalls of the event loop: limits on silence and on attempts leave them out. */
 type StallClock = Pick<Clock, 'stalls'>;

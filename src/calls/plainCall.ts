@@ -3,7 +3,7 @@ import { Attempt } from './attempt.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { Call, toolName } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 import { Conductor } from './conductor.ts';
 import { firstLookMs } from './limits.ts';
 import type { PathState } from './pathState.ts';

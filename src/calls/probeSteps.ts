@@ -2,7 +2,7 @@ import { backoffDelayMs } from '../policy/backoff.ts';
 import { findingOf } from '../policy/reconciler.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import { isThenable, observe } from './observe.ts';
-import type { EffectWatcher, OpenEffect } from './openEffect.ts';
+import type { EffectWatcher, OpenEffect } from './openEffects.ts';
 import type { PathState } from './pathState.ts';
 import { markOfWork } from './workSignal.ts';
 

@@ -2,7 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { FlightOfCall, FlightRow, PendingRow, RecordedFailure } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 
 /** Settings of a call as a recorder holds them: data alone, so that it keeps nothing of its caller alive. */
 export interface SettingsBrief {

@@ -5,7 +5,7 @@ import type { KeyRule } from '../policy/reconciler.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { type Call, toolName } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
-import type { CallSettings } from './callSettings.ts';
+import type { CallSettings } from './callOptions.ts';
 import { inputKeyOf } from './openEffects.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';

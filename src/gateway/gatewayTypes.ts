@@ -1,7 +1,6 @@
-import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
+import type { ApprovalHandler, ApprovalOptions, Approver } from '../integrations/approvals/approvals.ts';
 import type { HookEvent, HookHandler, HookVerdict } from '../integrations/hooks/userHooks.ts';
 import type { RunResult } from '../integrations/subprocess/agentRuns.ts';
-import type { ApprovalOptions, Approver } from '../integrations/approvals/approvals.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Integration } from '../calls/integration.ts';
 import type { HookCommand } from '../integrations/hooks/commandHook.ts';
@@ -11,7 +10,7 @@ import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { AnyMcpOptions } from '../integrations/mcp/mcpServer.ts';
 import { effects } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import type { RateOptions } from '../calls/rateOptions.ts';
+import type { RateOptions } from '../calls/integrationRates.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
 import type { MetricsBody } from '../policy/metricsText.ts';
 import { choice, duration, type Given } from '../policy/optionKeys.ts';

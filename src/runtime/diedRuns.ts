@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { ProcessWorld } from '../actors/process/processWorld.ts';
+import type { ProcessWorld } from '../actors/process/processIdentity.ts';
 import { formatSeconds } from '../policy/duration.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FactOf } from '../policy/facts.ts';

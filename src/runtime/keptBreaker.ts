@@ -1,5 +1,5 @@
 import type { Beginning, Learnt, OpenCircuit } from '../calls/callPathOptions.ts';
-import type { FailureStreak } from '../calls/failureStreak.ts';
+import type { FailureStreak } from '../calls/breakerCounts.ts';
 import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { Timer } from '../policy/clock.ts';

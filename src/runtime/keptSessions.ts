@@ -1,4 +1,4 @@
-import type { ProcessWorld } from '../actors/process/processWorld.ts';
+import type { ProcessWorld } from '../actors/process/processIdentity.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Adoption } from './adoption.ts';
 import type { KeptFacts } from '../policy/facts.ts';

@@ -9,7 +9,7 @@ import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
 const storeModule = lateModule(() => import('../store/openStore.ts'));
-const sweepModule = lateModule(() => import('../actors/prompt/promptSweep.ts'));
+const sweepModule = lateModule(() => import('../actors/prompt/promptFile.ts'));
 const orphansModule = lateModule(() => import('../actors/process/orphans.ts'));
 
 /** Options of the store of a runtime, beyond what a gateway can say. */

@@ -1,7 +1,7 @@
 import { type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import { hostname, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
+import { identify, type ProcessWorld } from '../actors/process/processIdentity.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { LiveSelf, LiveStatus } from '../control/answers.ts';

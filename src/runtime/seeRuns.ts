@@ -1,5 +1,4 @@
-import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
-import type { ProcessWorld } from '../actors/process/processWorld.ts';
+import { type ProcessWorld, seeNow, seeWorld } from '../actors/process/processIdentity.ts';
 import type { Clock } from '../policy/clock.ts';
 
 /** Longest walk over the process table, in ms; after that nothing is known of the processes. */

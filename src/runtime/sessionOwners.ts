@@ -1,4 +1,4 @@
-import { judge, type ProcessWorld } from '../actors/process/processWorld.ts';
+import { judge, type ProcessWorld } from '../actors/process/processIdentity.ts';
 import type { Clock } from '../policy/clock.ts';
 import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
 

@@ -1,4 +1,4 @@
-import { streamCancelled } from '../calls/startStream.ts';
+import { streamCancelled } from '../calls/integration.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { read } from '../policy/errorChain.ts';

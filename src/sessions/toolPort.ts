@@ -1,6 +1,6 @@
 import { effectUnder } from '../calls/callOptions.ts';
 import type { CallPath } from '../calls/callPath.ts';
-import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
+import type { CallSettings, StreamReader } from '../calls/callOptions.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
 import type { ToolForms } from '../calls/requestForms.ts';
@@ -9,7 +9,7 @@ import { type Effect, saferOf } from '../policy/effects.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
-import { hasOwnAttempts } from '../policy/policyParts.ts';
+import { hasOwnAttempts } from '../policy/presetChain.ts';
 import type { ReconcileLog } from '../policy/reconciler.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';

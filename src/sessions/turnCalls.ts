@@ -1,4 +1,4 @@
-import { type CallStep, stepsOf } from '../calls/callTrail.ts';
+import { type CallStep, stepsOf } from '../calls/callProgress.ts';
 import type { Deadline } from '../calls/deadlineQueue.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';

@@ -1,4 +1,4 @@
-import type { CallStepWhy } from '../calls/callTrail.ts';
+import type { CallStepWhy } from '../calls/callProgress.ts';
 import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import type { Stopping } from '../calls/draining.ts';
 import type { FailureKind } from '../policy/failure.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Liveness } from '../../src/actors/process/processWorld.ts';
+import type { Liveness } from '../../src/actors/process/processIdentity.ts';
 import { type AlertOptions, createGateway } from '../../src/index.ts';
 import { judgedOutside } from '../../operator/judgedOutside.ts';
 import type { IntegrationStatus, UnwatchedAlert } from '../../src/store/storeReader.ts';

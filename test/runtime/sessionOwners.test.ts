@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identify, type ProcessWorld } from '../../src/actors/process/processWorld.ts';
+import { identify, type ProcessWorld } from '../../src/actors/process/processIdentity.ts';
 import { createOwners } from '../../src/runtime/sessionOwners.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

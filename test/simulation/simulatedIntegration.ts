@@ -1,4 +1,4 @@
-import type { CallSettings } from '../../src/calls/callSettings.ts';
+import type { CallSettings } from '../../src/calls/callOptions.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { type BreakerHandle, CallableIntegration, type Integration } from '../../src/calls/integration.ts';

@@ -1,8 +1,7 @@
-import { defaultSettings } from '../../src/calls/callOptions.ts';
+import { type CallSettings, defaultSettings } from '../../src/calls/callOptions.ts';
 import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import type { Call } from '../../src/calls/call.ts';
 import { type CallWhy, whyOf } from '../../src/calls/callWhy.ts';
-import type { CallSettings } from '../../src/calls/callSettings.ts';
 import type { Outcome } from '../../src/policy/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import type { LostAnswer } from '../../src/policy/reconcileRule.ts';

@@ -4,7 +4,7 @@ import type { ReportEntry } from '../../src/policy/callReport.ts';
 import type { OrderName } from '../../src/policy/operatorOrder.ts';
 import type { AlertNote } from '../../src/store/alertNote.ts';
 import type { BulkProgress } from '../../operator/bulkOrder.ts';
-import type { Liveness } from '../../src/actors/process/processWorld.ts';
+import type { Liveness } from '../../src/actors/process/processIdentity.ts';
 import type { SessionWhy } from '../../src/sessions/why.ts';
 import type { SessionRecords } from '../../src/store/storeReader.ts';
 import type { TreeNode } from '../../src/supervisor/tree.ts';

@@ -12,7 +12,7 @@ import { text } from '../../src/policy/optionKeys.ts';
 import { readValue } from '../../src/policy/readOptions.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../../src/sessions/toolRequest.ts';
-import { type InnerLimit, tellInnerLimits } from '../../src/calls/innerLimits.ts';
+import { type InnerLimit, tellInnerLimits } from '../../src/calls/callWhy.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { IntegrationPolicy, Limits } from '../../src/policy/policy.ts';
 import { waitingForPlaces } from './places.ts';

@@ -1,4 +1,4 @@
-import { safeEnvironment } from '../../../src/actors/process/safeEnvironment.ts';
+import { safeEnvironment } from '../../../src/actors/process/childEnvironment.ts';
 import { type Approver, superviseApproval } from '../../../src/integrations/approvals/approvals.ts';
 import { CallableIntegration } from '../../../src/calls/integration.ts';
 import type { FailureReason } from '../../../src/policy/failure.ts';

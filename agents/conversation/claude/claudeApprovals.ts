@@ -1,5 +1,4 @@
-import type { ApprovalHandler } from '../../../src/integrations/approvals/approvalHandler.ts';
-import type { ApprovalAnswer, Approver } from '../../../src/integrations/approvals/approvals.ts';
+import type { ApprovalAnswer, ApprovalHandler, Approver } from '../../../src/integrations/approvals/approvals.ts';
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkCanUseTool, SdkPermission, SdkPermissionContext } from './agentSdkTypes.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalHandler } from '../../../src/integrations/approvals/approvalHandler.ts';
+import type { ApprovalHandler } from '../../../src/integrations/approvals/approvals.ts';
 import type { Clock } from '../../../src/policy/clock.ts';
 import type { Outcome } from '../../../src/policy/failure.ts';
 import { inTime } from '../../../src/policy/inTime.ts';

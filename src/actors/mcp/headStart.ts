@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createChildGuard } from '../process/childGuard.ts';
-import { killAtExit } from '../process/liveProcesses.ts';
-import { nextMark } from '../process/processMark.ts';
+import { killAtExit, nextMark } from '../process/processMark.ts';
 import { terminateTree } from '../process/processTree.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { type EnvironmentSettings, mcpEnvironment } from './serverEnvironment.ts';

@@ -2,14 +2,13 @@ import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { handsOn } from './handsOn.ts';
-import { killAtExit } from '../process/liveProcesses.ts';
+import { isMarkSeen, killAtExit, killMarked, nextMark } from '../process/processMark.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { type HeadStart, takeHeadStart } from './headStart.ts';
 import { neverStarted, spawnServer } from './mcpSpawn.ts';
 import type { ServerChild } from './serverSpawn.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
 import { endOfOutput, polled } from '../process/outputEnd.ts';
-import { isMarkSeen, killMarked, nextMark } from '../process/processMark.ts';
 import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
 
 /** Time in ms that the output may bring nothing after the exit while another process holds it. */

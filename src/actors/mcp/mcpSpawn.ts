@@ -3,8 +3,7 @@ import type { McpServerSettings } from './mcpServerOptions.ts';
 import { markName, markVariable } from '../process/processMark.ts';
 import { spawnFailure } from '../process/spawnFailure.ts';
 import { spawnObstacle } from '../process/spawnObstacle.ts';
-import { startTurns } from '../process/startTurns.ts';
-import { tryStart } from '../process/tryStart.ts';
+import { startTurns, tryStart } from '../process/tryStart.ts';
 import { mcpEnvironment } from './serverEnvironment.ts';
 import { type ServerChild, startServer } from './serverSpawn.ts';
 

@@ -1,4 +1,4 @@
-import { safeEnvironment } from '../process/safeEnvironment.ts';
+import { safeEnvironment } from '../process/childEnvironment.ts';
 
 /** Settings that decide over the environment of a server. */
 export interface EnvironmentSettings {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { childProcessModule } from '../process/childProcessModule.ts';
+import { childProcessModule } from '../process/processTable.ts';
 import { type Executable, startMarked } from '../process/limitMark.ts';
 import { limitFor, markName, markVariable } from '../process/processMark.ts';
 import type { Start } from '../process/tryStart.ts';

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type Logger, say } from '../../policy/logger.ts';
-import { childProcessModule } from './childProcessModule.ts';
+import { childProcessModule, readProcessNow } from './processTable.ts';
 import { aliveLine, goneLine } from './guardLines.ts';
 import { ownNonce } from './processMark.ts';
-import { readProcessNow } from './processTable.ts';
 import { tryStart } from './tryStart.ts';
 import { messageOf } from '../../policy/thrown.ts';
 

@@ -5,16 +5,16 @@ import type { RegisteredChild } from '../../policy/childRecord.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { type Execa, loadedExeca, loadExeca } from './execaPackage.ts';
-import { killAtExit } from './liveProcesses.ts';
-import { type Executable, startMarked } from './limitMark.ts';
+import { killAtExit } from './processMark.ts';
 import { isMarkSeen, killMarked, limitFor, nextMark } from './processMark.ts';
+import { type Executable, startMarked } from './limitMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
 import { endOfOutput, mostLeft, type OutputEnd } from './outputEnd.ts';
 import { isYoungestNow } from './processTable.ts';
 import { descendants, killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
-import { startTurns } from './startTurns.ts';
+import { startTurns } from './tryStart.ts';
 
 /** A started command; what happens to it is sent as events. */
 interface ChildProcess {

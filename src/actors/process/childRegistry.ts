@@ -2,8 +2,7 @@ import type { ChildRecords, RegisterChild, StartedChild } from '../../policy/chi
 import type { Clock } from '../../policy/clock.ts';
 import { type Logger, say } from '../../policy/logger.ts';
 import { createChildGuard } from './childGuard.ts';
-import { identifyNow, seeWorld } from './processIdentity.ts';
-import { identify, type ProcessIdentity } from './processWorld.ts';
+import { identify, identifyNow, type ProcessIdentity, seeWorld } from './processIdentity.ts';
 
 interface ChildRegistryOptions {
   readonly clock: Clock;

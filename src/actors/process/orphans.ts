@@ -2,8 +2,7 @@ import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
 import type { Clock } from '../../policy/clock.ts';
 import type { Facts } from '../../policy/facts.ts';
 import { type Logger, say } from '../../policy/logger.ts';
-import { seeWorld } from './processIdentity.ts';
-import { judge, type ProcessWorld } from './processWorld.ts';
+import { judge, type ProcessWorld, seeWorld } from './processIdentity.ts';
 import { killMarked, markName, namesMark } from './processMark.ts';
 import { terminateTree } from './processTree.ts';
 

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../policy/clock.ts';
 import { limitOf } from './limitMark.ts';
-import { variablesOf } from './processEnvironment.ts';
 import {
   listProcesses,
   listProcessesNow,
   listYoungerProcesses,
-  type ProcessEntry,
   pidsOfATurn,
+  type ProcessEntry,
 } from './processTable.ts';
+import { killTreeNow } from './processTree.ts';
+import { readFileSync } from 'node:fs';
 
 /** Environment variable that marks everything that descends from one run, whatever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
@@ -146,5 +147,73 @@ function kill(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It ended in the meantime.
+  }
+}
+
+/** Marks by pid. */
+const live = new Map<number, string>();
+
+/**
+ * Kills the process and everything it started should the runtime exit first, also what outlived it in a session of its own. Returns how to
+ * take it off again; while nothing is watched there is no listener on `process`.
+ */
+export function killAtExit(pid: number, mark: string): () => void {
+  if (live.size === 0) process.on('exit', killAll);
+  live.set(pid, mark);
+  return () => {
+    if (live.delete(pid) && live.size === 0) process.off('exit', killAll);
+  };
+}
+
+function killAll(): void {
+  killTreeNow(...live.keys());
+  killMarkedNow(...live.values());
+}
+
+/** A variable of a process as it was started; undefined where it has none, or may not be read. */
+type ReadVariable = (name: string) => string | undefined;
+
+/** Tells whether the system shows the environment of processes. */
+export const tellsEnvironments = (): boolean => process.platform === 'linux';
+
+/** The environment that a process was started with, as `NAME=value` parts with NULs in between; empty where it may not be read. Linux only. Never throws. */
+function readEnvironment(pid: number): string {
+  return read(pid, 'environ');
+}
+
+/** The words that a process was started with; empty where they may not be read. Linux only. Never throws. */
+export function readCommandLine(pid: number): readonly string[] {
+  return read(pid, 'cmdline').split('\0').slice(0, -1);
+}
+
+/**
+ * The processes that began after this one, run, and were started with an environment that passes. Never rejects; empty but
+ * where {@link tellsEnvironments}.
+ */
+export async function listByEnvironment(passes: (variable: ReadVariable) => boolean): Promise<readonly ProcessEntry[]> {
+  if (!tellsEnvironments()) return [];
+  const found: ProcessEntry[] = [];
+  for (const [index, entry] of (await listYoungerProcesses()).entries()) {
+    if (index % pidsOfATurn === pidsOfATurn - 1) await nextTurn();
+    if (!entry.zombie && passes(variablesOf(entry.pid))) found.push(entry);
+  }
+  return found;
+}
+
+/** Reads the variables of a process, once they are asked for. */
+export function variablesOf(pid: number): ReadVariable {
+  let parts: readonly string[] | undefined;
+  return (name) => {
+    parts ??= readEnvironment(pid).split('\0');
+    return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+  };
+}
+
+function read(pid: number, what: 'environ' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${what}`, 'latin1');
+  } catch {
+    // It ended in the meantime, or is somebody else's.
+    return '';
   }
 }

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { childProcessModule } from './childProcessModule.ts';
 
 /** A process as it was seen once. */
 export interface ProcessEntry {
@@ -182,3 +181,7 @@ export function parsePs(output: string): readonly ProcessEntry[] {
     ];
   });
 }
+
+/** Node's module of processes, loaded at its first use: that takes as long as a quarter of xstate, and most hosts start no process. */
+export const childProcessModule = (): typeof import('node:child_process') =>
+  process.getBuiltinModule('node:child_process');

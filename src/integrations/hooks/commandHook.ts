@@ -8,9 +8,7 @@ import type { CommandOptions, SubprocessInput } from '../../machines/subprocessI
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { nameOfCommand } from '../subprocess/commandName.ts';
-import { runProcess } from '../subprocess/subprocessRun.ts';
-import { traceVariables } from '../subprocess/traceVariables.ts';
+import { nameOfCommand, runProcess, traceVariables } from '../subprocess/subprocessRun.ts';
 
 /** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
 export interface HookCommand extends CommandOptions {

@@ -1,4 +1,4 @@
-import type { CallSettings } from '../../calls/callSettings.ts';
+import type { CallSettings } from '../../calls/callOptions.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import { stackOf } from '../../calls/errorText.ts';

@@ -1,11 +1,14 @@
 import type { Clock } from '../../policy/clock.ts';
 import { read, readString } from '../../policy/errorChain.ts';
-import { duration, integer, type Given, signal, test } from '../../policy/optionKeys.ts';
+import { duration, type Given, integer, signal, test } from '../../policy/optionKeys.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { FactRedactor } from '../../redaction/redactFact.ts';
 import { readBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../redaction/requestSecrets.ts';
+import { isThenable } from '../../calls/observe.ts';
+import type { AttemptContext, Operation } from '../../calls/operation.ts';
+import { isResponse } from '../../streams/chunkSource.ts';
 
 /** Limits of reading where nobody says otherwise. */
 export const usualFailureLimits = { maxBodyBytes: 4096, bodyMs: 1000 };
@@ -177,4 +180,22 @@ function oneLine(text: string): string {
 /** The words of a page, as proxies send them. */
 function withoutMarkup(text: string): string {
   return /^\s*<(?:!doctype|html)/i.test(text) ? text.replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^<>]*>/gi, ' ') : text;
+}
+
+/** The same operation for answers that are read as streams: a response that is not ok is thrown, with the beginning of its body. */
+export function refusedStream<I>(
+  operation: Operation<I, unknown>,
+  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>,
+): Operation<I, unknown> {
+  const judged = async (answer: PromiseLike<unknown>, context: AttemptContext): Promise<unknown> => {
+    const response = await answer;
+    if (!isResponse(response) || response.ok) return response;
+    const { signal } = context;
+    throw await failureOf(response, { ...usualFailureLimits, signal, clock, redact: redactorOf(response.url) });
+  };
+  return (input, context) => {
+    const answer = operation(input, context);
+    // A value that is no response needs no turn of its own.
+    return isThenable(answer) || isResponse(answer) ? judged(Promise.resolve(answer), context) : answer;
+  };
 }

@@ -1,9 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { lateModule } from '../../actors/process/lateModule.ts';
 import type { CallPath } from '../../calls/callPath.ts';
-import { costsSaidBy } from '../../calls/integrationRates.ts';
+import { costsSaidBy, ratePartsOf } from '../../calls/integrationRates.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
-import { ratePartsOf } from '../../calls/rateOptions.ts';
 import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
@@ -24,8 +23,7 @@ import {
   type HttpParse,
   mostRedirects,
 } from './httpOptions.ts';
-import { type HttpRequest, type PreparedRequest, prepareRequest } from './httpRequest.ts';
-import { serverOf } from './serverOf.ts';
+import { type HttpRequest, type PreparedRequest, prepareRequest, serverOf } from './httpRequest.ts';
 
 const readStreamModule = lateModule(() => import('./readStream.ts'));
 

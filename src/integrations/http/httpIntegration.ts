@@ -1,4 +1,4 @@
-import type { CallStreamOptions } from '../../calls/callOptions.ts';
+import { type CallStreamOptions, scopeRule, streamKeys } from '../../calls/callOptions.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import { CallableIntegration, type Integration } from '../../calls/integration.ts';
 import type { Operation } from '../../calls/operation.ts';
@@ -7,8 +7,17 @@ import type { Reconciler } from '../../policy/reconciler.ts';
 import type { CallStream } from '../../streams/callStream.ts';
 import type { HttpAnswer, HttpParse } from './httpOptions.ts';
 import { effectOfRequest, type HttpRequest } from './httpRequest.ts';
-import type { CheckedReading, HttpChunks, HttpReading, HttpStreamParse } from '../../streams/httpReading.ts';
-import { type HttpStreamOptions, readHttpStream } from './httpStream.ts';
+import {
+  type CheckedReading,
+  type HttpChunks,
+  type HttpReading,
+  type HttpStreamParse,
+  type ReadAs,
+  readingKeys,
+  readingRule,
+} from '../../streams/httpReading.ts';
+import type { GivenValues } from '../../policy/optionKeys.ts';
+import { readGiven } from '../../policy/readOptions.ts';
 
 /** An HTTP API that can be called, and whose answers can be read as they come. */
 export interface HttpIntegration<P extends HttpParse = 'json'>
@@ -69,4 +78,22 @@ export class CallableHttp<P extends HttpParse>
     >;
     return this.streamBy(streamed, request, { ...calling, resume: options.resume });
   }
+}
+
+/** Options of one stream of an HTTP API: how it is read, and how it differs from the policy. With any kind but `events`, `parse` is there. */
+export type HttpStreamOptions<S extends HttpStreamParse = 'events'> = CallStreamOptions<HttpRequest, HttpChunks[S]> &
+  HttpReading &
+  ReadAs<S>;
+
+/** The options of a stream of an HTTP API. */
+const httpStreamKeys = { ...streamKeys, ...readingKeys };
+
+/** @throws TypeError or RangeError that names the first wrong option and its value. */
+function readHttpStream(
+  options: HttpReading & CallStreamOptions<HttpRequest, never>,
+): GivenValues<typeof httpStreamKeys> {
+  return readGiven('options', options, httpStreamKeys, (values, tell) => {
+    scopeRule(values, tell);
+    readingRule(values, tell);
+  });
 }

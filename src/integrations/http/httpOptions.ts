@@ -1,4 +1,4 @@
-import { rateOptionKeys, type RateOptions } from '../../calls/rateOptions.ts';
+import { rateOptionKeys, type RateOptions } from '../../calls/integrationRates.ts';
 import { effects } from '../../policy/effects.ts';
 import { headersKey, isAddress } from '../../policy/httpKeys.ts';
 import {

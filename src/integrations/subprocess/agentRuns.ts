@@ -1,6 +1,5 @@
 import { withoutValues } from '../../actors/process/valueHider.ts';
-import { agentExitFacts } from '../../actors/process/agentExit.ts';
-import { exitFacts, unstartedFacts } from '../../actors/process/processExit.ts';
+import { agentExitFacts, exitFacts, unstartedFacts } from '../../actors/process/processExit.ts';
 import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
@@ -12,7 +11,7 @@ import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/
 import type { RetryPolicy } from '../../policy/policy.ts';
 import { joinedAnswerOf } from './claudeSession.ts';
 import { boundRetries } from './agentRetries.ts';
-import { nameOfCommand } from './commandName.ts';
+import { nameOfCommand } from './subprocessRun.ts';
 import {
   type AgentCommand,
   agentCommand,

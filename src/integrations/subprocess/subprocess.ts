@@ -13,7 +13,7 @@ import type { PathRole, Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 import { DecodedStream } from '../../streams/decodedStream.ts';
 import type { AgentRuns, RunResult } from './agentRuns.ts';
-import { nameOfCommand } from './commandName.ts';
+import { nameOfCommand, notStarted, runProcess, traceVariables } from './subprocessRun.ts';
 import { OutputBytes } from './outputBytes.ts';
 import {
   checkRunRequest,
@@ -21,8 +21,6 @@ import {
   type RunRequest,
   type SubprocessOptions,
 } from './subprocessOptions.ts';
-import { notStarted, runProcess } from './subprocessRun.ts';
-import { traceVariables } from './traceVariables.ts';
 
 const agentRunsModule = lateModule(() => import('./agentRuns.ts'));
 

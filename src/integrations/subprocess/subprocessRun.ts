@@ -8,6 +8,10 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { loadExeca } from '../../actors/process/execaPackage.ts';
 import { isShortage, spawnFailure } from '../../actors/process/spawnFailure.ts';
 import { lateModule } from '../../actors/process/lateModule.ts';
+import { basename } from 'node:path';
+import { usualName } from '../../machines/subprocessInput.ts';
+import type { AgentCommand } from '../../protocol/agentCommand.ts';
+import type { TraceContext } from '../../calls/tracing.ts';
 
 /** Files that execa and what it needs may have open at once while it is loaded. */
 const filesOfExeca = 128;
@@ -119,4 +123,18 @@ function killReason(reason: unknown): 'cancelled' | 'overall-timeout' | 'no-outp
   const limit = reason instanceof AttemptError ? reason.facts.reason : undefined;
   if (limit === 'idle_timeout') return 'no-output-timeout';
   return limit === 'attempt_timeout' || limit === 'overall_timeout' ? 'overall-timeout' : 'cancelled';
+}
+
+/** Returns what messages for people call a command: its file without its folder. That of an agent is its CLI. */
+export function nameOfCommand(command: string, agent: AgentCommand | undefined): string {
+  return agent === undefined ? basename(command) || command : usualName;
+}
+
+/** Trace context as variables of a child: `traceparent` is `TRACEPARENT`, as tools that continue a trace read it. */
+export function traceVariables(context: TraceContext | undefined): Readonly<Record<string, string>> {
+  const variables = Object.entries(context ?? {}).map(([name, value]) => [
+    name.toUpperCase().replaceAll(/[^A-Z\d]/g, '_'),
+    value,
+  ]);
+  return Object.fromEntries(variables) as Record<string, string>;
 }

@@ -1,4 +1,4 @@
-import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
 import { boundedJson } from '../../policy/boundedJson.ts';
 import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/callFigures.ts';
 import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { seeNow } from '../../actors/process/processIdentity.ts';
-import { judge, type ProcessIdentity } from '../../actors/process/processWorld.ts';
+import { judge, type ProcessIdentity, seeNow } from '../../actors/process/processIdentity.ts';
 import { contentsOf } from '../contentsOf.ts';
 import type { ChildMark } from '../tables/children.ts';
 

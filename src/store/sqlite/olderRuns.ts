@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { identifyNow, seeNow } from '../../actors/process/processIdentity.ts';
-import { judge, type Liveness } from '../../actors/process/processWorld.ts';
+import { identifyNow, judge, type Liveness, seeNow } from '../../actors/process/processIdentity.ts';
 import { readString } from '../../policy/errorChain.ts';
 import type { Database, Driver } from './database.ts';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { namesOf, type Row, statement } from '../dialect.ts';
 import { fromJson, toJson } from '../json.ts';

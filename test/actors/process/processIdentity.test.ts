@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { identify, judge, type ProcessWorld } from '../../../src/actors/process/processWorld.ts';
+import { identify, judge, type ProcessWorld, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 
 const entry = (pid: number, startTime: string, zombie = false) => ({
   pid,

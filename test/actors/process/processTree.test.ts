@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type * as liveProcesses from '../../../src/actors/process/liveProcesses.ts';
+import type * as processMark from '../../../src/actors/process/processMark.ts';
 import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../../../src/actors/process/processTree.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { fixture, goneNow, isAlive } from './startProcess.ts';
@@ -109,8 +109,8 @@ describe('killing a tree', () => {
   it('[I-3] happens at the exit of the runtime, while the tree is watched', async () => {
     const { pid, child } = await startStubborn();
     // A list of its own: the exit kills all that are in one, and other tests share this process.
-    const path = '../../../src/actors/process/liveProcesses.ts?own';
-    const { killAtExit } = (await import(path)) as typeof liveProcesses;
+    const path = '../../../src/actors/process/processMark.ts?own';
+    const { killAtExit } = (await import(path)) as typeof processMark;
     const forget = killAtExit(pid, 'none');
     const [listener] = process.listeners('exit').slice(-1);
     listener?.call(process, 0);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../../src/calls/callOptions.ts';
+import { type CallSettings, defaultSettings } from '../../../src/calls/callOptions.ts';
 import type { Call } from '../../../src/calls/call.ts';
-import type { CallSettings } from '../../../src/calls/callSettings.ts';
 import { whyOf } from '../../../src/calls/callWhy.ts';
 import type { Outcome } from '../../../src/policy/failure.ts';
 import type { OrderResult } from '../../../src/policy/operatorOrder.ts';

@@ -1,7 +1,6 @@
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { identify } from '../../../src/actors/process/processWorld.ts';
+import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { noFigures } from '../../../src/policy/callFigures.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { type MoveOptions, moveStore, retire } from '../../../postgres/migrate/moveStore.ts';

@@ -2,7 +2,7 @@ import type { CallPath } from '../../../src/calls/callPath.ts';
 import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import type { AttemptContext } from '../../../src/calls/operation.ts';
 import { SignalFanout } from '../../../src/calls/signalFanout.ts';
-import { reconciledTools } from '../../../src/calls/reconciledTools.ts';
+import { reconciledTools } from '../../../src/calls/boundRule.ts';
 import { probePort } from '../../../src/gateway/gatewayIntegrations.ts';
 import { functionForms } from '../../../src/calls/requestForms.ts';
 import { createToolPort, type ToolTarget } from '../../../src/sessions/toolPort.ts';

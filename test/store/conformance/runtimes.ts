@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { identify } from '../../../src/actors/process/processWorld.ts';
+import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import type { Fact } from '../../../src/policy/facts.ts';
 import type { RuntimeRow } from '../../../src/store/runtimes.ts';
 import { type Engine, settled, type StartedEngine } from './engine.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { identify } from '../../../src/actors/process/processWorld.ts';
+import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema } from '../startPostgres.ts';
 import { claimed, message, now } from '../../postgres/claimedSession.ts';

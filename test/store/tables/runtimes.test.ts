@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { identify } from '../../../src/actors/process/processWorld.ts';
+import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { openReader } from '../../../src/store/openReader.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow } from '../../../src/store/runtimes.ts';
 import { limits } from '../conformance/owned.ts';

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../../src/policy/duration.ts';
-import type { CallStepWhy } from '../../../src/calls/callTrail.ts';
+import type { CallStepWhy } from '../../../src/calls/callProgress.ts';
 import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
 import type { GlyphName, Sign, Tone } from './glyphs.ts';
 

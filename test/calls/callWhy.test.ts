@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type InnerLimit, innerLimitsOf, tellInnerLimits } from '../../src/calls/innerLimits.ts';
+import { type InnerLimit, innerLimitsOf, tellInnerLimits } from '../../src/calls/callWhy.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { startSession } from '../support/startSession.ts';
 

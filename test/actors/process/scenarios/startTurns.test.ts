@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StartTurns } from '../../../src/actors/process/startTurns.ts';
+import { StartTurns } from '../../../../src/actors/process/tryStart.ts';
 
 /** Turns of an event loop, each run by the test. */
 function startLoop() {

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { writePromptFile } from '../../../src/actors/prompt/promptFile.ts';
-import { removeLeftPrompts, sweepPrompts } from '../../../src/actors/prompt/promptSweep.ts';
-import { SimulatedClock } from '../../../testing/simulatedClock.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { removeLeftPrompts, sweepPrompts, writePromptFile } from '../../../../src/actors/prompt/promptFile.ts';
+import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
+import { temporaryDirectory } from '../../../support/temporary.ts';
 
 const hour = 3_600_000;
 const now = Date.UTC(2026, 10, 21, 12);

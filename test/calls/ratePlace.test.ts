@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TypicalCosts } from '../../src/calls/typicalCosts.ts';
+import { TypicalCosts } from '../../src/calls/ratePlace.ts';
 
 describe('what attempts typically cost', () => {
   it('[R-15] is the mean of the last words of the attempts, and follows what changes', () => {

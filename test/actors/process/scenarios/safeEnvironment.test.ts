@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { safeEnvironment } from '../../../src/actors/process/safeEnvironment.ts';
+import { safeEnvironment } from '../../../../src/actors/process/childEnvironment.ts';
 
 describe('the environment that is safe for any child', () => {
   it('[P-1] is that of the MCP SDK, where there are neither proxies nor certificates', () => {
@@ -10,7 +10,7 @@ describe('the environment that is safe for any child', () => {
   });
 
   it('[P-1] has the places of certificates, and proxies without a password', () => {
-    const page = readFileSync(new URL('../../../docs/guides/mcp-servers.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../docs/guides/mcp-servers.md', import.meta.url), 'utf8');
     const told =
       page
         .split('`safe` lets through ')[1]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agentExitFacts } from '../../../src/actors/process/agentExit.ts';
-import type { ProcessExit } from '../../../src/machines/subprocess.ts';
-import type { AgentReport } from '../../../src/protocol/agentReport.ts';
+import { agentExitFacts } from '../../../../src/actors/process/processExit.ts';
+import type { ProcessExit } from '../../../../src/machines/subprocess.ts';
+import type { AgentReport } from '../../../../src/protocol/agentReport.ts';
 
 const captured = (text: string) => ({ text, bytes: Buffer.byteLength(text), omittedBytes: 0 });
 
