@@ -25,19 +25,15 @@ export class AbandonedAttempts<A extends Attempt<AttemptedCall>> {
     this.#watcher = watcher;
   }
 
-  /**
-   * Notes that an attempt was given up.
-   * @param isWatched - whether the end of its grace matters to anybody.
-   */
+  /** Notes that an attempt was given up. @param isWatched - whether the end of its grace matters to anybody. */
   add(attempt: A, facts: FailureFacts, isWatched: boolean): void {
-    const { clock, policy, deadlines } = this.#options;
     const outlived = (now: number): void => this.#outlived(attempt, now);
-    const work = new GivenUpWork(facts, clock.now(), policy.abortGraceMs, outlived);
+    const work = new GivenUpWork(facts, this.#options.clock.now(), this.#options.policy.abortGraceMs, outlived);
     attempt.givenUp = work;
     if (!isWatched) return;
     this.#inGrace.add(attempt);
     // Its caller has been told: a hung call must not keep the process alive for its grace.
-    deadlines.setLoose(work);
+    this.#options.deadlines.setLoose(work);
   }
 
   /** Its work has ended within its grace. */

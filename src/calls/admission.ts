@@ -1,31 +1,26 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Call } from './call.ts';
+import type { Waiting } from './callProgress.ts';
+import type { RefusalEpisode } from './callRecords.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 
 /**
- * Next step of a call without an attempt: it gets an attempt (`pass`), tries the open circuit (`probe`), waits (`await_…`), or ends (`refuse_…`, `fail_…`).
- * `over`: it has ended already.
+ * Next step of a call without an attempt: it gets an attempt (`pass`), tries the open circuit (`probe`), waits, or ends. `over`: it has ended already.
+ * Refusals that come in floods are words: their facts are made where they are told.
  */
 export type Admission =
   | 'pass'
   | 'probe'
   | 'await_probe'
   | 'await_restart'
-  | 'await_pause'
-  | 'await_suspect'
-  | 'await_scope'
-  | 'await_permit'
   | 'await_rate'
-  | 'refuse_stopped'
-  | 'refuse_too_many'
   | 'refuse_open'
-  | 'refuse_tool'
-  | 'refuse_rate'
-  | 'fail_cancelled'
-  | 'fail_out_of_time'
-  | 'fail_paused'
-  | 'over';
+  | 'refuse_too_many'
+  | 'over'
+  | { readonly awaits: Waiting; readonly until: number }
+  | { readonly failsOf: FailureFacts }
+  | { readonly refusedFor: FailureFacts; readonly episode?: RefusalEpisode | undefined };
 
 /**
  * Decides what a call does before each of its attempts; changes nothing. The order is the contract: the first rule that keeps the call
@@ -34,80 +29,59 @@ export type Admission =
  */
 export function admit<I, O>(state: PathState<I, O>, call: Call<I, O>, now: number): Admission {
   if (call.settled || call.failed) return 'over';
-  const { circuit, permits, scopes, suspicion, tools } = state;
+  const { options, circuit, permits, suspicion } = state;
+  const { name, policy } = options;
   const { link } = circuit;
-  if (state.stopped) return 'refuse_stopped';
+  const { signal, overallMs } = call.settings;
+  const { lastFailure } = call.progress;
+  if (state.stopped) return { refusedFor: refusal.stopped(name) };
   // The signal has been aborted, but this call has not been told yet: another call with the same signal was told first.
-  if (call.settings.signal?.aborted === true) return 'fail_cancelled';
-  if (now >= call.overallDue) return 'fail_out_of_time';
+  if (signal?.aborted === true) return { failsOf: refusal.cancelled(signal.reason, false) };
+  if (now >= call.overallDue) return { failsOf: lastFailure ?? refusal.notStarted(overallMs) };
   if (!link.closed) return link.isOpen ? admitWhileOpen(state, call, now) : 'await_restart';
-  if (tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
-  if (link.pausedUntil > now && !state.pauseProbe.isWanted(now))
-    return outlastsPause(state, call) ? 'await_pause' : 'fail_paused';
-  if (suspicion.raised) return 'await_suspect';
-  if (scopes.mustWait(call)) return 'await_scope';
-  if (permits.free) return state.options.rate === undefined ? 'pass' : admitByRate(state, call, now);
-  return call.progress.accepted || state.waiting.queued < state.options.policy.queueLength
-    ? 'await_permit'
-    : 'refuse_too_many';
+  const ofTool = refusedByTool(state, call, now);
+  if (ofTool !== undefined) return ofTool;
+  if (link.pausedUntil > now && !state.pauseProbe.isWanted(now)) {
+    const outlastsPause = link.pausedUntil < Math.min(call.overallDue, state.draining.cutAt);
+    if (outlastsPause) return { awaits: 'pause', until: link.pausedUntil };
+    return { failsOf: refusal.paused(name, link.pausedUntil - now, lastFailure) };
+  }
+  if (suspicion.raised) return { awaits: 'suspect', until: call.overallDue };
+  if (state.scopes.mustWait(call)) return awaitScope(state, call, now);
+  if (permits.free) return options.rate === undefined ? 'pass' : admitByRate(state, call, now);
+  const mayWait = call.progress.accepted || state.waiting.queued < policy.queueLength;
+  return mayWait ? { awaits: 'permit', until: call.overallDue } : 'refuse_too_many';
 }
 
 function admitWhileOpen<I, O>(state: PathState<I, O>, call: Call<I, O>, now: number): Admission {
-  const { circuit, permits, scopes, tools, options } = state;
+  const { circuit, permits, scopes, options } = state;
   const isDue = circuit.isProbeDue(now);
   // Checked first: a call that its tool refuses must not take the place of a probe.
-  if (isDue && tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
+  const ofTool = isDue ? refusedByTool(state, call, now) : undefined;
+  if (ofTool !== undefined) return ofTool;
   if (options.probe !== undefined && call.expectedEffect !== 'readOnly') return 'await_probe';
-  if (isDue && scopes.mustWait(call)) return 'await_scope';
+  if (isDue && scopes.mustWait(call)) return awaitScope(state, call, now);
   if (isDue && !permits.free) return 'refuse_too_many';
   return isDue || options.everyEvent === true ? 'probe' : 'refuse_open';
 }
 
+function refusedByTool<I, O>({ tools }: PathState<I, O>, call: Call<I, O>, now: number): Admission | undefined {
+  const facts = tools.size > 0 ? tools.refusalOf(call, now) : undefined;
+  return facts && { refusedFor: facts, episode: tools.episodeOf(call) };
+}
+
+/** Work that ran in the scope before is being ended, which takes its grace at most. */
+function awaitScope<I, O>({ options }: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  return { awaits: 'scope', until: Math.min(now + options.policy.abortGraceMs, call.overallDue) };
+}
+
 /** Last of all: what is there is promised to the first in line, and nothing else keeps that one back. */
-function admitByRate<I, O>({ draining }: PathState<I, O>, call: Call<I, O>, now: number): Admission {
-  const { rate } = call.progress;
-  if (rate === undefined || call.progress.passesRate) return 'pass';
+function admitByRate<I, O>({ draining, options }: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  const { rate, passesRate, lastFailure } = call.progress;
+  if (rate === undefined || passesRate) return 'pass';
   const patienceMs = Math.min(call.overallDue, draining.cutAt) - now;
   const waitMs = rate.bucket.waitOf(rate, patienceMs);
   rate.waitMs = waitMs;
   if (waitMs === 0) return 'pass';
-  return waitMs < patienceMs ? 'await_rate' : 'refuse_rate';
-}
-
-function outlastsPause<I, O>({ circuit, draining }: PathState<I, O>, call: Call<I, O>): boolean {
-  return circuit.link.pausedUntil < Math.min(call.overallDue, draining.cutAt);
-}
-
-/** The admissions that end a call. */
-type AdmissionFailure = Extract<Admission, `refuse_${string}` | `fail_${string}`>;
-
-/** The failure of a call that is not admitted. */
-export function admissionFailure<I, O>(
-  state: PathState<I, O>,
-  call: Call<I, O>,
-  admission: AdmissionFailure,
-  now: number,
-): FailureFacts {
-  const { name, policy } = state.options;
-  const { signal, overallMs } = call.settings;
-  const { lastFailure } = call.progress;
-  const { circuit, tools } = state;
-  switch (admission) {
-    case 'refuse_stopped':
-      return refusal.stopped(name);
-    case 'refuse_too_many':
-      return refusal.tooMany(name, policy.maxInFlight);
-    case 'refuse_tool':
-      return tools.refusalOf(call, now) ?? circuit.refusal(lastFailure, now);
-    case 'refuse_rate':
-      return refusal.rateLimited(name, call.progress.rate, lastFailure);
-    case 'fail_cancelled':
-      return refusal.cancelled(signal?.reason, false);
-    case 'fail_out_of_time':
-      return lastFailure ?? refusal.notStarted(overallMs);
-    case 'fail_paused':
-      return refusal.paused(name, circuit.link.pausedUntil - now, lastFailure);
-    case 'refuse_open':
-      return circuit.refusal(lastFailure, now);
-  }
+  return waitMs < patienceMs ? 'await_rate' : { refusedFor: refusal.rateLimited(options.name, rate, lastFailure) };
 }

@@ -1,11 +1,12 @@
 import type { Outcome } from '../policy/failure.ts';
-import { type Admission, admissionFailure, admit } from './admission.ts';
+import { type Admission, admit } from './admission.ts';
 import type { Attempt, Fence } from './attempt.ts';
 import type { AttemptLifecycle } from './attemptLifecycle.ts';
 import { Call } from './call.ts';
 import type { Waiting } from './callProgress.ts';
 import type { CallSettings } from './callOptions.ts';
 import type { PathState } from './pathState.ts';
+import * as refusal from './refusal.ts';
 import type { Settlement } from './settlement.ts';
 
 /** Steps that an admitted call goes on with. */
@@ -48,10 +49,9 @@ export class AdmissionSteps<I, O> {
 
   /** Has a call wait for the restart, for as long as such calls may. */
   awaitRestart(call: Call<I, O>, now: number): void {
-    const { options, waiting } = this.#state;
-    const { repeatWaitMs, restartWaitMs } = options.policy;
+    const { repeatWaitMs, restartWaitMs } = this.#state.options.policy;
     const waitMs = call.attempts === 0 ? restartWaitMs : (call.progress.repeatLeftMs ?? repeatWaitMs);
-    waiting.add(call, 'restart', Math.min(now + waitMs, call.overallDue));
+    this.#state.waiting.add(call, 'restart', Math.min(now + waitMs, call.overallDue));
   }
 
   /** Gives free permits to the calls that have waited longest, one at a time: one that is answered at once releases its permit. */
@@ -72,14 +72,12 @@ export class AdmissionSteps<I, O> {
   };
 
   #begin(call: Call<I, O>, now: number): void {
-    const { lifecycle, work } = this.#admitted;
-    this.#state.queue.step(work, lifecycle.begin(call, now));
+    this.#state.queue.step(this.#admitted.work, this.#admitted.lifecycle.begin(call, now));
   }
 
   /** Keeps a call back, or ends it. */
   #holdBack(call: Call<I, O>, admission: Exclude<Admission, 'pass'>, now: number): void {
-    const state = this.#state;
-    const { waiting, circuit, options, tools } = state;
+    const { waiting, circuit, options } = this.#state;
     const { settlement } = this.#admitted;
     switch (admission) {
       case 'over':
@@ -93,48 +91,29 @@ export class AdmissionSteps<I, O> {
       case 'await_restart':
         this.awaitRestart(call, now);
         return;
-      case 'await_pause':
-        waiting.add(call, 'pause', circuit.link.pausedUntil);
-        return;
-      case 'await_suspect':
-        waiting.add(call, 'suspect', call.overallDue);
-        return;
-      case 'await_scope':
-        // Work that ran in the scope before is being ended, which takes its grace at most.
-        waiting.add(call, 'scope', Math.min(now + options.policy.abortGraceMs, call.overallDue));
-        return;
       case 'await_rate':
         this.#awaitRate(call, now);
         return;
-      case 'await_permit':
-        waiting.add(call, 'permit', call.overallDue);
-        return;
-      case 'fail_cancelled':
-      case 'fail_out_of_time':
-      case 'fail_paused':
-        settlement.fail(call, admissionFailure(state, call, admission, now));
-        return;
       case 'refuse_open':
-      case 'refuse_rate':
-      case 'refuse_stopped':
+        settlement.refuse(call, circuit.refusal(call.progress.lastFailure, now));
+        return;
       case 'refuse_too_many':
-      case 'refuse_tool':
-        settlement.refuse(
-          call,
-          admissionFailure(state, call, admission, now),
-          admission === 'refuse_tool' ? tools.episodeOf(call) : undefined,
-        );
+        settlement.refuse(call, refusal.tooMany(options.name, options.policy.maxInFlight));
+        return;
+      default:
+        if ('awaits' in admission) waiting.add(call, admission.awaits, admission.until);
+        else if ('failsOf' in admission) settlement.fail(call, admission.failsOf);
+        else settlement.refuse(call, admission.refusedFor, admission.episode);
     }
   }
 
   /** The first in line goes when its part has come back, each of the others when it is the first. */
   #awaitRate(call: Call<I, O>, now: number): void {
-    const { waiting, records } = this.#state;
     const { rate } = call.progress;
     if (rate === undefined) return;
     const isFirst = rate.enter();
-    waiting.add(call, 'rate', isFirst ? Math.min(now + rate.waitMs, call.overallDue) : call.overallDue);
-    records.rateWaited(rate);
+    this.#state.waiting.add(call, 'rate', isFirst ? Math.min(now + rate.waitMs, call.overallDue) : call.overallDue);
+    this.#state.records.rateWaited(rate);
   }
 
   /** A call asks to be the probe of an open circuit. */
@@ -186,17 +165,13 @@ export class AdmissionSteps<I, O> {
   }
 
   #makeProbe(now: number): Call<I, O> {
-    const { options, circuit } = this.#state;
-    const { limits, retry } = options.policy;
+    const { limits, retry } = this.#state.options.policy;
     const settings: CallSettings<I, O> = {
       ...limits,
-      overallMs: Math.min(limits.overallMs, circuit.leaseMs),
+      overallMs: Math.min(limits.overallMs, this.#state.circuit.leaseMs),
       retry: { ...retry, maxAttempts: 1 },
       effect: 'readOnly',
       label: 'probe',
-      session: undefined,
-      signal: undefined,
-      fallback: undefined,
       isProbe: true,
     };
     const probe = this.makeCall(undefined as I, settings, now, () => this.#probeEnded(probe));

@@ -61,10 +61,9 @@ export class AttemptLifecycle<I, O> {
 
   /** Notes all that a reconcile rule will be told, should the answer be lost. */
   #noteSending(call: Call<I, O>): void {
-    const { clock, incarnation } = this.#state.options;
     const progress = call.ownProgress();
-    progress.sentAt ??= clock.wallNow();
-    progress.incarnation = incarnation?.current;
+    progress.sentAt ??= this.#state.options.clock.wallNow();
+    progress.incarnation = this.#state.options.incarnation?.current;
   }
 
   /** An attempt was answered in time. */
@@ -81,9 +80,8 @@ export class AttemptLifecycle<I, O> {
    * @returns the facts as they were judged: of what our own event loop may have caused, nothing is counted.
    */
   fail(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit = false): FailureFacts {
-    const { clock } = this.#state.options;
     attempt.over = true;
-    const judged: FailureFacts = isInStallWake(attempt.startedAt, facts, clock)
+    const judged: FailureFacts = isInStallWake(attempt.startedAt, facts, this.#state.options.clock)
       ? { ...facts, breaker: 'ignored', alerts: false }
       : facts;
     const end = attempt.ended ? 'threw' : isLimit && facts.kind !== 'watchdog' ? 'limit' : 'ended';
@@ -115,10 +113,7 @@ export class AttemptLifecycle<I, O> {
     this.#giveUp(attempt, facts);
   }
 
-  /**
-   * Looks at an attempt whose time may be over.
-   * @returns what it failed of, judged; undefined when it goes on.
-   */
+  /** Looks at an attempt whose time may be over. @returns what it failed of, judged; undefined when it goes on. */
   expire(attempt: Attempt<Call<I, O>>, now: number): FailureFacts | undefined {
     const { options, suspicion } = this.#state;
     for (;;) {
@@ -168,21 +163,19 @@ export class AttemptLifecycle<I, O> {
 
   /** Ends an attempt whose work goes on. */
   #giveUp(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { abandoned, queue, stopped } = this.#state;
     this.#leave(attempt);
-    abandoned.add(attempt, facts, !stopped);
-    queue.call(tellToEnd, attempt);
+    this.#state.abandoned.add(attempt, facts, !this.#state.stopped);
+    this.#state.queue.call(tellToEnd, attempt);
   }
 
   /** The attempt leaves the table, whatever became of its work. */
   #leave(attempt: Attempt<Call<I, O>>): void {
-    const { options, circuit, inFlight } = this.#state;
     const { call } = attempt;
     attempt.over = true;
     call.attempt = undefined;
-    inFlight.delete(call);
-    options.deadlines.remove(call);
-    circuit.link.attemptEnded();
+    this.#state.inFlight.delete(call);
+    this.#state.options.deadlines.remove(call);
+    this.#state.circuit.link.attemptEnded();
   }
 
   /** @param note - of the operator for whom it passed before its time: that it had passed would be no true word. */

@@ -21,10 +21,7 @@ export class BreakerRecorder<I, O> {
     if (pauseProbe.attempt === attempt) this.#pauseTried(attempt, true);
   }
 
-  /**
-   * An attempt failed, for any reason.
-   * @param isLimit - a limit of its own or of its session passed.
-   */
+  /** An attempt failed, for any reason. @param isLimit - a limit of its own or of its session passed. */
   failed(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit: boolean): void {
     const { circuit, tools } = this.#state;
     const counts = breakerOutcome(facts);
@@ -48,10 +45,9 @@ export class BreakerRecorder<I, O> {
 
   /** The server asked not to be called for now. */
   pause(pauseMs: number): void {
-    const { circuit, records, options } = this.#state;
-    if (!circuit.pause(pauseMs)) return;
-    options.onPause?.(pauseMs);
-    records.paused(pauseMs);
+    if (!this.#state.circuit.pause(pauseMs)) return;
+    this.#state.options.onPause?.(pauseMs);
+    this.#state.records.paused(pauseMs);
   }
 
   /** The attempt ended with its server, which counts as one incident. */
@@ -92,8 +88,7 @@ export class BreakerRecorder<I, O> {
   }
 
   #failedOfTool(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { tools, records } = this.#state;
-    tools.failed(attempt.call, records.countedFailure(attempt, facts));
+    this.#state.tools.failed(attempt.call, this.#state.records.countedFailure(attempt, facts));
   }
 
   /** Tells whether a silence waits for the server's answer. An open circuit waits for its probe's end, whatever that is; a tool alone says nothing of it. */
@@ -104,9 +99,8 @@ export class BreakerRecorder<I, O> {
 
   /** Tells whether only the tool of an attempt passed its limit: others were answered meanwhile. A server that can be asked is asked instead. */
   #isOfToolAlone({ call, startedAt }: Attempt<Call<I, O>>): boolean {
-    const { options, circuit, tools } = this.#state;
-    if (options.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
-    return circuit.counts.hasAnsweredSince(startedAt);
+    if (this.#state.options.onSilence !== undefined || this.#state.tools.toolOf(call) === undefined) return false;
+    return this.#state.circuit.counts.hasAnsweredSince(startedAt);
   }
 
   /** Tells the tool of a failure that is not of the tool alone: an error within its limit is an answer of it. */

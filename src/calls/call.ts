@@ -214,9 +214,7 @@ export class CallsInFlight<I, O> {
  * each collection.
  */
 function neverMade<I, O>(watcher: CallWatcher<I, O>, { limits, retry }: IntegrationPolicy, now: number): Call<I, O> {
-  const nothing = { effect: undefined, label: undefined, session: undefined, signal: undefined, fallback: undefined };
-  const settings: CallSettings<I, O> = { ...limits, ...nothing, retry };
-  const call = new Call<I, O>(watcher, 0, undefined as I, settings, now, () => undefined);
+  const call = new Call<I, O>(watcher, 0, undefined as I, { ...limits, retry }, now, () => undefined);
   call.attempt = new Attempt(call, { generation: -1 }, limits.attemptMs, now);
   call.attempt.ownParticulars();
   return call;

@@ -42,16 +42,16 @@ export interface CallSettings<I, O> extends Limits {
   /** The limits of the integration, or of its tool, where the caller may have given others. @defaultValue these */
   readonly ownLimits?: Limits | undefined;
   readonly retry: RetryPolicy;
-  readonly effect: Effect | undefined;
+  readonly effect?: Effect | undefined;
   /** Returns its effect as the other side says, as of now; asked where `effect` is undefined. Must not throw. */
   readonly learnedEffect?: (() => Effect | undefined) | undefined;
-  readonly label: string | undefined;
-  readonly session: string | undefined;
+  readonly label?: string | undefined;
+  readonly session?: string | undefined;
   /** Scope whose calls come one at a time. */
   readonly scope?: string | undefined;
   /** Lets it end the call that holds its scope, rather than be refused. */
   readonly replace?: boolean | undefined;
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Rule that settles lost answers. @defaultValue nothing does */
   readonly reconcile?: Reconciler | undefined;
   /** Log that follows that for the ledger. @defaultValue nobody does */
@@ -62,7 +62,7 @@ export interface CallSettings<I, O> extends Limits {
   readonly idempotencyKey?: string | undefined;
   /** True where an earlier process had sent it, and lost its answer: it may have taken effect before its first attempt here. @defaultValue false */
   readonly isSentBefore?: boolean | undefined;
-  readonly fallback: Fallback<I, O> | undefined;
+  readonly fallback?: Fallback<I, O> | undefined;
   /** Texts of errors and the kinds they stand for, besides those that are known. */
   readonly patterns?: readonly ErrorPattern[] | undefined;
   /** Told when an attempt is given up, for work that would rather not have a signal made for it; must not throw. */
@@ -172,19 +172,13 @@ export function effectUnder(reconcile: Reconciler | undefined, effect: Effect | 
   return reconcile?.kind === 'key' && effect !== 'readOnly' ? 'idempotent' : effect;
 }
 
-/**
- * The settings of a call with these options.
- * @throws TypeError or RangeError when one is wrong.
- */
+/** The settings of a call with these options. @throws TypeError or RangeError when one is wrong. */
 export function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
   const { fallback } = options;
   return settingsGiven(defaults, readGiven('options', options, callKeys, callRule), fallback);
 }
 
-/**
- * The settings of a stream with these options.
- * @throws TypeError or RangeError when one is wrong.
- */
+/** The settings of a stream with these options. @throws TypeError or RangeError when one is wrong. */
 export function settingsOfStream<I, O>(
   defaults: CallSettings<I, O>,
   options: CallStreamOptions<I, never>,

@@ -92,8 +92,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
 
   /** The rate limit that the call waits for which has waited longest; undefined where none waits for one. */
   get rateWait(): RateWait | undefined {
-    const { waiting, options } = this.state;
-    return options.rate === undefined ? undefined : waiting.list('rate')[0]?.rate?.heldBack;
+    return this.state.options.rate === undefined ? undefined : this.state.waiting.list('rate')[0]?.rate?.heldBack;
   }
 
   /**
@@ -130,25 +129,25 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     if (next.of !== undefined)
       return notDone(`It is a limit of ${next.of}, which may try again: the call can be cancelled instead.`);
     const act = (): void => {
-      this.conductor.befell({ input: 'fired', call: call.number, rule: next.rule });
+      this.befell({ input: 'fired', call: call.number, rule: next.rule });
       announce();
     };
-    return this.state.queue.change(() => this.conductor.fire(call, next, act, note));
+    return this.state.queue.change(() => this.act(call, next, act, note));
   }
 
   /** Has no further attempt follow. @param announce - told before, where one could have. */
   stopRetrying(call: Call<I, O>, announce: () => void): OrderResult {
     const act = (): void => {
-      this.conductor.befell({ input: 'retriesStopped', call: call.number });
+      this.befell({ input: 'retriesStopped', call: call.number });
       announce();
     };
-    return this.state.queue.change(() => this.conductor.stopRetrying(call, act));
+    return this.state.queue.change(() => this.endRetries(call, act));
   }
 
   /** Has an open circuit, or a server that asked not to be called, probed now. */
   probe(note: OrderNote = {}): OrderResult {
     const result = this.state.queue.change(() => probeNow(this.state, this.steps, note));
-    if (result.ok) this.conductor.befell({ input: 'probed' });
+    if (result.ok) this.befell({ input: 'probed' });
     return result;
   }
 
@@ -165,19 +164,19 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
    */
   crashed(facts: FailureFacts, quietly = false): void {
     if (this.state.stopped) return;
-    this.conductor.befell({ input: 'crashed', failure: recordedFailure(facts), quietly });
+    this.befell({ input: 'crashed', failure: recordedFailure(facts), quietly });
     this.state.queue.change(() => {
       // A restart takes it back into service from here on, not the end of work that was abandoned.
       this.state.outage.overwhelmed = false;
-      this.conductor.lose(facts, quietly);
-      this.conductor.endSuspicion();
+      this.lose(facts, quietly);
+      this.endSuspicion();
     });
   }
 
   /** The server of the integration is there again, and nothing of what was going on before. */
   restarted(): void {
     if (this.state.stopped) return;
-    this.conductor.befell({ input: 'restarted' });
+    this.befell({ input: 'restarted' });
     this.state.queue.change(() => {
       this.state.permits.forgive();
       this.state.tools.restarted();
@@ -189,7 +188,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
     if (this.state.stopped) return;
-    this.conductor.befell({ input: 'reset' });
+    this.befell({ input: 'reset' });
     this.#reset();
   }
 
@@ -200,7 +199,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
       this.state.tools.resetAll();
       this.state.queue.step(() => {
         if (this.state.outage.overwhelmed) this.steps.endOutage();
-        this.conductor.resume('pause');
+        this.resume('pause');
         this.state.queue.step(this.#forgive, undefined);
       }, undefined);
     });
@@ -233,10 +232,10 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
 
   #held(isolate: () => () => void, tool: string | undefined): () => void {
     const of = { hold: ++this.#lastHold, ...(tool !== undefined && { tool }) };
-    this.conductor.befell({ input: 'isolated', ...of });
+    this.befell({ input: 'isolated', ...of });
     const release = isolate();
     return () => {
-      this.conductor.befell({ input: 'released', ...of });
+      this.befell({ input: 'released', ...of });
       release();
     };
   }
@@ -244,7 +243,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   /** Closes the circuit of a tool. */
   resetTool(tool: string): void {
     if (this.state.stopped) return;
-    this.conductor.befell({ input: 'toolReset', tool });
+    this.befell({ input: 'toolReset', tool });
     this.state.tools.reset(tool);
   }
 
@@ -255,7 +254,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   restart(): void {
     if (this.state.stopped) return;
     const calls = this.state.inFlight.list();
-    this.conductor.befell({ input: 'restart' });
+    this.befell({ input: 'restart' });
     this.state.queue.change(() => {
       // The reset comes first: the failures of the calls that end then belong to an old generation and count for nothing, and calls that
       // wait for a probe are not refused when that probe ends.
@@ -267,7 +266,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   /** Takes the machine of a new incarnation; attempts of the one before end. */
   attach(ref: IntegrationRef, { open, pausedUntil, down = false }: Beginning = {}): void {
     if (this.state.stopped) return;
-    this.conductor.befell({ input: 'attached', down, ...this.#inMs(open, pausedUntil) });
+    this.befell({ input: 'attached', down, ...this.#inMs(open, pausedUntil) });
     this.state.queue.change(() => {
       const { outage, inFlight, circuit } = this.state;
       outage.overwhelmed = false;
@@ -281,7 +280,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
         first.push({ type: 'breaker.restore', ...restored, rule: cause?.rule });
       }
       if (pausedUntil !== undefined) first.push({ type: 'integration.paused', until: pausedUntil });
-      if (down) outage.startsDown(this.conductor.now(), !this.link.started);
+      if (down) outage.startsDown(this.now(), !this.link.started);
       // A first start is no restart; only a circuit that an earlier run left open is closed by it.
       const awaitsStart = down && open === undefined && !this.link.started;
       if (down && !awaitsStart) first.push({ type: 'integration.lost' });
@@ -294,10 +293,10 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     if (this.state.stopped) return;
     const learnt = circuit === 'closed' ? ({ closed: true } as const) : undefined;
     const times = this.#inMs(circuit === 'closed' ? undefined : circuit, pausedUntil);
-    this.conductor.befell({ input: 'adopted', ...learnt, ...times });
+    this.befell({ input: 'adopted', ...learnt, ...times });
     this.state.queue.change(() => {
       const integration = this.name;
-      const now = this.conductor.now();
+      const now = this.now();
       if (circuit !== undefined && this.state.circuit.adopt(circuit)) {
         const open = circuit === 'closed' ? undefined : circuit;
         const { message: why, rule } = open?.cause ?? {};
@@ -329,7 +328,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
       for (const call of this.state.waiting.list()) {
         const { lastFailure, rate, waitUntil } = call.progress;
         const isTimed = call.waiting === 'backoff' || call.waiting === 'pause' || call.waiting === 'rate';
-        const dueAt = call.waiting === 'rate' ? this.conductor.now() + (rate?.heldBack?.waitMs ?? 0) : waitUntil;
+        const dueAt = call.waiting === 'rate' ? this.now() + (rate?.heldBack?.waitMs ?? 0) : waitUntil;
         if (!isTimed || dueAt < order.until) continue;
         if (lastFailure === undefined) this.steps.settlement.refuse(call, refusal.stopping(this.name));
         else this.steps.settlement.fail(call, refusal.notTriedAgain(lastFailure));
@@ -339,7 +338,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
 
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
-    if (!this.state.stopped) this.conductor.befell({ input: 'stopped' });
+    if (!this.state.stopped) this.befell({ input: 'stopped' });
     this.state.stopped = true;
     this.state.queue.change(() => {
       this.state.abandoned.clear();
@@ -353,7 +352,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   }
 
   #inMs(open: OpenCircuit | undefined, pausedUntil: number | undefined) {
-    const now = this.conductor.now();
+    const now = this.now();
     return {
       ...(open !== undefined && { openForMs: open.openUntil - now, openings: open.openings }),
       ...(pausedUntil !== undefined && { pausedForMs: pausedUntil - now }),
@@ -363,16 +362,15 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   /** A process behind it has ended, with all that it started: what it had not done it will not do. */
   incarnationEnded(): void {
     if (this.state.stopped || this.state.openEffects.size === 0) return;
-    const { incarnation } = this.state.options;
     const ofIt = this.state.openEffects
       .list()
-      .filter(({ call }) => incarnation?.isGone(call.progress.incarnation) === true);
+      .filter(({ call }) => this.state.options.incarnation?.isGone(call.progress.incarnation) === true);
     this.state.queue.change(() => this.steps.reconciling.askNow(ofIt));
   }
 
   /** The server was taken back into service: it is suspect no longer, and no scope waits for work of before. */
   readonly #forgive = (): void => {
-    this.conductor.endSuspicion();
+    this.endSuspicion();
     this.state.queue.step(() => {
       for (const call of this.state.scopes.forgive()) this.steps.admission.resume(call, 'scope');
     }, undefined);

@@ -1,5 +1,4 @@
 import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
-import type { Clock } from '../policy/clock.ts';
 import type { CallFact } from '../policy/facts/callFacts.ts';
 import type { AttemptEnd } from '../policy/flight.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
@@ -40,8 +39,6 @@ export class CallRecords<I, O> {
   #rateWaits = 0;
   #rateToldAt = Number.NEGATIVE_INFINITY;
   readonly #options: CallPathOptions<I, O>;
-  readonly #integration: string;
-  readonly #clock: Clock;
   readonly #queue: EffectQueue;
   /** The refusals that came since a call was last admitted. */
   readonly episode = new RefusalEpisode();
@@ -49,8 +46,6 @@ export class CallRecords<I, O> {
   /** @param queue - where facts go out. */
   constructor(options: CallPathOptions<I, O>, queue: EffectQueue) {
     this.#options = options;
-    this.#integration = options.name;
-    this.#clock = options.clock;
     this.#queue = queue;
   }
 
@@ -95,7 +90,7 @@ export class CallRecords<I, O> {
     this.succeeded++;
     const { recorder } = this.#options;
     if (call.settings.isPart === true) return;
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const elapsedMs = now - call.startedAt;
     for (const counter of this.#counters(call)) counter.succeeded(elapsedMs);
     if (attempt !== undefined) recorder?.answered(call, attempt, now, toolName(this.#options, call.input));
@@ -108,7 +103,7 @@ export class CallRecords<I, O> {
 
   /** The integration's own harmless probe was answered. */
   probeAnswered(call: Call<I, O>, attempt: Attempt<Call<I, O>>): void {
-    this.#options.recorder?.answered(call, attempt, this.#clock.now(), undefined);
+    this.#options.recorder?.answered(call, attempt, this.#options.clock.now(), undefined);
   }
 
   /** An attempt ended without an answer. */
@@ -116,7 +111,12 @@ export class CallRecords<I, O> {
     const { recorder } = this.#options;
     const { call } = attempt;
     if (recorder === undefined || call.settings.isPart === true) return;
-    recorder.failed(call, attempt, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
+    recorder.failed(call, attempt, {
+      facts,
+      end,
+      tool: toolName(this.#options, call.input),
+      now: this.#options.clock.now(),
+    });
   }
 
   /**
@@ -125,7 +125,7 @@ export class CallRecords<I, O> {
    */
   callPending(call: Call<I, O>, goesOn = false): void {
     call.ownProgress().isPendingTold = true;
-    const why = whyOf(call, this.#clock, goesOn);
+    const why = whyOf(call, this.#options.clock, goesOn);
     const { input, settings, startedAt, attempts: attempt } = call;
     if (why === undefined || settings.isPart === true || settings.isProbe === true) return;
     const isPinged = why.next.rule === 'ping';
@@ -137,7 +137,7 @@ export class CallRecords<I, O> {
       tool: toolName(this.#options, input),
       attempt,
       waitsFor: why.phase,
-      elapsedMs: this.#clock.now() - startedAt,
+      elapsedMs: this.#options.clock.now() - startedAt,
       silentMs: why.silentMs,
       rule,
       limitMs: limitMsOf(rule, call),
@@ -161,7 +161,7 @@ export class CallRecords<I, O> {
     late: boolean,
   ): void {
     const { tool } = loss.answer;
-    const afterMs = this.#clock.now() - loss.at;
+    const afterMs = this.#options.clock.now() - loss.at;
     this.#queue.tell({ type: 'call.reconciled', ...this.#about(call), tool, verdict, how, afterMs, probes, late });
   }
 
@@ -189,7 +189,7 @@ export class CallRecords<I, O> {
       model: about?.modelOf?.(input),
       failure,
       retryCount: Math.max(0, call.attempts - 1),
-      elapsedMs: this.#clock.now() - call.startedAt,
+      elapsedMs: this.#options.clock.now() - call.startedAt,
       stack: stackOf(failure.cause),
       limit: limitThatPassed(failure, settings, policy.limits),
     });
@@ -213,7 +213,7 @@ export class CallRecords<I, O> {
 
   attemptWasLate({ call, number: attempt, givenUp }: Attempt<Call<I, O>>, error: string | undefined): void {
     this.late++;
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const lateByMs = now - (givenUp?.since ?? now);
     this.#queue.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
   }
@@ -224,7 +224,16 @@ export class CallRecords<I, O> {
     { kind, reason, message }: FailureFacts,
   ): CountedFailure {
     const { call: id, label, session } = this.#about(call);
-    return { kind, reason, message: causeText(message), call: id, attempt, label, session, at: this.#clock.wallNow() };
+    return {
+      kind,
+      reason,
+      message: causeText(message),
+      call: id,
+      attempt,
+      label,
+      session,
+      at: this.#options.clock.wallNow(),
+    };
   }
 
   attemptAbandoned({ call, number: attempt }: Attempt<Call<I, O>>, abandoned: number): void {
@@ -234,36 +243,36 @@ export class CallRecords<I, O> {
   /** Calls that wait for a rate limit come in floods: one is told now and then, with how many were not. */
   rateWaited({ heldBack, waitMs }: RatePlace): void {
     this.#rateWaits++;
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     if (heldBack === undefined || now < this.#rateToldAt + rateToldEveryMs) return;
     const { of, limit, perMs } = heldBack;
     const about = { of, limit, perMs, waitMs, calls: this.#rateWaits };
     this.#rateToldAt = now;
     this.#rateWaits = 0;
-    this.#queue.tell({ type: 'integration.rate_limited', integration: this.#integration, ...about });
+    this.#queue.tell({ type: 'integration.rate_limited', integration: this.#options.name, ...about });
   }
 
   paused(pauseMs: number): void {
-    this.#queue.tell({ type: 'integration.paused', integration: this.#integration, pauseMs });
+    this.#queue.tell({ type: 'integration.paused', integration: this.#options.name, pauseMs });
   }
 
   crashed(message: string): void {
-    this.#queue.tell({ type: 'integration.crashed', integration: this.#integration, message });
+    this.#queue.tell({ type: 'integration.crashed', integration: this.#options.name, message });
   }
 
   restartFailed(message: string): void {
-    this.#queue.tell({ type: 'integration.restart_failed', integration: this.#integration, message });
+    this.#queue.tell({ type: 'integration.restart_failed', integration: this.#options.name, message });
   }
 
   restarted(downMs: number): void {
     this.#options.statistics?.restarted();
-    this.#queue.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
+    this.#queue.tell({ type: 'integration.restarted', integration: this.#options.name, downMs });
   }
 
   #ended(call: Call<I, O>, facts: FailureFacts, end: 'failed' | 'refused' | 'fell_back'): void {
     const { recorder } = this.#options;
     if (recorder === undefined || call.settings.isPart === true) return;
-    recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
+    recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#options.clock.now() });
   }
 
   /** Returns the counters of a call: of the integration and of its tool. The question of a reconcile rule is counted as a tool of its own. */
@@ -278,7 +287,8 @@ export class CallRecords<I, O> {
   }
 
   #about(call: Call<I, O>): CallFact {
+    const { name } = this.#options;
     const { label, session } = call.settings;
-    return { integration: this.#integration, call: `${this.#integration}-${call.number}`, label, session };
+    return { integration: name, call: `${name}-${call.number}`, label, session };
   }
 }

@@ -23,8 +23,8 @@ const repeatsEveryMs = 100;
  * concerns. Each method is one step, or queues some.
  */
 export class Conductor<I, O> implements PathWatcher<I, O> {
-  readonly state: PathState<I, O>;
-  readonly steps: AttemptSteps<I, O>;
+  protected readonly state: PathState<I, O>;
+  protected readonly steps: AttemptSteps<I, O>;
 
   constructor(options: CallPathOptions<I, O>) {
     this.state = new PathState(options, this);
@@ -36,7 +36,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   /** Notes what comes from outside, for a replay. */
-  befell(what: Befell): void {
+  protected befell(what: Befell): void {
     this.state.options.recorder?.befell(what, this.now());
   }
 
@@ -66,7 +66,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
    * @param announce - told before it does.
    * @param note - who wants it, and why: what the call fails of says so.
    */
-  fire(call: Call<I, O>, { rule }: CallRule, announce: () => void, note: OrderNote): OrderResult {
+  protected act(call: Call<I, O>, { rule }: CallRule, announce: () => void, note: OrderNote): OrderResult {
     // Letting it go ends no pause: it is the probe that does.
     if (call.waiting === 'pause' && rule === 'next_attempt') return probePause(this.state, this.steps, call, announce);
     announce();
@@ -89,7 +89,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   /** No attempt of a call follows any more. @param announce - told before that is so. */
-  stopRetrying(call: Call<I, O>, announce: () => void): OrderResult {
+  protected endRetries(call: Call<I, O>, announce: () => void): OrderResult {
     const { triesLast, lastFailure } = call.progress;
     if (call.settled || call.failed) return notDone('The call has ended.');
     if (call.attempt === undefined && lastFailure === undefined)
@@ -182,7 +182,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   /** The server is gone, or counts as that: attempts end, and what may be tried again waits for the restart. */
-  lose(facts: FailureFacts, quietly = false): void {
+  protected lose(facts: FailureFacts, quietly = false): void {
     const { circuit, outage, records, inFlight } = this.state;
     const isNew = circuit.link.lastState !== 'crashed';
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
@@ -198,12 +198,12 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   /** The server is suspect no longer: it is gone, or was taken back into service. */
-  endSuspicion(): void {
+  protected endSuspicion(): void {
     if (this.state.suspicion.raised) this.inquiryEnded(false);
   }
 
   /** Resumes the calls whose wait for this is over. */
-  resume(waiting: Exclude<Waiting, 'restart'>): void {
+  protected resume(waiting: Exclude<Waiting, 'restart'>): void {
     const { queue } = this.state;
     queue.step(() => {
       queue.each(this.state.waiting.list(waiting), (call) => this.steps.admission.resume(call, waiting));
@@ -225,9 +225,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** No permit is given out while the server is away: calls that wait for one wait for the restart now, and no longer than others. */
   #awaitRestart(): void {
-    const { waiting } = this.state;
     for (const kind of ['probe', 'permit'] as const) {
-      for (const call of waiting.list(kind)) this.steps.admission.resume(call, kind);
+      for (const call of this.state.waiting.list(kind)) this.steps.admission.resume(call, kind);
     }
   }
 
@@ -270,13 +269,12 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** Tells whether a waiting call was only to be told of. A call that waits for a rate limit is looked at all the same: it may have come first in line. */
   #waitsOn(call: Call<I, O>, now: number): boolean {
-    const { options, records } = this.state;
     const { isPendingTold, waitUntil } = call.progress;
     if (isPendingTold || now >= waitUntil || now < overallHalfOf(call)) return false;
-    records.callPending(call);
+    this.state.records.callPending(call);
     if (call.waiting === 'rate') return false;
     call.due = waitUntil;
-    options.deadlines.set(call);
+    this.state.options.deadlines.set(call);
     return true;
   }
 
@@ -287,7 +285,6 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** The rule that ends a wait acts before its time. */
   #waitFired(call: Call<I, O>, rule: CallRule['rule']): void {
-    const { waiting, options } = this.state;
     const { settlement, admission } = this.steps;
     const { lastFailure, rate } = call.progress;
     if (rule === 'rate_limit') {
@@ -298,8 +295,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     } else if (rule === 'reconcile') this.steps.reconciling.fire(call);
     else if (rule !== 'overall_timeout') this.#waitExpired(call, this.now());
     else if (call.waiting === 'rate') {
-      waiting.delete(call);
-      settlement.refuse(call, refusal.rateLimited(options.name, rate, lastFailure));
+      this.state.waiting.delete(call);
+      settlement.refuse(call, refusal.rateLimited(this.state.options.name, rate, lastFailure));
     } else if (call.waiting === 'reconciling') this.steps.reconciling.outOfTime(call);
     else settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
@@ -311,19 +308,18 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** The time of a waiting call has come. */
   #waitExpired(call: Call<I, O>, now: number): void {
-    const { options, waiting, outage } = this.state;
     const { settlement } = this.steps;
-    const { name, policy } = options;
+    const { name, policy } = this.state.options;
     const { lastFailure } = call.progress;
     const wait = call.waiting;
-    waiting.delete(call);
+    this.state.waiting.delete(call);
     if (wait === 'reconciling') this.steps.reconciling.outOfTime(call);
     else if (wait === 'rate' && now >= call.overallDue) {
       settlement.refuse(call, refusal.rateLimited(name, call.progress.rate, lastFailure));
     } else if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
     else if (wait === 'scope') settlement.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));
     else if (lastFailure === undefined)
-      settlement.refuse(call, refusal.unavailable(name, this.#comeback(), outage.last));
+      settlement.refuse(call, refusal.unavailable(name, this.#comeback(), this.state.outage.last));
     else settlement.fail(call, refusal.notBack(name, this.#comeback(), lastFailure, policy.repeatWaitMs));
   }
 }

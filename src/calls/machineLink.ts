@@ -6,7 +6,6 @@ import type { BreakerCounts } from './breakerCounts.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import type { Fence } from './attempt.ts';
-import { Isolations } from './isolations.ts';
 import { type FollowedCalls, type Follower, MachineSync } from './machineSync.ts';
 
 /** Is told when the machine has changed. */
@@ -38,7 +37,8 @@ export class MachineLink implements Follower {
   readonly #queue: EffectQueue;
   readonly #watcher: MachineWatcher;
   readonly #counts: BreakerCounts;
-  readonly #isolations = new Isolations();
+  /** Holders of an open circuit. Kept apart from the machine, of which a new incarnation knows nothing of them. */
+  readonly #holders = new Set<object>();
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   /** It is in service, or was: its first start is over, well or not, and nobody has stopped it since. */
@@ -82,7 +82,7 @@ export class MachineLink implements Follower {
     ref.start();
     this.#counts.begin();
     for (const event of first) ref.send(event);
-    this.#isolations.restore((event) => ref.send(event));
+    for (const _ of this.#holders) ref.send({ type: 'breaker.isolate' });
     this.#beginning = true;
     this.#follow();
     this.#beginning = false;
@@ -180,12 +180,18 @@ export class MachineLink implements Follower {
 
   /** Forces the circuit open until the returned function is called; a reset ends it too. */
   isolate(): () => void {
-    return this.#isolations.hold((event) => this.send(event));
+    const holder = {};
+    this.#holders.add(holder);
+    this.send({ type: 'breaker.isolate' });
+    return () => {
+      // After a reset the isolation is gone, and this release must not take away somebody else's.
+      if (this.#holders.delete(holder)) this.send({ type: 'breaker.release' });
+    };
   }
 
   /** Closes the circuit, whoever holds it open, and forgets what was counted. */
   reset(): void {
-    this.#isolations.clear();
+    this.#holders.clear();
     this.#counts.clear();
     this.send({ type: 'breaker.reset' });
   }

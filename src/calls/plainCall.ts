@@ -6,7 +6,6 @@ import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
 import { Conductor } from './conductor.ts';
 import { firstLookMs } from './limits.ts';
-import type { PathState } from './pathState.ts';
 import { isOfNobody } from './settingsBrief.ts';
 import { StartSteps } from './startSteps.ts';
 
@@ -17,10 +16,7 @@ import { StartSteps } from './startSteps.ts';
  * As soon as anything is not plain, the steps take over, which know every call: {@link StartSteps} before it begins, {@link AttemptSteps} when its work
  * fails, or when something is different by the time it is answered, the {@link Conductor} when its time is over or its caller aborts it.
  */
-export class PlainCalls<I, O> {
-  protected readonly conductor: Conductor<I, O>;
-  protected readonly state: PathState<I, O>;
-  protected readonly steps: AttemptSteps<I, O>;
+export class PlainCalls<I, O> extends Conductor<I, O> {
   readonly starts: StartSteps<I, O>;
   /** Listeners that are free for the work of further calls. */
   readonly #listeners: WorkListeners<I, O>[] = [];
@@ -31,9 +27,7 @@ export class PlainCalls<I, O> {
   #lookAfterMs = 0;
 
   constructor(options: CallPathOptions<I, O>) {
-    this.conductor = new Conductor(options);
-    this.state = this.conductor.state;
-    this.steps = this.conductor.steps;
+    super(options);
     this.starts = new StartSteps(this.state, this.steps);
   }
 

@@ -182,9 +182,8 @@ export class ReconcileSteps<I, O> {
   /** Ends a call by what was found out, unless it has ended. */
   #end(call: Call<I, O>, finding: Finding): void {
     if (call.settled || call.failed) return;
-    const { waiting } = this.#state;
     const { verdict, result, how } = finding;
-    waiting.delete(call);
+    this.#state.waiting.delete(call);
     this.#traceFinding(call, finding);
     if (verdict === 'done' && result !== undefined) {
       call.ending = 'answered';
@@ -197,10 +196,9 @@ export class ReconcileSteps<I, O> {
 
   /** Nothing of it is open any more: the calls that waited end with it, and those go on that ask for something else. */
   #close(effect: OpenEffect<I, O>, finding: Finding): void {
-    const { openEffects, queue } = this.#state;
     effect.phase = 'over';
-    openEffects.delete(effect);
-    queue.each([...effect.held], (call) => {
+    this.#state.openEffects.delete(effect);
+    this.#state.queue.each([...effect.held], (call) => {
       if (call.waiting !== 'reconciling') return;
       if (this.#isEqual(call, effect)) this.#end(call, finding);
       else this.#letGo(call, effect);

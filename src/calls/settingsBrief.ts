@@ -5,31 +5,19 @@ import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts
 import type { CallSettings } from './callOptions.ts';
 
 /** Settings of a call as a recorder holds them: data alone, so that it keeps nothing of its caller alive. */
-export interface SettingsBrief {
-  readonly limits: Limits;
-  readonly ownLimits: Limits | undefined;
-  readonly retry: RetryPolicy;
-  readonly effect: Effect | undefined;
-  readonly label: string | undefined;
-  readonly session: string | undefined;
-  readonly sessionCall: string | undefined;
-  readonly scope: string | undefined;
-  readonly isStream: boolean;
-  readonly hasFallback: boolean;
-  readonly isProbe: boolean;
-}
+export type SettingsBrief = ReturnType<typeof briefOf>;
 
-export function briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
+export function briefOf<I, O>(settings: CallSettings<I, O>) {
   const { retry, effect, label, session, ledgerCall: sessionCall, scope, ownLimits } = settings;
   return {
-    limits: limitsIn(settings),
-    ownLimits: ownLimits && limitsIn(ownLimits),
     retry,
-    effect,
     label,
     session,
     sessionCall,
     scope,
+    effect,
+    limits: limitsIn(settings),
+    ownLimits: ownLimits && limitsIn(ownLimits),
     isStream: settings.stream !== undefined,
     hasFallback: settings.fallback !== undefined,
     isProbe: settings.isProbe === true,
@@ -82,23 +70,18 @@ export class SettingsTable {
   }
 
   /** The settings of a call as its rows have them. */
-  of({ limits, ownLimits, retry, ...rest }: SettingsBrief): Omit<FlightOfCall, 'call' | 'arrivedAt' | 'tool'> {
-    const { effect, label, session, sessionCall, scope, isStream, hasFallback, isProbe } = rest;
+  of(brief: SettingsBrief): Omit<FlightOfCall, 'call' | 'arrivedAt' | 'tool'> {
+    const { limits, ownLimits, retry, isStream, hasFallback, isProbe, ...names } = brief;
     const own = this.#placeOf(this.limits, limits, this.#policy.limits);
-    const other = this.#placeOf(this.retries, retry, this.#policy.retry);
-    return {
-      ...(label !== undefined && { label }),
-      ...(session !== undefined && { session }),
-      ...(sessionCall !== undefined && { sessionCall }),
-      ...(scope !== undefined && { scope }),
-      ...(effect !== undefined && { effect }),
-      ...(own !== undefined && { limits: own }),
-      ...(ownLimits !== undefined && own !== undefined && { ownLimits: this.#placeOf(this.limits, ownLimits) }),
-      ...(other !== undefined && { retry: other }),
-      ...(isStream && { isStream }),
-      ...(hasFallback && { hasFallback }),
-      ...(isProbe && { isProbe }),
-    };
+    return withoutMissing({
+      ...names,
+      limits: own,
+      ownLimits: ownLimits && own !== undefined ? this.#placeOf(this.limits, ownLimits) : undefined,
+      retry: this.#placeOf(this.retries, retry, this.#policy.retry),
+      isStream: isStream || undefined,
+      hasFallback: hasFallback || undefined,
+      isProbe: isProbe || undefined,
+    });
   }
 
   /** @param usual - what needs no place. */

@@ -42,13 +42,12 @@ export class Settlement<I, O> {
   refuse(call: Call<I, O>, given: FailureFacts, episode?: RefusalEpisode): void {
     if (call.failed) return;
     const facts = this.#amended(call, given);
-    const { waiting, records, queue } = this.#state;
     // Before anybody hears of it, or it might be let pass meanwhile.
-    waiting.delete(call);
+    this.#state.waiting.delete(call);
     if (call.attempts > 0) this.#end(call, facts, 'failed');
-    else if (!records.callRefused(call, facts, episode)) this.#end(call, facts, 'refused');
+    else if (!this.#state.records.callRefused(call, facts, episode)) this.#end(call, facts, 'refused');
     // A listener may end the call in another way, which has a record of its own.
-    else queue.step(() => this.#end(call, facts, 'refused'), undefined);
+    else this.#state.queue.step(() => this.#end(call, facts, 'refused'), undefined);
   }
 
   /** The last word on a call, unless a fallback has a better one. */
@@ -60,10 +59,7 @@ export class Settlement<I, O> {
     return this.fired?.call === call ? this.fired.amend(facts) : facts;
   }
 
-  /**
-   * Ends a call whose fallback runs.
-   * @param why - what the fallback is told.
-   */
+  /** Ends a call whose fallback runs. @param why - what the fallback is told. */
   cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
     const { fallback } = call.progress;
     if (fallback !== undefined)
@@ -74,13 +70,12 @@ export class Settlement<I, O> {
 
   #end(call: Call<I, O>, facts: FailureFacts, ending: 'failed' | 'refused'): void {
     if (call.failed) return;
-    const { waiting, options, stopped } = this.#state;
     call.ending = ending;
-    waiting.delete(call);
-    const failure = callFailure(call, facts, options.name);
+    this.#state.waiting.delete(call);
+    const failure = callFailure(call, facts, this.#state.options.name);
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
     // A path that is stopped has nobody to end the fallback any more.
-    if (call.settings.fallback !== undefined && wanted && !stopped) this.#fallBack(call, failure);
+    if (call.settings.fallback !== undefined && wanted && !this.#state.stopped) this.#fallBack(call, failure);
     else this.#settleFailed(call, failure);
   }
 

@@ -79,11 +79,6 @@ export class ToolCircuits<I, O> {
     if (circuit !== undefined) circuit.openUntil = Math.min(circuit.openUntil, this.#options.clock.now());
   }
 
-  /** Tells whether the circuit of its tool does not let a call pass. */
-  refuses(call: Call<I, O>, now: number): boolean {
-    return this.#find(this.toolOf(call))?.refuses(call, now) === true;
-  }
-
   /** The refusals of the tool of a call since it let one pass. */
   episodeOf(call: Call<I, O>): RefusalEpisode | undefined {
     return this.#find(this.toolOf(call))?.refusals;
@@ -153,9 +148,8 @@ export class ToolCircuits<I, O> {
     circuit.holders.add(holder);
     if (!wasIsolated) {
       const openForMs = Number.POSITIVE_INFINITY;
-      const { name } = this.#options;
       const isolated = { kind: 'isolated', rule: { name: 'isolated' } } as const;
-      this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, ...isolated });
+      this.#queue.tell({ type: 'breaker.opened', integration: this.#options.name, tool, openForMs, ...isolated });
       this.#watcher.toolOpened(tool);
     }
     return () => {

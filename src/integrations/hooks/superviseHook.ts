@@ -1,5 +1,6 @@
 import type { HookEvent, HookHandler, RegisteredHook } from './userHooks.ts';
 import type { HookCommand } from './commandHook.ts';
+import { defaultSettings } from '../../calls/callOptions.ts';
 import { commandKeys, commandRule } from '../../machines/subprocessInput.ts';
 import {
   callback,
@@ -103,16 +104,7 @@ export function superviseHook(runtime: Runtime, hook: CheckedHook): RegisteredHo
     serves: true,
     operation: command?.handler ?? (handler as HookHandler),
   });
-  const settings = {
-    ...policy.limits,
-    retry: policy.retry,
-    effect: undefined,
-    label: undefined,
-    session: undefined,
-    signal: undefined,
-    fallback: undefined,
-  };
-  return { name, event, onFailure, path, settings };
+  return { name, event, onFailure, path, settings: defaultSettings(policy, undefined) };
 }
 
 /** A handler that runs the command, and how long ending it may take, in ms. */
