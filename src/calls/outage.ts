@@ -1,13 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
 
-/** An outage that is over. */
-interface EndedOutage {
-  /** Since when, in monotonic ms. */
-  readonly since: number;
-  /** Neither it nor its end is told. */
-  readonly quiet: boolean;
-}
-
 /** Comeback of a server that is gone. */
 export interface Comeback {
   /** Time in ms from now until it is started again; absent while it starts, and where nothing starts it. */
@@ -53,8 +45,8 @@ export class Outage {
     return wasTold ? 'restart_failed' : 'crashed';
   }
 
-  /** It is back. */
-  end(): EndedOutage {
+  /** It is back. @returns since when it was gone, in monotonic ms, and whether neither that nor its end is told. */
+  end() {
     const ended = { since: this.#since, quiet: this.#quiet };
     this.overwhelmed = false;
     this.#told = false;

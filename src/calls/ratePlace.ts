@@ -8,16 +8,8 @@ export interface RatedCall extends Deadline {
   now(): number;
 }
 
-/** Parts of a place. */
-interface PlaceParts {
-  readonly bucket: RateBucket;
-  /** Costs that each attempt is thought to have. */
-  readonly costs: Costs;
-  /** Is told what attempts really cost. */
-  readonly typical: TypicalCosts;
-  /** True where answers are believed. */
-  readonly learns: boolean;
-}
+/** Parts of a place. `learns`: answers are believed. */
+type PlaceParts = Pick<RatePlace, 'bucket' | 'costs' | 'typical'> & { readonly learns: boolean };
 
 let lastTicket = 0;
 
@@ -30,7 +22,9 @@ export class RatePlace implements RateWaiter {
   /** Time that it had to wait when it was last asked, in ms. */
   waitMs = 0;
   readonly bucket: RateBucket;
+  /** Costs that each attempt is thought to have. */
   readonly costs: Costs;
+  /** Is told what attempts really cost. */
   readonly typical: TypicalCosts;
   readonly #call: RatedCall;
   readonly #deadlines: DeadlineQueue;

@@ -16,25 +16,13 @@ import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
 import { startTurns } from './tryStart.ts';
 
-/** A started command; what happens to it is sent as events. */
-interface ChildProcess {
-  take(order: ProcessOrder): void;
-  /** Lets go of it: what still runs, or was left behind in its group, gets SIGKILL at once; nothing is sent any more. */
-  release(): void;
-}
-
-/**
- * Starts a command in a process group of its own, without a shell, in a turn of its own where others are started too. Never throws; a
- * failed start is a `process.failed`.
- */
-export function startChild(input: SubprocessRun, send: (event: SubprocessEvent) => void): ChildProcess {
-  return new StartedChild(input, send);
-}
-
 const outputs = ['stdout', 'stderr'] as const;
 
-/** A command from the order to start it: it waits for its turn, runs, or could not be started. */
-class StartedChild implements ChildProcess {
+/**
+ * A command from the order to start it, in a process group of its own, without a shell, in a turn of its own where others are started too: it waits for its
+ * turn, runs, or could not be started. What happens to it is sent as events. Never throws; a failed start is a `process.failed`.
+ */
+export class StartedChild {
   readonly #input: SubprocessRun;
   readonly #send: (event: SubprocessEvent) => void;
   #giveUp: () => void = noop;
@@ -58,6 +46,7 @@ class StartedChild implements ChildProcess {
     else if (order.type === 'process.terminate') this.#fail(neverStarted);
   }
 
+  /** Lets go of it: what still runs, or was left behind in its group, gets SIGKILL at once; nothing is sent any more. */
   release(): void {
     this.#giveUp();
     this.#isOver = true;
@@ -137,7 +126,7 @@ function execute(
 }
 
 /** A child that was spawned: what comes from it is told, what it is told to do is done. */
-class WatchedChild implements ChildProcess {
+class WatchedChild {
   readonly #child: ReturnType<typeof execute>;
   readonly #pid: number;
   readonly #forget: () => void;

@@ -2,7 +2,7 @@ import { fromCallback } from 'xstate';
 import { subprocessMachine } from '../../machines/subprocess.ts';
 import type { ProcessOrder } from '../../machines/subprocessEvents.ts';
 import type { SubprocessRun } from '../../machines/subprocessInput.ts';
-import { startChild } from './childProcess.ts';
+import { StartedChild } from './childProcess.ts';
 
 /**
  * Runs one command as an actor, see {@link subprocessMachine}; meant as a temporary child of a supervisor. When the actor
@@ -15,7 +15,7 @@ import { startChild } from './childProcess.ts';
 export const processLogic = subprocessMachine.provide({
   actors: {
     process: fromCallback<ProcessOrder, SubprocessRun>(({ input, sendBack, receive }) => {
-      const child = startChild(input, sendBack);
+      const child = new StartedChild(input, sendBack);
       receive((order) => child.take(order));
       return () => child.release();
     }),

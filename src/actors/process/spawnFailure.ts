@@ -4,12 +4,6 @@ import { readString } from '../../policy/errorChain.ts';
 import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
 
-/** Command that was to be started. */
-interface SpawnCommand {
-  readonly command: string;
-  readonly cwd?: string | undefined;
-}
-
 /** The system is short of something for now: the next attempt may succeed. */
 const shortages = new Map([
   ['EAGAIN', 'the system allows no more processes for now'],
@@ -32,7 +26,10 @@ export function shortageText(error: unknown): string | undefined {
  * Gives the facts of an error of starting a process, thrown or emitted. Looks at the file system to tell a missing command from a missing working directory,
  * which Node does not. Never throws.
  */
-export function spawnFailure(thrown: unknown, { command, cwd }: SpawnCommand): FailureFacts {
+export function spawnFailure(
+  thrown: unknown,
+  { command, cwd }: { readonly command: string; readonly cwd?: string | undefined },
+): FailureFacts {
   const code = codeOf(thrown);
   const error = withoutArguments(thrown, code);
   const shortage = shortageText(error);

@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { FailureFacts } from '../../policy/failure.ts';
 import { show } from '../../policy/options.ts';
+import type { Executable } from './limitMark.ts';
 
 /** Command that is to be started. */
-interface CommandLine {
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  readonly cwd?: string | undefined;
-  /** The whole environment of the child. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-}
+type CommandLine = Pick<Executable, 'command'> & { readonly [K in 'args' | 'cwd' | 'env']?: Executable[K] | undefined };
 
 /** A part of the command line, and what it is called where the text itself is not to be shown. */
 type Part = readonly [name: string, text: string];

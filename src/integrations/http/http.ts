@@ -82,12 +82,6 @@ export function superviseHttp<P extends HttpParse>(
   return { path, streamedBy };
 }
 
-/** Options for reading the answers of one integration. */
-interface AnswerOptions {
-  readonly parse: HttpParse;
-  readonly maxBodyBytes: number;
-}
-
 /**
  * Reads an answer to its end; each chunk is a sign of life.
  * @param method - of the request; the answer to a `HEAD` has no body.
@@ -96,7 +90,7 @@ interface AnswerOptions {
 async function readAnswer(
   response: Response,
   method: string,
-  { parse, maxBodyBytes }: AnswerOptions,
+  { parse, maxBodyBytes }: Pick<CheckedHttp, 'parse' | 'maxBodyBytes'>,
   { signal, touch }: Pick<AttemptContext, 'signal' | 'touch'>,
 ): Promise<HttpAnswer<HttpParse>> {
   const { status } = response;
