@@ -57,7 +57,7 @@ export type { HttpStreamOptions } from './integrations/http/httpIntegration.ts';
 export type { HttpRequest } from './integrations/http/httpRequest.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './integrations/mcp/mcpIntegration.ts';
 export type { McpIntegrationOptions, RemoteMcpOptions, TransportMcpOptions } from './integrations/mcp/mcpServer.ts';
-export type { McpServerTransport } from './actors/mcp/transportOptions.ts';
+export type { McpServerTransport } from './actors/mcp/transportLink.ts';
 export type { RemoteSignInOptions } from './actors/mcp/http/auth/signInOptions.ts';
 export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/remoteAuth.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';

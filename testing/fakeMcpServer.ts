@@ -1,4 +1,4 @@
-import type { McpServerTransport } from '../src/actors/mcp/transportOptions.ts';
+import type { McpServerTransport } from '../src/actors/mcp/transportLink.ts';
 import { byName, callback, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
 import { messageOf } from '../src/policy/thrown.ts';

@@ -1,4 +1,4 @@
-import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/patientStart.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/startLimit.ts';
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrations/mcp/mcpServer.ts';
 import type { Served } from '../../web/serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';

@@ -13,6 +13,9 @@ import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
 import { modelOf, routeOf } from './route.ts';
 import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { Upstream } from './upstream.ts';
+import type { MetricFamily } from '../../src/policy/metrics.ts';
+import { endUpgrade, type HttpServer, startHttpServer } from '../../web/server/httpServer.ts';
+import { asksForMetrics, sendMetrics } from '../../web/server/sendMetrics.ts';
 
 /**
  * A reverse proxy in front of the HTTP API of a model. Requests that fail before the first of their answer are sent again, within a time in
@@ -191,5 +194,33 @@ function waitFor(clock: Clock, ms: number, closed: Promise<void>): Promise<void>
       clock.clearTimeout(timer);
       resolve();
     });
+  });
+}
+
+interface ApiServerOptions {
+  readonly clock: Clock;
+  /** @defaultValue 0, a free one */
+  readonly port?: number | undefined;
+  /** Gives the answer to `/metrics`. @defaultValue none: it is passed on as any other path */
+  readonly metrics?: (() => readonly MetricFamily[]) | undefined;
+}
+
+/**
+ * Listens for the clients of a proxy. Nobody needs a token: the one that a client shows is for the upstream. Pages of other sites are refused.
+ * @throws Error when the port cannot be had.
+ */
+export function startApiServer(proxy: ApiProxy, { clock, port, metrics }: ApiServerOptions): Promise<HttpServer> {
+  return startHttpServer({
+    clock,
+    port,
+    holdsProcess: true,
+    // A large body is passed on as fast as the upstream takes it.
+    body: { silenceMs: 30_000, wholeMs: Number.POSITIVE_INFINITY },
+    answer(request, response) {
+      if (metrics !== undefined && asksForMetrics(request)) return sendMetrics(request, response, metrics());
+      return proxy.answer(request, response);
+    },
+    // Codex asks for a WebSocket first, and takes this alone as "ask by HTTP".
+    upgrade: (_request, socket) => endUpgrade(socket, '426 Upgrade Required', ['Upgrade: HTTP/1.1']),
   });
 }

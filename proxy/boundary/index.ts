@@ -6,5 +6,5 @@ export {
   type McpSupervisionStats,
   superviseMcpServer,
 } from './superviseMcpServer.ts';
-export type { ToolErrorResult } from './toolErrorResult.ts';
+export type { ToolErrorResult } from './errorBoundary.ts';
 export type { McpServerLike } from './toolRegistration.ts';

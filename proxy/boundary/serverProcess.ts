@@ -5,7 +5,7 @@ import { inTime } from '../../src/policy/inTime.ts';
 import { guardProcess } from '../../src/runtime/processGuard.ts';
 import type { Bus } from '../../src/telemetry/bus.ts';
 import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runningCall.ts';
-import { tellable } from './toolErrorResult.ts';
+import { tellable } from './errorBoundary.ts';
 
 /** Bound on what a server process goes through before it makes room for a fresh one. */
 interface UncaughtBound {

@@ -11,8 +11,8 @@ import {
 import { progressKey } from '../../src/protocol/mcp/methods.ts';
 import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { AnswerSink } from './answerSink.ts';
-import { ReplayBuffer } from './replayBuffer.ts';
-import { refuse } from './refuse.ts';
+import { ReplayBuffer } from './sessionStreams.ts';
+import { refuse } from './requestChecks.ts';
 import { headerOf, transportError } from './requestChecks.ts';
 import type { Listener, ServerLines } from '../wire/serverLines.ts';
 import { readEventId, SessionStream } from './sessionStreams.ts';

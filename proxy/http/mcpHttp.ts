@@ -6,22 +6,23 @@ import { type McpMessage, type McpRequest, readMessage } from '../../src/protoco
 import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
 import type { HttpSession } from './httpSession.ts';
 import { HttpSessions } from './httpSessions.ts';
-import { refuseModern } from './modernHeaders.ts';
-import { refuse } from './refuse.ts';
-import { maxBodyBytes, readRequestBody } from './requestBody.ts';
 import {
   isModernVersion,
+  modernStatus,
   notJson,
+  refuse,
   refuseGet,
+  refuseModern,
   refusePost,
   refuseVersion,
   sessionIdOf,
   transportError,
   versionOf,
 } from './requestChecks.ts';
+import { maxBodyBytes, readRequestBody } from './requestBody.ts';
 import type { OpenServer } from '../wire/serverLines.ts';
 import { SharedServer } from './sharedServer.ts';
-import { exchange } from './statelessExchange.ts';
+import { AnswerSink } from './answerSink.ts';
 
 /** Path where a server is offered by HTTP. */
 export const mcpPath = '/mcp';
@@ -218,3 +219,31 @@ const bodyRefusals = {
   },
   too_slow: { status: 408, code: transportError, message: 'Request Timeout: the body did not come' },
 } as const;
+
+/** Passes one request of the stateless era on, and what is said about it back. Its client's leaving calls it off. */
+function exchange(
+  clock: Clock,
+  server: Pick<SharedServer, 'attach'>,
+  { method }: McpRequest,
+  text: string,
+  response: ServerResponse,
+): void {
+  const client = server.attach({
+    heard(message: McpMessage, line: string) {
+      if (message.kind !== 'answer') {
+        sink.send(line, undefined);
+        return;
+      }
+      sink.finish(line, undefined, modernStatus(message.error));
+      client.end();
+    },
+    over: () => sink.end(),
+  });
+  const sink = new AnswerSink({
+    clock,
+    response,
+    as: method === 'subscriptions/listen' ? 'stream' : 'either',
+    left: () => client.end(),
+  });
+  void client.send(text);
+}

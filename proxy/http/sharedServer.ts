@@ -20,7 +20,7 @@ import {
   requestLine,
   resultAnswer,
 } from '../../src/protocol/mcp/syntheticAnswer.ts';
-import { SharedHandshake } from './sharedHandshake.ts';
+import { SharedHandshake } from './sharedSubscriptions.ts';
 import { type Listener, type OpenServer, ServerLines } from '../wire/serverLines.ts';
 import { SharedSubscriptions } from './sharedSubscriptions.ts';
 

@@ -4,7 +4,6 @@ import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { errorAnswer, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
-import { mergedDiscovery, mergedInfo, signature } from './mergedInfo.ts';
 
 /** Time that servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
 const eraMs = 3000;
@@ -122,4 +121,100 @@ export class HubGreeting {
 export function metaOf(params: McpParams): McpParams {
   const { progressToken: _, ...meta } = fieldsOf(params['_meta']);
   return { _meta: meta };
+}
+
+/** Time that what a server said is good for, and whether for everybody: the stateless era wants both of whatever may be kept. */
+export interface Freshness {
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+}
+
+/** Reads what a result says of itself. A result that says nothing, or nonsense, is good for now and for who asked. */
+export function freshnessOf({ ttlMs, cacheScope }: McpParams): Freshness {
+  const isTime = typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs >= 0;
+  return { ttlMs: isTime ? ttlMs : 0, cacheScope: cacheScope === 'public' ? 'public' : 'private' };
+}
+
+/** Merges what several are good for into one: no longer than the shortest of them, and for nobody for whom one of them is not. */
+export function mergedFreshness(all: readonly Freshness[]): Freshness {
+  if (all.length === 0) return freshnessOf({});
+  const isPublic = all.every(({ cacheScope }) => cacheScope === 'public');
+  return { ttlMs: Math.min(...all.map(({ ttlMs }) => ttlMs)), cacheScope: isPublic ? 'public' : 'private' };
+}
+
+/** Abilities that the hub passes on, without tasks: their ids are those of one server, and no list of them could be merged. Lists change with its servers. */
+const passedOn: Readonly<Record<string, McpParams>> = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true },
+  logging: {},
+  completions: {},
+};
+
+/** Longest text of instructions that is passed on of one server, in characters. */
+const longestInstructions = 10_000;
+
+/** Merges what the hub says of itself to its client: what its servers have. From one that has not said so yet tools are expected, which servers are for. */
+export function mergedInfo(members: readonly HubMember[], protocolVersion: unknown, version: string): McpParams {
+  const versions = members.map(({ info }) => info?.['protocolVersion']).filter((each) => typeof each === 'string');
+  return {
+    // All understand what the oldest of them speaks.
+    protocolVersion: [String(protocolVersion), ...versions].toSorted()[0],
+    ...identity(members, version),
+  };
+}
+
+/** The same for a client of the stateless era; undefined when one of the servers is not of it. */
+function mergedDiscovery(
+  members: readonly HubMember[],
+  found: readonly McpAnswer[],
+  version: string,
+): McpParams | undefined {
+  const results = found.map(({ result }) => result ?? {});
+  const lists = results.map((result): unknown => result['supportedVersions']).filter(isList);
+  const [first] = lists;
+  if (first === undefined || lists.length < found.length) return undefined;
+  const supportedVersions = first.filter((each) => lists.every((list) => list.includes(each)));
+  const late = members.length > found.length ? [freshnessOf({})] : [];
+  const freshness = mergedFreshness([...results.map(freshnessOf), ...late]);
+  return {
+    resultType: 'complete',
+    supportedVersions,
+    ...freshness,
+    ...identity(members, version),
+    ...signature(version),
+  };
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+/** Returns what a result of the stateless era says of who gave it. */
+function signature(version: string): McpParams {
+  return { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'unwedge', version } } };
+}
+
+/** Finds what at least one has of all that servers may have, as the hub has it. */
+function mergedCapabilities(members: readonly HubMember[]): McpParams {
+  const isOpen = members.some(({ info }) => info === undefined);
+  const has = (name: string): boolean =>
+    members.some(({ info }) => fieldsOf(info?.['capabilities'])[name] !== undefined);
+  const subscribes = members.some(
+    ({ info }) => fieldsOf(fieldsOf(info?.['capabilities'])['resources'])['subscribe'] === true,
+  );
+  const merged = Object.entries(passedOn).filter(([name]) => has(name) || (isOpen && name === 'tools'));
+  return Object.fromEntries(
+    merged.map(([name, own]) => [name, name === 'resources' && subscribes ? { ...own, subscribe: true } : own]),
+  );
+}
+
+function identity(members: readonly HubMember[], version: string): McpParams {
+  const instructions = members.flatMap(({ name, info }) => {
+    const { instructions: text } = fieldsOf(info);
+    return typeof text === 'string' && text !== '' ? [`${name}: ${text.slice(0, longestInstructions)}`] : [];
+  });
+  return {
+    capabilities: mergedCapabilities(members),
+    serverInfo: { name: 'unwedge', version },
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+  };
 }

@@ -3,15 +3,16 @@ import type { Call } from '../../src/calls/call.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { Trace } from '../../src/calls/tracing.ts';
 import type { Effect } from '../../src/policy/effects.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failure.ts';
 import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../../src/protocol/mcp/methods.ts';
-import { ProgressMark } from '../../src/protocol/mcp/progressMark.ts';
+import { ProgressMark } from '../../src/protocol/mcp/methods.ts';
 import { withParamText } from '../../src/protocol/mcp/rewrite.ts';
-import { notificationLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { answerOfFailure, answerWith, notificationLine, withNote } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
 import type { Line } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
+import { risks } from '../../src/policy/syntheticResult.ts';
 
 /** A request of the client, from its line to its one answer. */
 export class ClientCall implements Asker {
@@ -146,3 +147,41 @@ export class ClientCall implements Asker {
 
 /** Work that ends because it was told to is no failure of its own. */
 export const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });
+
+/**
+ * The answer of ours to a request that its server did not answer, as one line.
+ * @param stderr - the last of what the server said; left out where it has nothing to do with the failure.
+ */
+export function refusalOf(call: ClientCall, failure: Failure, elapsedMs: number, stderr: string): string {
+  const { request, modern, asTask } = call;
+  const { id, method } = request;
+  const told = isHarmless(call) && failure.outcome === 'unknown' ? { ...failure, outcome: 'failed' as const } : failure;
+  const words = isOfServer(failure) || method === 'initialize' ? stderr : '';
+  return answerOfFailure({ id, method, modern, asTask }, told, elapsedMs, words);
+}
+
+/** Whatever became of it, to ask again does no harm. */
+function isHarmless({ tool, effect }: ClientCall): boolean {
+  return tool === undefined && (effect === 'readOnly' || effect === 'idempotent');
+}
+
+function isOfServer({ kind }: Failure): boolean {
+  return kind !== 'timeout' && kind !== 'too_many_requests' && kind !== 'cancelled';
+}
+
+/** The answer to a request that was found out, or that its server gave to another one, as one line. @param how - it is known, in words. */
+export function foundLine({ request, modern }: ClientCall, answer: McpAnswer, how: string | undefined): string {
+  return answerWith({ id: request.id, modern }, answer, how);
+}
+
+/**
+ * Writes what the client reads of an error that its server answered: where an earlier attempt of the call lost its answer, an error of the last one says
+ * nothing of that, and would be taken for the whole truth.
+ */
+export function withEarlierAttempts({ request, row, tool }: ClientCall, line: Line, answer: McpAnswer): Line {
+  if (tool === undefined || row === undefined || row.attempts < 2 || row.progress.effect !== 'unknown') return line;
+  const effect = row.expectedEffect ?? 'mutating';
+  if (effect === 'readOnly') return line;
+  const note = `An earlier attempt of this call lost its answer: outcome unknown; ${risks[effect]}.`;
+  return withNote(request.id, answer, note, { outcome: 'unknown', attempts: row.attempts });
+}

@@ -8,13 +8,13 @@ import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { progressKey } from '../../src/protocol/mcp/methods.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
-import { ClientSettings } from './clientSettings.ts';
+import { ClientSettings } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/lastingCalls.ts';
 import type { Line } from './outlet.ts';
-import { OwnListing } from './ownListing.ts';
+import { OwnListing } from './handshake.ts';
 import { ProxyRules } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
-import { ReconcileBeat } from './reconcileBeat.ts';
+import { ReconcileBeat } from './clientBeats.ts';
 import type { Question } from './wire.ts';
 
 /** Actions of the proxy about its calls. */

@@ -1,11 +1,12 @@
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { changedMethod, pageOf } from '../../src/protocol/mcp/listRecord.ts';
-import type { McpParams } from '../../src/protocol/mcp/message.ts';
+import { fieldsOf, type McpParams } from '../../src/protocol/mcp/message.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
 import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
 import { notificationLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import type { Wire } from './wire.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
+import type { ProxyScope } from './proxyScope.ts';
 
 /** Result of greeting a new server. */
 export interface ReplayedHandshake {
@@ -113,13 +114,10 @@ export async function listPages(
   method: string,
 ): Promise<readonly McpParams[] | undefined> {
   const pages: McpParams[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await resultAt(wire, record, method, cursor);
+  for await (const page of pagesOf(wire, record, method, mostPages)) {
     if (page === undefined) return undefined;
     pages.push(page);
-    cursor = pageOf(method, page).next;
-  } while (cursor !== undefined && pages.length < mostPages);
+  }
   return pages;
 }
 
@@ -137,21 +135,29 @@ export function changeLine({ id, method }: { readonly id: number | string; reado
 }
 
 async function hasChanged(wire: Wire, record: SessionRecord, method: string): Promise<boolean> {
-  let cursor: string | undefined;
-  for (const seen of record.lists.pages(method)) {
-    const page = await pageAt(wire, record, method, cursor);
-    if (page === undefined || page.digest !== seen.digest) return true;
-    if ((page.next === undefined) !== (seen.next === undefined)) return true;
-    cursor = page.next;
-    if (cursor === undefined) break;
+  const seen = record.lists.pages(method).values();
+  for await (const page of pagesOf(wire, record, method, record.lists.pages(method).length)) {
+    const { digest, next } = seen.next().value ?? {};
+    const now = page === undefined ? undefined : pageOf(method, page);
+    if (now === undefined || now.digest !== digest || (now.next === undefined) !== (next === undefined)) return true;
   }
   return false;
 }
 
-/** Undefined when the server does not have the list. */
-async function pageAt(wire: Wire, record: SessionRecord, method: string, cursor: string | undefined) {
-  const result = await resultAt(wire, record, method, cursor);
-  return result === undefined ? undefined : pageOf(method, result);
+/** Asks for a list page by page; gives undefined, and no more, when the server does not have it. */
+async function* pagesOf(
+  wire: Wire,
+  record: SessionRecord,
+  method: string,
+  most: number,
+): AsyncGenerator<McpParams | undefined> {
+  let cursor: string | undefined;
+  for (let count = 0; count < most; count++) {
+    const page = await resultAt(wire, record, method, cursor);
+    yield page;
+    cursor = page === undefined ? undefined : pageOf(method, page).next;
+    if (cursor === undefined) return;
+  }
 }
 
 async function resultAt(
@@ -168,5 +174,63 @@ async function resultAt(
   } catch (error) {
     if (error instanceof AttemptError && error.facts.outcome === 'failed') return undefined;
     throw error;
+  }
+}
+
+const method = 'tools/list';
+/** Pages that are asked for; a server has one, seldom more. */
+const mostOwnPages = 20;
+
+/**
+ * The list of tools that the proxy asks a server for by itself, once each process: a client that calls a tool without having listed them has
+ * heard nothing of their annotations, nor has the proxy then, and a call that changes nothing would be lost with its server.
+ */
+export class OwnListing {
+  readonly #scope: ProxyScope;
+  #asked: Wire | undefined = undefined;
+  #isUnderWay = false;
+
+  constructor(scope: ProxyScope) {
+    this.#scope = scope;
+  }
+
+  /** True while a list was asked for that is not there yet. */
+  get isUnderWay(): boolean {
+    return this.#isUnderWay;
+  }
+
+  /** A call of a tool is about to go to this server: what is asked now is answered first, and delays nobody. */
+  beforeCall(wire: Wire, isKnown: boolean): void {
+    const { record } = this.#scope;
+    if (this.#asked === wire || (isKnown && this.#asked === undefined)) return;
+    if (!record.established || record.lists.methods.includes(method) || !this.#hasTools()) return;
+    this.#asked = wire;
+    void this.#learn(wire);
+  }
+
+  #hasTools(): boolean {
+    const { handshake } = this.#scope.record;
+    return handshake === undefined || fieldsOf(handshake['capabilities'])['tools'] !== undefined;
+  }
+
+  /** Never rejects: without a list the calls stay of unknown effect. */
+  async #learn(wire: Wire): Promise<void> {
+    const { record } = this.#scope;
+    this.#isUnderWay = true;
+    let cursor: string | undefined;
+    try {
+      for (let page = 0; page < mostOwnPages; page++) {
+        const place = cursor === undefined ? {} : { cursor };
+        const result = await wire.request(method, { ...record.requestParams, ...place });
+        // The client may have listed them meanwhile.
+        if (record.lists.methods.includes(method)) break;
+        record.tools.learn(place, result);
+        cursor = pageOf(method, result).next;
+        if (cursor === undefined) break;
+      }
+    } catch {
+      // It refused, or was lost.
+    }
+    if (this.#asked === wire) this.#isUnderWay = false;
   }
 }

@@ -19,12 +19,12 @@ import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
 import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
-import { foundLine, refusalOf, withEarlierAttempts } from './refusal.ts';
+import { foundLine, refusalOf, withEarlierAttempts } from './clientCall.ts';
 import { ServerChild } from './serverChild.ts';
 import { ServerRequests } from './serverRequests.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
 import { watchUnreadInput } from './unreadInput.ts';
-import { createStartUp } from './startUp.ts';
+import { createStartUp } from './clientBeats.ts';
 import { ServerReplacement } from './serverReplacement.ts';
 import type { WireParts } from './wire.ts';
 

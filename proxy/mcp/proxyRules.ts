@@ -4,13 +4,14 @@ import type { CallSettings } from '../../src/calls/callOptions.ts';
 import { mcpForms } from '../../src/calls/requestForms.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';
-import type { Reconciler } from '../../src/policy/reconciler.ts';
+import type { ReconcileLog, Reconciler } from '../../src/policy/reconciler.ts';
 import type { Tools } from '../../src/policy/toolOptions.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
 import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
+import { effectUnder } from '../../src/calls/callOptions.ts';
 
 /** The way of our own calls of tools. */
 interface OwnCalls {
@@ -94,5 +95,59 @@ export class ProxyRules {
     const facts = outcome.ok ? failureIn(outcome.value) : undefined;
     if (facts === undefined) return outcome;
     return { ok: false, failure: { ...facts, integration: name, attempts: 1, retryable: false } };
+  }
+}
+
+/** Labels whose settings are kept; a client may make up tools for ever. */
+const mostSettings = 1000;
+
+type Settings = CallSettings<ClientCall, McpAnswer>;
+
+/** Settings that the calls of the client are made with. */
+export class ClientSettings {
+  readonly #scope: ProxyScope;
+  readonly #rules: ProxyRules;
+  readonly #givenUp: (call: ClientCall, facts: FailureFacts) => void;
+  readonly #asked: (call: ClientCall) => ReconcileLog;
+  /** By label: what is known of a tool's effect may change. */
+  readonly #known = new Map<string, Settings>();
+
+  /** @param asked - what follows the question about a call. */
+  constructor(
+    scope: ProxyScope,
+    rules: ProxyRules,
+    givenUp: (call: ClientCall, facts: FailureFacts) => void,
+    asked: (call: ClientCall) => ReconcileLog,
+  ) {
+    this.#scope = scope;
+    this.#rules = rules;
+    this.#givenUp = givenUp;
+    this.#asked = asked;
+  }
+
+  of(call: ClientCall): Settings {
+    const rule = this.#rules.of(call);
+    const effect = effectUnder(rule, call.effect);
+    const known = this.#known.get(call.label);
+    const isKnown = known !== undefined && known.effect === effect;
+    const made = isKnown ? known : this.#make(call, effect);
+    if (!isKnown && (known !== undefined || this.#known.size < mostSettings)) this.#known.set(call.label, made);
+    if (rule === undefined) return made;
+    return { ...made, session: this.#scope.session, reconcile: rule, reconcileLog: this.#asked(call) };
+  }
+
+  #make({ request, tool, label }: ClientCall, effect: Settings['effect']): Settings {
+    const { policy, limitsOf } = this.#scope.settings;
+    return {
+      ...limitsOf(request.method, tool),
+      retry: policy.retry,
+      effect,
+      ...(effect === undefined && tool !== undefined && { learnedEffect: () => this.#rules.effectOf(tool) }),
+      label,
+      session: undefined,
+      signal: undefined,
+      fallback: undefined,
+      givenUp: this.#givenUp,
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { remoteServerKeys, type RemoteServerOptions } from '../../src/actors/mcp/http/remoteOptions.ts';
 import { processTarget } from '../../src/actors/mcp/mcpProcess.ts';
 import { checkMcpServer } from '../../src/actors/mcp/mcpServerOptions.ts';
-import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/patientStart.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/startLimit.ts';
 import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
 import type { ServerTarget } from '../../src/actors/mcp/serverLink.ts';
 import { type ProbePort, reconciledTools, type RequestForms } from '../../src/calls/boundRule.ts';

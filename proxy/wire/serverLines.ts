@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import { createByteLines } from './byteLines.ts';
+import { createByteLines } from '../../src/protocol/lines.ts';
 import { elementSpans } from '../../src/protocol/mcp/jsonSpans.ts';
 import { type McpMessage, readMessage } from '../../src/protocol/mcp/message.ts';
 

@@ -1,5 +1,5 @@
 import type { Effect } from '../../src/policy/effects.ts';
-import { annotatedEffect, type ToolAnnotations } from '../../src/protocol/toolAnnotations.ts';
+import { annotatedEffect, type ToolAnnotations } from '../../src/protocol/mcp/methods.ts';
 import { createListRecord } from '../../src/protocol/mcp/listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { isModern } from '../../src/protocol/mcp/methods.ts';

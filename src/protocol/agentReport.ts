@@ -1,4 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
+import type { Clock } from '../policy/clock.ts';
 
 /** The agents' command lines whose output is understood. */
 export type AgentName = 'claude' | 'codex';
@@ -79,4 +80,41 @@ export function recordIn(value: unknown): Readonly<Record<string, unknown>> | un
 /** A value when it is a text that says something. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** Most ids that are told apart; later ones are counted each. */
+const mostIds = 10_000;
+
+/** Counts calls by their ids: one is told in several messages. */
+export class CallCount {
+  readonly #ids = new Set<unknown>();
+  #more = 0;
+
+  get count(): number {
+    return this.#ids.size + this.#more;
+  }
+
+  take(id: unknown): void {
+    if (this.#ids.has(id)) return;
+    if (this.#ids.size < mostIds) this.#ids.add(id);
+    else this.#more++;
+  }
+}
+
+/**
+ * Tells which messages of an agent are signs of life. Progress is; announced retries are for as long as `retryLifeMs` after the last
+ * progress, as an agent may be told to retry for hours; what only shows that a connection stands is none.
+ */
+export function createRetryLife(
+  clock: Pick<Clock, 'now'>,
+  touch: () => void,
+  retryLifeMs: number,
+): (sign: AgentSign) => void {
+  let progressAt = clock.now();
+  return (sign) => {
+    if (sign === 'traffic') return;
+    const now = clock.now();
+    if (sign === 'progress') progressAt = now;
+    if (now - progressAt < retryLifeMs) touch();
+  };
 }

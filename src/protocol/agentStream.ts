@@ -11,7 +11,7 @@ import {
   recordIn,
   textIn,
 } from './agentReport.ts';
-import { CallCount } from './callCount.ts';
+import { CallCount } from './agentReport.ts';
 import { createClaudeReader } from './claudeOutput.ts';
 import { createLineSplitter } from './lines.ts';
 

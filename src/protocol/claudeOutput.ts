@@ -3,7 +3,7 @@ import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
-import { CallCount } from './callCount.ts';
+import { CallCount } from './agentReport.ts';
 import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
 import { claudeSign } from './claudeSigns.ts';

@@ -6,7 +6,7 @@ import { type AgentCalls, recordIn, textIn } from '../../../src/protocol/agentRe
 import { createClaudeReader } from '../../../src/protocol/claudeOutput.ts';
 import { claudeRetriesName, mayRetryItself } from '../../../src/protocol/claudeRetries.ts';
 import { claudeSign } from '../../../src/protocol/claudeSigns.ts';
-import { createRetryLife } from '../../../src/protocol/retryLife.ts';
+import { createRetryLife } from '../../../src/protocol/agentReport.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { SdkMessage, SdkOptions, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';

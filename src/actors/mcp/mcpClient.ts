@@ -12,7 +12,7 @@ import {
 import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
-import { ProgressMark } from '../../protocol/mcp/progressMark.ts';
+import { ProgressMark } from '../../protocol/mcp/methods.ts';
 import { callFacts, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 
 /** Context of a request: it hears its caller, and tells it. */

@@ -3,7 +3,7 @@ import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { failedExit, renewedExit } from '../../supervisor/exit.ts';
 import { plain } from './mcpCall.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
-import { stopped } from './serverLoss.ts';
+import { stopped } from './serverEnd.ts';
 import { processTarget } from './mcpProcess.ts';
 import { checkMcpServer, type McpServerOptions } from './mcpServerOptions.ts';
 import { connectionOver, type ProcessLink } from '../process/processLink.ts';

@@ -8,7 +8,7 @@ import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { McpTransport } from './mcpTransport.ts';
 import { deed, isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
 import type { ServerEnd, ServerTarget } from './serverLink.ts';
-import { serverLoss, stopped } from './serverLoss.ts';
+import { serverLoss, stopped } from './serverEnd.ts';
 
 /** Our name and version, for the server; the version is that of the package. */
 export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;

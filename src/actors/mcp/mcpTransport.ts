@@ -3,7 +3,7 @@ import type { Clock } from '../../policy/clock.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import { rpcErrors } from '../../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
-import { gluedMessage } from '../../protocol/mcp/gluedAnswer.ts';
+import { gluedMessage } from '../../protocol/mcp/message.ts';
 import type { McpId } from '../../protocol/mcp/message.ts';
 import { LostRequest, MalformedAnswer } from './mcpCall.ts';
 import { createStderrTail, type StderrTail, plainText } from './mcpStderr.ts';

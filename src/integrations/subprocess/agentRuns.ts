@@ -20,7 +20,7 @@ import {
   resumeArgs,
 } from '../../protocol/agentCommand.ts';
 import { type AgentReport, answer } from '../../protocol/agentReport.ts';
-import { createRetryLife } from '../../protocol/retryLife.ts';
+import { createRetryLife } from '../../protocol/agentReport.ts';
 import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';

@@ -6,7 +6,7 @@ import { timeoutText } from '../../machines/subprocessExit.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { say } from '../../policy/logger.ts';
-import { aboutCommand } from '../../protocol/aboutCommand.ts';
+import { aboutCommand } from '../../protocol/agentCommand.ts';
 import { type AgentCommand, agentCommand } from '../../protocol/agentCommand.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import type { PathRole, Runtime } from '../../runtime/runtime.ts';

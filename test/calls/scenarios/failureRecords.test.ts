@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { aboutCommand } from '../../../src/protocol/aboutCommand.ts';
+import { aboutCommand } from '../../../src/protocol/agentCommand.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);

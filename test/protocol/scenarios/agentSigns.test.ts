@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claudeSign } from '../../../src/protocol/claudeSigns.ts';
-import { ProgressMark } from '../../../src/protocol/mcp/progressMark.ts';
-import { createRetryLife } from '../../../src/protocol/retryLife.ts';
+import { ProgressMark } from '../../../src/protocol/mcp/methods.ts';
+import { createRetryLife } from '../../../src/protocol/agentReport.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const streamed = (event: object) => ({ type: 'stream_event', event });

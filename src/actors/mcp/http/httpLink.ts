@@ -24,7 +24,7 @@ import {
 } from './sessionLoss.ts';
 import { askInSession, greetAnew, type QuestionHost } from './sessionQuestion.ts';
 import { StandingStream } from './standingStream.ts';
-import { isNoServer, wrongAddress } from './wrongAddress.ts';
+import { isNoServer, wrongAddress } from './httpFailure.ts';
 
 /** Time in ms that a server may take over a message that has no answer. */
 const noticeMs = 30_000;

@@ -11,7 +11,7 @@ import type { Outgoing } from './openRequests.ts';
 import { RemoteLink } from './remoteLink.ts';
 import { plainError, type SessionSign, SessionDoubt, signOf } from './sessionDoubt.ts';
 import { isOfGreeting, isRefusedFor, lostWithSession, sessionGone } from './sessionLoss.ts';
-import { isNoServer, wrongAddress } from './wrongAddress.ts';
+import { isNoServer, wrongAddress } from './httpFailure.ts';
 
 /** Time in ms that a server may take to accept a message. */
 const acceptMs = 30_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { annotatedEffect, type ToolAnnotations } from '../../src/protocol/toolAnnotations.ts';
+import { annotatedEffect, type ToolAnnotations } from '../../../src/protocol/mcp/methods.ts';
 
 describe('the annotations of a tool', () => {
   it.each([

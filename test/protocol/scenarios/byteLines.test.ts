@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { createByteLines } from '../../../proxy/wire/byteLines.ts';
+import { createByteLines } from '../../../src/protocol/lines.ts';
 
 function cut(chunks: readonly Buffer[], maxBytes = 100) {
   const lines: Buffer[] = [];

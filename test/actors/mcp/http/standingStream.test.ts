@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { QuietWatch, Reopening } from '../../../../src/actors/mcp/http/reopening.ts';
+import { QuietWatch, Reopening } from '../../../../src/actors/mcp/http/standingStream.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 
 describe('the waits before a standing stream is opened again', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HubMember } from '../../../proxy/hub/hubMember.ts';
-import { mergedInfo } from '../../../proxy/hub/mergedInfo.ts';
+import { mergedInfo } from '../../../proxy/hub/hubGreeting.ts';
 
 const memberOf = (name: string, info: object | undefined): HubMember =>
   ({ name, info, mayHave: (what: string) => info === undefined || what === 'tools' }) as unknown as HubMember;

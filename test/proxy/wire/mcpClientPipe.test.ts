@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { GatheredLines } from '../../../proxy/wire/gatheredLines.ts';
+import { GatheredLines } from '../../../proxy/wire/mcpClientPipe.ts';
 
 function startGathering() {
   const pieces: (string | Uint8Array)[] = [];
