@@ -1,3 +1,4 @@
+import { parsedJson } from '../../src/policy/parsedJson.ts';
 import { read, readInteger, readString } from '../../src/policy/errorChain.ts';
 import { ServerSentEventParser } from '../../src/streams/serverSentEvents.ts';
 
@@ -59,12 +60,8 @@ export class AnswerReader {
   }
 
   #take(json: string): void {
-    let said: unknown;
-    try {
-      said = JSON.parse(json);
-    } catch {
-      return;
-    }
+    const said = parsedJson(json);
+    if (said === undefined) return;
     const answer = read(said, 'message') ?? read(said, 'response') ?? said;
     const usage = read(answer, 'usage') ?? read(said, 'usage');
     const asked = read(usage, 'input_tokens_details') ?? read(usage, 'prompt_tokens_details');

@@ -186,7 +186,6 @@ export class ApiProxy {
   }
 }
 
-/** Resolves after so many ms, or when the client has left. */
 function waitFor(clock: Clock, ms: number, closed: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, ms);

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../src/policy/parsedJson.ts';
 import { read, readString } from '../../src/policy/errorChain.ts';
 import type { Dialect } from './route.ts';
 
@@ -24,7 +25,7 @@ export class CallScan {
   }
 
   get hasWhole(): boolean {
-    return this.#hasWhole || [...this.#texts.values()].some((text) => parsed(text) !== undefined);
+    return this.#hasWhole || [...this.#texts.values()].some((text) => parsedJson(text) !== undefined);
   }
 
   /** Calls that have begun and have no arguments yet, by the index that the API gives them: some clients make them without any, where the stream ends in good order. */
@@ -47,7 +48,7 @@ export class CallScan {
   }
 
   #chat(text: string): void {
-    const deltas = read(read(read(read(parsed(text), 'choices'), '0'), 'delta'), 'tool_calls');
+    const deltas = read(read(read(read(parsedJson(text), 'choices'), '0'), 'delta'), 'tool_calls');
     if (!Array.isArray(deltas)) return;
     for (const delta of deltas as unknown[]) {
       const more = readString(read(delta, 'function'), 'arguments') ?? '';
@@ -55,13 +56,5 @@ export class CallScan {
       const key = read(delta, 'index');
       this.#texts.set(key, (this.#texts.get(key) ?? '') + more);
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

@@ -109,7 +109,6 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     });
   }
 
-  /** Names its call in records. */
   get callName(): string {
     return `${this.#bucket.path.name}-${this.#call?.number ?? 0}`;
   }
@@ -130,12 +129,10 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.#forwarding?.isBetweenEvents ?? false;
   }
 
-  /** Tells whether the call of a tool has reached the client whole. */
   get hasCall(): boolean {
     return this.#forwarding?.hasCall ?? false;
   }
 
-  /** Indices of calls whose arguments the client has nothing of. */
   get bareCalls(): readonly unknown[] {
     return this.#forwarding?.bareCalls ?? [];
   }

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../src/policy/parsedJson.ts';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { classify } from '../../src/policy/classify.ts';
 import { read } from '../../src/policy/errorChain.ts';
@@ -29,7 +30,7 @@ const quotaMs = 60_000;
  * @param maxPauseMs - a hint above it is a quota.
  */
 export function failureOfAnswer({ status, headers, body }: Said, wallNow: number, maxPauseMs: number): FailureFacts {
-  const said = parsed(body);
+  const said = parsedJson(body);
   const facts = classify({ status, headers, body: said, message: body.slice(0, 4000) }, { wallNow, maxPauseMs });
   return silenced(facts, `HTTP ${status}${typeText(read(said, 'error') ?? said)}`);
 }
@@ -39,7 +40,7 @@ export function failureOfAnswer({ status, headers, body }: Said, wallNow: number
  * @param message - what is told of it, before the name of its type.
  */
 export function failureOfEvent(data: string, message: string, wallNow: number, maxPauseMs: number): FailureFacts {
-  const said = parsed(data);
+  const said = parsedJson(data);
   const error = errorIn(said);
   const { status = statusOf(said), code, type, details, message: words } = toldError(error);
   const facts = classify({ status, error: { type, code, details }, message: words }, { wallNow, maxPauseMs });
@@ -48,7 +49,7 @@ export function failureOfEvent(data: string, message: string, wallNow: number, m
 
 /** The same for Codex, which knows no other event than `response.failed`: the code that it asks again by, or not, and the message that it shows. */
 export function codexErrorOf(data: string, { kind, reason }: FailureFacts): { code: string; message: string } {
-  const error = errorIn(parsed(data));
+  const error = errorIn(parsedJson(data));
   const code = read(error, 'code');
   const isName = typeof code === 'string' && /^[a-z]\w*$/i.test(code);
   const usual = reason === 'context_length' ? 'context_length_exceeded' : (codexCodes[kind] ?? 'server_error');
@@ -84,14 +85,6 @@ function typeText(error: unknown): string {
   return typeof name === 'string' && name !== 'error' ? ` (${name})` : '';
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Tells whether a failure speaks of the upstream as a whole, and not of this request or of its sender. */
 export function isOfUpstream({ kind, status }: FailureFacts): boolean {
   if (status !== undefined && status < 500) return false;
@@ -103,7 +96,6 @@ export function isOfUpstream({ kind, status }: FailureFacts): boolean {
 /** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
 const mostRefused = 256 * 1024;
 
-/** Handler of the body of an answer that says no. */
 interface RefusalReader {
   /** Tells whether it is still collected: nothing of it went to the client, and the attempt goes on. */
   goesOn(): boolean;
@@ -115,7 +107,6 @@ interface RefusalReader {
   tooLong(chunks: Buffer[]): void;
   /** The end of one that was not collected to it. */
   passed(): void;
-  /** All of it is there. */
   read(body: Buffer): void;
 }
 

@@ -27,20 +27,13 @@ export interface ForwardedRequest {
   readonly maxPauseMs: number;
   /** The way through the circuit of the upstream that the attempt has. */
   readonly passage: Pick<Passage, 'ended'> | undefined;
-  /** True once something of an answer has been given to the client. */
   readonly isCommitted: boolean;
   /** True once it is time to show the client a sign of life, though there is no content yet. */
   readonly hasWaitedLong: boolean;
-  /** True once all of the answer has been given to the client. */
   isDone: boolean;
-  /** The last answer that said no. */
   lastAnswer: FailedAnswer | undefined;
-  /** Judges a failure for the bucket. */
   judged(facts: FailureFacts): FailureFacts;
-  /** The same for a connection that broke. */
   judgedError(error: unknown): FailureFacts;
-  /** Tells whether another attempt may follow a failure. */
   mayFollow(facts: FailureFacts): boolean;
-  /** The first of the answer goes to the client. */
   commit(answer: IncomingMessage, headers: readonly string[]): void;
 }

@@ -80,12 +80,10 @@ export class Forwarding {
     return this.#scanner?.isBetweenEvents ?? false;
   }
 
-  /** Tells whether the call of a tool has reached the client whole. */
   get hasCall(): boolean {
     return this.#scanner?.hasCall ?? false;
   }
 
-  /** Indices of calls whose arguments the client has nothing of. */
   get bareCalls(): readonly unknown[] {
     return this.#scanner?.bareCalls ?? [];
   }

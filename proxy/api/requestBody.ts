@@ -18,7 +18,6 @@ export class KeptBodies {
     this.#maxAll = maxAll;
   }
 
-  /** Bytes that are kept now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -60,7 +59,6 @@ export class KeptBodies {
     });
   }
 
-  /** Lets go of a body that is of no use any more. */
   release(body: RequestBody): void {
     if (body.kind !== 'whole') return;
     this.#bytes -= body.bytes.length;

@@ -56,13 +56,11 @@ function event(type: string, data: object): string {
   return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Facts about the end of an answer that is over. */
 interface Closing {
   readonly client: ClientKind;
   readonly dialect: Dialect;
   /** True where its connection broke, or fell silent, in place of an end. */
   readonly isBroken: boolean;
-  /** Gives the facts of its error event. */
   readonly failed: () => FailureFacts;
 }
 

@@ -119,7 +119,6 @@ export class Upstream {
     say(this.#runtime.logger, 'warn', `${this.host} cannot be reached (${code})`);
   }
 
-  /** A request got there. */
   reached(): void {
     if (this.#unreachable === undefined) return;
     this.#unreachable = undefined;
@@ -135,7 +134,6 @@ export class Upstream {
     return bucket;
   }
 
-  /** Lets go of the connections that are kept. */
   close(): void {
     this.#agents.kept.destroy();
     this.#agents.fresh.destroy();

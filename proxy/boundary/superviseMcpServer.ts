@@ -153,7 +153,6 @@ interface ServerRecords {
   readonly bus: Bus;
   /** Resolves to whether all that was told is where it was asked to be. */
   flush(): Promise<boolean>;
-  /** Flushes and closes. */
   close(): Promise<void>;
 }
 

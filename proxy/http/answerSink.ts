@@ -87,14 +87,12 @@ export class AnswerSink {
     response.end(message);
   }
 
-  /** Ends the stream. */
   end(): void {
     if (this.#over) return;
     this.#stop();
     this.#options.response.end();
   }
 
-  /** Cuts the connection. */
   cut(): void {
     if (this.#over) return;
     this.#stop();

@@ -17,7 +17,6 @@ import { headerOf, transportError } from './requestChecks.ts';
 import type { Listener, ServerLines } from '../wire/serverLines.ts';
 import { readEventId, SessionStream } from './sessionStreams.ts';
 
-/** Parts of a session. */
 interface HttpSessionOptions {
   readonly id: string;
   readonly clock: Clock;

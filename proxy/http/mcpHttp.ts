@@ -63,7 +63,6 @@ export class McpHttp {
     this.#sessions = new HttpSessions({ ...options, server: options.shared ? this.#shared : undefined });
   }
 
-  /** Sessions of the moment. */
   get sessions(): number {
     return this.#sessions.size;
   }
@@ -85,7 +84,6 @@ export class McpHttp {
     return this.#refuse(response, noMethod, null, { Allow: 'GET, POST, DELETE' });
   }
 
-  /** Takes no more requests. */
   drain(): void {
     this.#draining = true;
   }

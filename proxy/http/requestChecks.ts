@@ -3,7 +3,7 @@ import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { fieldsOf, type McpId, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { errorAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { noTrace } from '../../web/server/httpServer.ts';
-import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
+import { claimedVersion, namedBy } from '../../src/protocol/mcp/methods.ts';
 
 /** Why a request is not served. */
 export interface HttpRefusal {
@@ -111,16 +111,6 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   [-32_022, 400],
 ]);
 
-/** The member of the params that the header `Mcp-Name` repeats, by method. */
-const named: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
-
 /** The status of HTTP that an answer of the stateless era goes with. */
 export function modernStatus(error: { readonly code?: unknown } | undefined): number {
   return error === undefined ? 200 : (statuses.get(error.code) ?? 200);
@@ -140,7 +130,7 @@ export function refuseModern(headers: IncomingHttpHeaders, { method, params }: M
   if (version !== claimed) return mismatch('MCP-Protocol-Version', version, claimed);
   const methodHeader = headerOf(headers, 'mcp-method');
   if (methodHeader !== method) return mismatch('Mcp-Method', methodHeader, method);
-  const member = named.get(method);
+  const member = namedBy.get(method);
   const name = member === undefined ? undefined : fieldsOf(params)[member];
   if (typeof name !== 'string') return undefined;
   const header = headerOf(headers, 'mcp-name');

@@ -126,7 +126,6 @@ export class ReplayBuffer {
     this.#forget();
   }
 
-  /** Returns what is kept of a stream after this event. */
   after(stream: number, number: number): readonly KeptEvent[] {
     this.#forget();
     return this.#events.filter((event) => event.stream === stream && event.number > number);

@@ -24,7 +24,6 @@ import { SharedHandshake } from './sharedSubscriptions.ts';
 import { type Listener, type OpenServer, ServerLines } from '../wire/serverLines.ts';
 import { SharedSubscriptions } from './sharedSubscriptions.ts';
 
-/** A client of a shared server. */
 interface SharedClient {
   send(text: string): Promise<void> | undefined;
   /** It is gone: what it waits for is called off. */

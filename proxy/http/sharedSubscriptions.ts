@@ -93,7 +93,6 @@ export class SharedHandshake<C> {
     return { id: handshakeId, params: { protocolVersion, capabilities: {}, clientInfo } };
   }
 
-  /** Tells whether a client has begun. */
   has(client: C): boolean {
     return this.#members.has(client);
   }

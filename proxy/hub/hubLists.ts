@@ -103,7 +103,6 @@ export class HubLists {
     return undefined;
   }
 
-  /** Asks a server for all pages of a list. */
   async #refresh(member: HubMember, method: ListMethod, params: McpParams): Promise<void> {
     const items: Item[] = [];
     const freshness: Freshness[] = [];
@@ -150,7 +149,6 @@ export class HubLists {
   }
 }
 
-/** The items in an answer, as they were written. */
 function itemsIn(text: string, method: ListMethod): Item[] {
   const { items, key } = kinds[method];
   const result = memberSpan(text, 'result');

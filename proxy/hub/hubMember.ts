@@ -9,7 +9,6 @@ export interface HubServer {
   readonly open: OpenServer;
 }
 
-/** Actions of the hub about one of its servers. */
 interface MemberHost {
   readonly clock: Clock;
   /** An id that the client does not use. */
@@ -147,7 +146,6 @@ export class HubMember implements Listener {
     return told;
   }
 
-  /** The client is ready. */
   clientReady(): void {
     this.#isClientReady = true;
     this.#tellReady();

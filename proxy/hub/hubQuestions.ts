@@ -56,13 +56,11 @@ export class HubQuestions {
     return this.isLastToListen(member, key) ? (requestId as McpId) : undefined;
   }
 
-  /** The client listens to these servers. */
   listens(request: McpRequest, text: string, members: readonly HubMember[]): void {
     if (members.length === 0) return;
     this.#listens.set(request.key, { request, text, members: new Set(members), acknowledged: false });
   }
 
-  /** Requests by which the client listens. */
   get listening(): Iterable<Listen> {
     return this.#listens.values();
   }

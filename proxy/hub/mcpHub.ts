@@ -25,12 +25,10 @@ import { notPassedOn } from './notPassedOn.ts';
 
 interface McpHubOptions {
   readonly clock: Clock;
-  /** Streams that the client writes, and reads. */
   readonly input: Readable;
   readonly output: Writable;
   /** In the order in which they are listed. */
   readonly servers: readonly HubServer[];
-  /** Says a line to people. */
   readonly say: (line: string) => void;
   /** Receives what of a server is not listed, besides that it is said. */
   readonly leftOut: (left: LeftOut) => void;

@@ -35,7 +35,6 @@ export class Announcements {
     if (changed !== undefined) voice.say(`${name} says something else of itself than ${before}: ${changed}`);
   }
 
-  /** The server takes requests. */
   ready(): void {
     const { name, clock, voice, log } = this.#scope;
     const lost = this.#lost;
@@ -68,7 +67,6 @@ export class Announcements {
     this.#complaint = complaint;
   }
 
-  /** Tells what became of the calls that were in flight. */
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
     const { name, facts } = this.#scope;
     const lost = inFlight.filter((call) => call.delivered || call.cancelled);

@@ -14,7 +14,6 @@ export class ReconcileBeat {
   readonly #calls: () => Iterable<ClientCall>;
   #timer: Timer | undefined = undefined;
 
-  /** @param calls - the requests of the client that have no answer. */
   constructor(scope: ProxyScope, calls: () => Iterable<ClientCall>) {
     this.#scope = scope;
     this.#calls = calls;

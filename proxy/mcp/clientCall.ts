@@ -10,16 +10,14 @@ import { ProgressMark } from '../../src/protocol/mcp/methods.ts';
 import { withParamText } from '../../src/protocol/mcp/rewrite.ts';
 import { answerOfFailure, answerWith, notificationLine, withNote } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
-import type { Line } from './outlet.ts';
+import { type Line, textOf } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
 import { risks } from '../../src/policy/syntheticResult.ts';
 
 /** A request of the client, from its line to its one answer. */
 export class ClientCall implements Asker {
   readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
-  /** The tool it calls; undefined when it calls none. */
   readonly tool: string | undefined;
-  /** The prompt it asks for. */
   readonly prompt: string | undefined;
   /** Name in records. */
   readonly label: string;
@@ -118,8 +116,7 @@ export class ClientCall implements Asker {
   takeKey({ in: where, name }: KeyPlace, key: string): void {
     if (this.line === undefined) return;
     const path = where === 'meta' ? ['_meta', name] : ['arguments', ...name.split('.')];
-    const text = Buffer.from(this.line.buffer, this.line.byteOffset, this.line.byteLength).toString('utf8');
-    this.line = Buffer.from(withParamText(text, path, key));
+    this.line = Buffer.from(withParamText(textOf(this.line), path, key));
   }
 
   /** A progress of ours, above all that the client was told, where it wants to hear of any. Far below what the server will say of its own. */

@@ -74,7 +74,6 @@ export class ClientCalls {
     return this.#size;
   }
 
-  /** True while a handshake of the client is under way. */
   get isInitializing(): boolean {
     return this.#initializing > 0;
   }
@@ -130,7 +129,6 @@ export class ClientCalls {
     return question;
   }
 
-  /** Ends calls that wait for a server that cannot be started. */
   endWaiting(facts: FailureFacts): void {
     for (const { row } of [...this.all()]) {
       if (row?.waiting === 'restart') this.#host.path.end(row, facts);
@@ -153,7 +151,6 @@ export class ClientCalls {
     this.#leaveLasting();
   }
 
-  /** Resolves when no call is in flight. */
   allSettled(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#size === 0) resolve();
@@ -161,7 +158,6 @@ export class ClientCalls {
     });
   }
 
-  /** Runs one attempt for the call path. */
   operation(call: ClientCall, context: AttemptContext): Promise<McpAnswer> {
     const wire = this.#scope.wire;
     const { line } = call;

@@ -1,11 +1,12 @@
 import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { elementSpans, memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   idKey,
   type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
+  messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
 import { withRequestId } from '../../src/protocol/mcp/rewrite.ts';
@@ -17,12 +18,10 @@ import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 import type { Question } from './wire.ts';
 
-/** Targets of the lines of the client. */
 interface FromClientTargets {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;
-  /** Has a server started, when there is none. */
   readonly wantServer: () => void;
 }
 
@@ -55,7 +54,7 @@ export class FromClient {
       return;
     }
     this.#to.wantServer();
-    if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
+    if (message.kind === 'batch') this.#takeBatch(message, line, text);
     else this.#take(message, line, text);
   }
 
@@ -171,22 +170,18 @@ export class FromClient {
   }
 
   /** Passes a batch as it is when all of it can go at once as it is, else one by one. */
-  #takeBatch(items: readonly McpMessage[], line: Buffer, text: string): void {
-    const spans = elementSpans(text);
+  #takeBatch(batch: McpMessage & { readonly kind: 'batch' }, line: Buffer, text: string): void {
     const passed: Line[] = [];
     let same = 0;
-    items.forEach((item, index) => {
-      const span = spans[index];
-      if (span === undefined) return;
-      const own = text.slice(span.start, span.end);
+    for (const { item, own } of messagesOf(batch, text)) {
       const bytes = Buffer.from(`${own}\n`);
       const take = (): void => this.#take(item, bytes, own, true);
       for (const each of this.#scope.wire?.collect(take) ?? (take(), [])) {
         if (each === bytes) same++;
         passed.push(each);
       }
-    });
-    if (same === items.length) this.#scope.wire?.write(line);
+    }
+    if (same === batch.items.length) this.#scope.wire?.write(line);
     else for (const each of passed) this.#scope.wire?.write(each);
   }
 }

@@ -1,15 +1,15 @@
 import type { Timer } from '../../src/policy/clock.ts';
-import { elementSpans } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   idKey,
   type McpAnswer,
   type McpMessage,
   type McpNotification,
+  messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import { changeLine } from './handshake.ts';
-import type { Line } from './outlet.ts';
+import { textOf } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 
@@ -33,7 +33,7 @@ export class FromServer {
     const message = readMessage(text);
     if (message.kind === 'garbage') this.#rescue(text);
     else if (isForeign(message)) this.#stray.take(text);
-    else if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
+    else if (message.kind === 'batch') this.#takeBatch(message, line, text);
     else this.#take(message, line, text);
   }
 
@@ -93,22 +93,18 @@ export class FromServer {
   }
 
   /** Passes a batch as it is when all of it passes as it is, else what is left of it. */
-  #takeBatch(items: readonly McpMessage[], line: Uint8Array, text: string): void {
+  #takeBatch(batch: McpMessage & { readonly kind: 'batch' }, line: Uint8Array, text: string): void {
     const { outlet } = this.#scope;
-    const spans = elementSpans(text);
     const passed: string[] = [];
     let same = 0;
-    items.forEach((item, index) => {
-      const span = spans[index];
-      if (span === undefined) return;
-      const own = text.slice(span.start, span.end);
+    for (const { item, own } of messagesOf(batch, text)) {
       const bytes = Buffer.from(own);
       for (const line of outlet.collect(() => this.#take(item, bytes, own))) {
         if (line === bytes) same++;
         passed.push(textOf(line));
       }
-    });
-    if (passed.length > 0) outlet.write(same === items.length ? line : `[${passed.join(',')}]\n`);
+    }
+    if (passed.length > 0) outlet.write(same === batch.items.length ? line : `[${passed.join(',')}]\n`);
   }
 
   /** Rescues the message that is glued to what a program prints before it ends its line: the message is still there. */
@@ -123,10 +119,6 @@ export class FromServer {
     this.#stray.take(text.slice(0, at));
     this.#take(message, Buffer.from(rest), rest);
   }
-}
-
-function textOf(line: Line): string {
-  return typeof line === 'string' ? line : Buffer.from(line).toString('utf8');
 }
 
 /** JSON, and no message: a batch without one is a list that was printed. */

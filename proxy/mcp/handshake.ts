@@ -17,7 +17,6 @@ export interface ReplayedHandshake {
   readonly restored: number;
   /** Description that it gave of itself; undefined where it refused, which only one of the stateless era may. */
   readonly result: McpParams | undefined;
-  /** Why it refused. */
   readonly refusal?: string | undefined;
 }
 
@@ -121,7 +120,6 @@ export async function listPages(
   return pages;
 }
 
-/** Pages read of one list. */
 const mostPages = 100;
 
 /** The notifications that tell a client of them, each once. */

@@ -8,7 +8,6 @@ import { listPages, type ReplayedHandshake } from './handshake.ts';
 import type { HandshakeShelf } from './handshakeShelf.ts';
 import type { Wire } from './wire.ts';
 
-/** A request, as far as it is looked at here. */
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
 /** Answer to a request from the record: a result, or the error of a server that does not know it. */
@@ -34,7 +33,6 @@ export class HandshakeOnRecord {
   #told: RecordedHandshake | undefined = undefined;
   #client: string | undefined = undefined;
   #seen: { -readonly [K in keyof RecordedHandshake]: RecordedHandshake[K] } = { lists: {} };
-  /** Lists that are being read, page by page. */
   readonly #partial = new Map<string, McpParams[]>();
   /** Clients whose record was used, the one that asked for the era included. */
   readonly #used = new Set<string>();

@@ -6,7 +6,6 @@ interface IdlePauseOptions {
   readonly everyMs: number;
   /** Tells whether the client has to act before the server can. */
   readonly isOwed: () => boolean;
-  /** Shows a sign of life for every call in flight. */
   readonly touch: () => void;
 }
 

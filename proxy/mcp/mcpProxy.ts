@@ -36,9 +36,7 @@ interface McpProxySurroundings extends ProxyVoice {
   readonly isShared?: boolean | undefined;
   /** Told when a start of the server has failed before it answered the handshake. Never throws. */
   readonly startFailed?: (() => void) | undefined;
-  /** Stream that the client writes. */
   readonly input: Readable;
-  /** Stream that the client reads. */
   readonly output: Writable;
 }
 
@@ -137,7 +135,6 @@ export class McpProxy implements Part {
     this.#pipe = this.#startPipe(around);
   }
 
-  /** Calls that its client waits for. */
   get pending(): PendingCalls {
     const { name, clock, wire } = this.#scope;
     const refused = this.#refused;

@@ -27,12 +27,10 @@ export class McpSessions {
     this.#alone = alone;
   }
 
-  /** Name of all of them together. */
   get name(): string {
     return this.#settings.name;
   }
 
-  /** Their names, in order. */
   get names(): readonly string[] {
     return [...this.#taken].toSorted((a, b) => a - b).map((number) => this.#nameOf(number));
   }

@@ -13,10 +13,8 @@ import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { effectUnder } from '../../src/calls/callOptions.ts';
 
-/** The way of our own calls of tools. */
 interface OwnCalls {
   readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'start'>;
-  /** Told when an attempt is given up. */
   readonly givenUp: (call: ClientCall, facts: FailureFacts) => void;
 }
 

@@ -6,7 +6,7 @@ import { createSessionRecord } from '../wire/sessionRecord.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { HandshakeOnRecord } from './handshakeOnRecord.ts';
 import type { HandshakeShelf } from './handshakeShelf.ts';
-import { createOutlet, type Line } from './outlet.ts';
+import { type Line, Outlet } from './outlet.ts';
 import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';
 import type { Wire } from './wire.ts';
@@ -15,9 +15,7 @@ import type { Wire } from './wire.ts';
 export interface ProxyVoice {
   /** Gets what the server writes to stderr, and to stdout outside the protocol. */
   readonly errors: (chunk: Uint8Array | string) => void;
-  /** Says a line to people. */
   readonly say: (line: string) => void;
-  /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
   readonly log?: TrafficLog | undefined;
   /** Handshakes of earlier proxies of the same command. @defaultValue none: the client waits for its server */
@@ -41,7 +39,7 @@ export class ProxyScope {
   readonly session: string | undefined;
   /** The processes of its server; undefined where that may go on when they have ended. */
   readonly incarnations: ProcessIncarnations | undefined;
-  readonly outlet: ReturnType<typeof createOutlet>;
+  readonly outlet: Outlet;
   /** The server of the moment, whether or not it takes requests yet. */
   wire: Wire | undefined = undefined;
   /** True while there is a server that takes requests. */
@@ -51,7 +49,6 @@ export class ProxyScope {
   readonly #nonce = randomUUID().slice(0, 8);
   #lastId = 0;
 
-  /** @param write - gives the client a line. */
   constructor(
     runtime: Runtime,
     settings: ProxySettings,
@@ -67,7 +64,10 @@ export class ProxyScope {
     this.log = voice.log;
     this.session = voice.isShared === true ? undefined : `${settings.name}-${this.#nonce}`;
     this.incarnations = settings.server.mayGoOn ? undefined : new ProcessIncarnations();
-    this.outlet = createOutlet(write);
+    this.outlet = new Outlet((line) => {
+      write(line);
+      return true;
+    });
     const { handshakes: shelf } = voice;
     // Several clients that nobody tells apart have shaken hands in ways of their own.
     if (shelf !== undefined && voice.isShared !== true) {

@@ -15,7 +15,6 @@ import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
 import type { Wire } from './wire.ts';
 
-/** The parts of a proxy that one server leaves to the next. */
 interface Inheritance {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
@@ -57,7 +56,6 @@ export class ServerReplacement {
     });
   }
 
-  /** It takes requests. */
   ready(wire: Wire): void {
     const { record } = this.#scope;
     const { controlRequests, fromClient, announcements, path } = this.#parts;
@@ -116,7 +114,6 @@ export class ServerReplacement {
     return isOver;
   }
 
-  /** Tells the client of lists that are not what it was given. */
   async #compareLists(wire: Wire): Promise<void> {
     const { outlet, record } = this.#scope;
     const { controlRequests, announcements } = this.#parts;

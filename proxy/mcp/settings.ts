@@ -36,7 +36,6 @@ import { ToolNames } from './toolNames.ts';
 /** Cases in which a request whose answer was lost is sent again. */
 type RetryMode = 'safe' | 'always' | 'never';
 
-/** Parts of the runtime that the options are read with. */
 type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
 
 /** {@link McpProxyOptions}, checked. */
@@ -139,7 +138,6 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
     /** The configured tools, their reconcile rules bound to this port. */
     toolsBy,
-    /** The limits of a request. */
     limitsOf: (method: string, tool: string | undefined): Limits => {
       if (method === 'initialize') return all(server.handshakeMs);
       // It is answered when the task is done, and says nothing until then.

@@ -3,7 +3,6 @@ import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mc
 
 /** Configuration of tools of a server, in the order in which it is told. */
 export interface SaidOfTools {
-  /** The name of the server. */
   readonly name: string;
   readonly tools: ReadonlyMap<string, { readonly reconcile?: object | undefined }>;
   /** The rule of all its tools. */

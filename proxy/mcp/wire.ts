@@ -5,7 +5,7 @@ import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../
 import { progressKey } from '../../src/protocol/mcp/methods.ts';
 import { withId, withMetaTexts, withProgressToken } from '../../src/protocol/mcp/rewrite.ts';
 import { cancelledLine, requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
-import type { Line } from './outlet.ts';
+import { type Line, Outlet, textOf } from './outlet.ts';
 
 /** A caller that waits for the answer to a request. */
 export interface Asker {
@@ -15,17 +15,14 @@ export interface Asker {
   progressed?(params: McpParams): boolean;
   /** The server has logged something while it worked on this alone. */
   logged?(): void;
-  /** No answer will come any more. */
   lost?(facts: FailureFacts): void;
 }
 
-/** A request as it goes to the server. */
 interface Asking {
   readonly id: McpId;
   readonly key: string;
   /** As it is to be written, its end included. */
   readonly line: Uint8Array;
-  /** Its own progress token. */
   readonly token?: string | undefined;
   /** Gives it a token where it has none, for us to see its progress. */
   readonly addsToken?: boolean | undefined;
@@ -43,8 +40,6 @@ export interface Question {
   readonly wireId: McpId;
   readonly wireKey: string;
   readonly id: McpId;
-  /** Monotonic, in ms. */
-  readonly askedAt: number;
   readonly token: string | undefined;
   /** The progress that comes is for us alone. */
   readonly ownToken: boolean;
@@ -55,7 +50,6 @@ export interface Question {
 /** Parts that the wires of one proxy share. */
 export interface WireParts {
   readonly now: () => number;
-  /** An id that nobody else uses. */
   readonly nextId: () => string;
   /** An answer came that nobody waits for any more; `givenUpAt` when its request was given up, as far as is known. */
   readonly late: (asker: Asker | undefined, answer: McpAnswer, givenUpAt: number | undefined) => void;
@@ -72,7 +66,7 @@ const mostGivenUp = 1000;
 const mostTaskTokens = 1000;
 
 /** The exchange with one server process: the callers that wait, each for its answer. */
-export class Wire {
+export class Wire extends Outlet {
   readonly relay: McpRelay;
   /** True once it takes requests of the client. */
   ready = false;
@@ -82,9 +76,9 @@ export class Wire {
   readonly #tokens = new TurnoverMap<string, Question>();
   readonly #taskTokens = new Set<string>();
   #lost: FailureFacts | undefined = undefined;
-  #collected: Line[] | undefined = undefined;
 
   constructor(relay: McpRelay, parts: WireParts) {
+    super((line) => this.#lost === undefined && relay.write(line));
     this.relay = relay;
     this.#parts = parts;
   }
@@ -92,25 +86,6 @@ export class Wire {
   /** Requests without an answer. */
   get questions(): Iterable<Question> {
     return this.#questions.values();
-  }
-
-  /** Writes one line, its end included. False when the server cannot be written to. */
-  write(line: Line): boolean {
-    if (this.#collected === undefined) return this.#lost === undefined && this.relay.write(line);
-    this.#collected.push(line);
-    return true;
-  }
-
-  /** Collects what is written while `run` runs, instead of writing it. */
-  collect(run: () => void): readonly Line[] {
-    const lines: Line[] = [];
-    this.#collected = lines;
-    try {
-      run();
-    } finally {
-      this.#collected = undefined;
-    }
-    return lines;
   }
 
   /** Asks the server. Undefined when it cannot be written to. */
@@ -133,9 +108,8 @@ export class Wire {
       }
     }
     if (!this.write(line)) return undefined;
-    const askedAt = this.#parts.now();
     const wireKey = isTaken ? `s${wireId}` : key;
-    const question: Question = { asker, wireId, wireKey, id, askedAt, token, ownToken, asTask, open: true };
+    const question: Question = { asker, wireId, wireKey, id, token, ownToken, asTask, open: true };
     this.#questions.set(wireKey, question);
     if (token !== undefined) this.#tokens.set(token, question);
     return question;
@@ -221,7 +195,6 @@ export class Wire {
     }
   }
 
-  /** Ends a request that will get no answer; the server goes on. */
   requestFailed(id: McpId, facts: FailureFacts): void {
     const question = this.#questions.get(idKey(id) ?? '');
     if (question === undefined) return;
@@ -253,10 +226,6 @@ export class Wire {
       this.#tokens.delete(question.token);
     }
   }
-}
-
-function textOf(line: Line): string {
-  return typeof line === 'string' ? line : Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8');
 }
 
 function refused(method: string, { message, code }: McpParams): FailureFacts {

@@ -2,11 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import { createByteLines } from '../../src/protocol/lines.ts';
 
 interface McpClientPipeOptions {
-  /** Stream that the client writes. */
   readonly input: Readable;
-  /** Stream that the client reads. */
   readonly output: Writable;
-  /** Longest line taken from the client, in bytes. */
   readonly maxLineBytes: number;
   /** The lines of one piece of input come between these two. */
   begin(): void;
@@ -66,7 +63,6 @@ export function startMcpClientPipe(options: McpClientPipeOptions) {
   for (const event of ['close', 'error']) output.on(event, drained);
 
   return {
-    /** True while more was written than the client has read. */
     get isFull(): boolean {
       return full;
     },
@@ -74,7 +70,6 @@ export function startMcpClientPipe(options: McpClientPipeOptions) {
     get unread(): number {
       return output.writableLength + gathered.bytes;
     },
-    /** Writes one line, its end included. */
     write: (line: string | Uint8Array) => gathered.write(line),
     /** Has the lines that are written until the returned function is called sent as one. */
     gather: (): (() => void) => gathered.gather(),
@@ -94,7 +89,6 @@ export function startMcpClientPipe(options: McpClientPipeOptions) {
         else output.write('', () => resolve());
       });
     },
-    /** Reads no more. */
     stop(): void {
       over = true;
       input.off('data', push);
@@ -149,7 +143,6 @@ export class GatheredLines {
     return this.#release;
   }
 
-  /** Hands on what there is. */
   flush(): void {
     this.#endRun();
     const pieces = this.#pieces;

@@ -27,11 +27,8 @@ export interface McpRelay {
   gather(): () => void;
   pauseOutput(): void;
   resumeOutput(): void;
-  /** Closes its stdin. */
   endInput(): void;
-  /** Resolves when the process has exited. */
   readonly exited: Promise<void>;
-  /** Ends the server at once, for this reason. */
   kill(reason: FailureFacts): void;
 }
 
@@ -41,7 +38,6 @@ export interface McpRelayHost {
   readonly logger?: Logger | undefined;
   /** Told of the process once it runs, so that the next runtime can end it should this one die. */
   readonly register?: RegisterChild | undefined;
-  /** Takes secrets of ours out of what the server said. */
   readonly hide: (text: string) => string;
   /** The process runs. The incarnation is ready when what this gives is resolved, and has failed to start when it rejects. */
   started(relay: McpRelay): Promise<void> | undefined;

@@ -4,7 +4,6 @@ import { isModern, versionField } from '../../src/protocol/mcp/methods.ts';
 
 /** Record of what a server said to a client at its start, so that the next one can be told the same before its server is there. */
 export interface RecordedHandshake {
-  /** The answer to `initialize`. */
   readonly initialize?: McpParams | undefined;
   /** The answer to `server/discover`, which a server of the era with a handshake refuses. */
   readonly discover?: McpParams | undefined;

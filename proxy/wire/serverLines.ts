@@ -1,7 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { createByteLines } from '../../src/protocol/lines.ts';
-import { elementSpans } from '../../src/protocol/mcp/jsonSpans.ts';
-import { type McpMessage, readMessage } from '../../src/protocol/mcp/message.ts';
+import { type McpMessage, messagesOf, readMessage } from '../../src/protocol/mcp/message.ts';
 
 /** The two ends of a client: what it writes, and what it reads. */
 export interface ClientStreams {
@@ -20,7 +19,6 @@ export type OpenServer = (streams: ClientStreams) => Promise<void>;
 export interface Listener {
   /** Receives one message, without the end of its line. None of this may throw. */
   heard(message: Exclude<McpMessage, { readonly kind: 'batch' }>, text: string): void;
-  /** Nothing more will come. */
   over(): void;
   /** A start of the server has failed before it answered the handshake. */
   startFailed?(): void;
@@ -71,7 +69,6 @@ export class ServerLines {
     return new Promise((resolve) => this.#wanted.push(resolve));
   }
 
-  /** The client will say nothing more. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -87,14 +84,5 @@ export class ServerLines {
 /** Tells of each message of a line. In an event stream a line ends at a carriage return too, which in JSON is but a space between two words. */
 function hear(listener: Listener, line: string): void {
   const text = line.replaceAll(/[\r\n]+/g, ' ').trimEnd();
-  const message = readMessage(text);
-  if (message.kind !== 'batch') {
-    listener.heard(message, text);
-    return;
-  }
-  const spans = elementSpans(text);
-  message.items.forEach((item, index) => {
-    const span = spans[index];
-    if (span !== undefined && item.kind !== 'batch') listener.heard(item, text.slice(span.start, span.end));
-  });
+  for (const { item, own } of messagesOf(readMessage(text), text)) if (item.kind !== 'batch') listener.heard(item, own);
 }

@@ -92,7 +92,6 @@ export function createSessionRecord() {
         meta = kept;
       }
     },
-    /** The client sent `notifications/initialized`. */
     noteInitialized(): void {
       initialized = true;
     },
@@ -114,7 +113,6 @@ export function createSessionRecord() {
       isModernAnswered = false;
       lists.clear();
     },
-    /** Lists what is sent after the handshake, in order. */
     restoring: (): readonly Replayed[] => [
       ...(logLevel === undefined ? [] : [{ method: 'logging/setLevel', params: logLevel }]),
       ...[...subscriptions].map((uri) => ({ method: 'resources/subscribe', params: { uri } })),

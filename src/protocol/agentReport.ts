@@ -1,3 +1,4 @@
+import { parsedJson } from '../policy/parsedJson.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 
@@ -62,12 +63,7 @@ export function answer(text: string): string {
 /** A line as an object of the protocol; undefined when it is anything else. */
 export function messageIn(line: string): Readonly<Record<string, unknown>> | undefined {
   // Cheaper than parsing what cannot be a message.
-  if (!line.trimStart().startsWith('{')) return undefined;
-  try {
-    return recordIn(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
+  return line.trimStart().startsWith('{') ? recordIn(parsedJson(line)) : undefined;
 }
 
 /** A value when it is an object of named fields. */

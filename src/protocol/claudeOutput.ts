@@ -1,3 +1,4 @@
+import { parsedJson } from '../policy/parsedJson.ts';
 import { classify } from '../policy/classify.ts';
 import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
@@ -114,12 +115,8 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
 }
 
 function messagesIn(line: string): readonly Message[] {
-  try {
-    const parsed: unknown = JSON.parse(line);
-    return Array.isArray(parsed) ? parsed.map(recordIn).filter((each) => each !== undefined) : [];
-  } catch {
-    return [];
-  }
+  const parsed = parsedJson(line);
+  return Array.isArray(parsed) ? parsed.map(recordIn).filter((each) => each !== undefined) : [];
 }
 
 /** It becomes an argument, where a leading dash would make it an option. */

@@ -41,7 +41,6 @@ export class ToolUses {
     return this.#ran || [...this.#pending.values()].some(({ acts }) => acts) ? 'possible' : 'none';
   }
 
-  /** Number of those that were asked for. */
   get count(): number {
     return this.#asked.count;
   }

@@ -1,3 +1,5 @@
+import { parsedJson } from '../policy/parsedJson.ts';
+import { recordIn } from './agentReport.ts';
 import { canBlock } from './hookEvents.ts';
 
 /** Answer of a command hook, as its host is to take it. */
@@ -50,10 +52,8 @@ export function judgeCommandHook(event: string, end: CommandHookEnd): CommandHoo
   if (isCut && !isWholeObject(text)) return failed(cutOutput);
   // Text that is not meant to be JSON is text.
   if (!text.startsWith('{')) return { ok: true, answer: plain(event, text) };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = parsedJson(text);
+  if (value === undefined) {
     // The announcement of a background hook is a line of its own; text may follow.
     if (readBackground(text) !== undefined) return { ok: true, answer: { decision: 'continue', background: true } };
     return failed('Its output starts like JSON and is none');
@@ -68,11 +68,8 @@ const cutOutput =
 /** An object that is whole needs no end of a stream: more text behind it would be none of it. */
 function isWholeObject(text: string): boolean {
   if (!text.startsWith('{')) return false;
-  try {
-    return recordOf(JSON.parse(text)) !== undefined;
-  } catch {
-    return readBackground(text) !== undefined;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? readBackground(text) !== undefined : recordIn(value) !== undefined;
 }
 
 /** A hook that goes on in the background. */
@@ -85,13 +82,9 @@ export interface Background {
 export function readBackground(stdout: string): Background | undefined {
   const [line = ''] = stdout.trimStart().split('\n', 1);
   if (!line.startsWith('{') || !line.includes('"async"')) return undefined;
-  try {
-    const { async: background, asyncTimeout } = JSON.parse(line) as Record<string, unknown>;
-    if (background !== true) return undefined;
-    return { limitMs: typeof asyncTimeout === 'number' && asyncTimeout > 0 ? asyncTimeout : undefined };
-  } catch {
-    return undefined;
-  }
+  const { async: background, asyncTimeout } = recordIn(parsedJson(line)) ?? {};
+  if (background !== true) return undefined;
+  return { limitMs: typeof asyncTimeout === 'number' && asyncTimeout > 0 ? asyncTimeout : undefined };
 }
 
 function plain(event: string, text: string): CommandHookAnswer {
@@ -109,7 +102,7 @@ function readOutput(event: string, output: Record<string, unknown>): CommandHook
   if (output['async'] === true) return { ok: true, answer: { decision: 'continue', background: true, output } };
 
   const details = specific(output);
-  const request = recordOf(details['decision']);
+  const request = recordIn(details['decision']);
   const permission = permissionOf(output, details, request);
   const stop = output['continue'] === false ? { reason: text(output['stopReason']) ?? 'stopped by a hook' } : undefined;
   const blocks = stop !== undefined || output['decision'] === 'block' || permission === 'deny';
@@ -125,7 +118,7 @@ function readOutput(event: string, output: Record<string, unknown>): CommandHook
       ...(blocks ? blocked(event, reason) : { decision: 'continue', reason }),
       stop,
       permission,
-      updatedInput: recordOf(details['updatedInput']) ?? recordOf(request?.['updatedInput']),
+      updatedInput: recordIn(details['updatedInput']) ?? recordIn(request?.['updatedInput']),
       additionalContext: text(details['additionalContext']),
       systemMessage: text(output['systemMessage']),
       suppressOutput: output['suppressOutput'] === true,
@@ -151,7 +144,7 @@ type Field = readonly [what: string, fits: (value: unknown) => boolean];
 const permissions = ['allow', 'deny', 'ask', 'defer'] as const;
 const isText: Field = ['a string', (value) => typeof value === 'string'];
 const isFlag: Field = ['true or false', (value) => typeof value === 'boolean'];
-const isRecord: Field = ['an object', (value) => recordOf(value) !== undefined];
+const isRecord: Field = ['an object', (value) => recordIn(value) !== undefined];
 const isOneOf = (...choices: readonly string[]): Field => [
   `one of ${choices.join(', ')}`,
   (value) => choices.some((choice) => choice === value),
@@ -176,7 +169,7 @@ const specificFields: Readonly<Record<string, Field>> = {
   updatedInput: isRecord,
   decision: [
     'an object with behavior allow or deny',
-    (value) => ['allow', 'deny'].some((behavior) => behavior === recordOf(value)?.['behavior']),
+    (value) => ['allow', 'deny'].some((behavior) => behavior === recordIn(value)?.['behavior']),
   ],
 };
 
@@ -189,13 +182,7 @@ function problemOf(record: Record<string, unknown>, fields: Readonly<Record<stri
 }
 
 function specific(output: Record<string, unknown>): Record<string, unknown> {
-  return recordOf(output['hookSpecificOutput']) ?? {};
-}
-
-function recordOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  return recordIn(output['hookSpecificOutput']) ?? {};
 }
 
 function text(value: unknown): string | undefined {
@@ -221,7 +208,7 @@ interface CommandHookRequest {
  * @throws what JSON.stringify throws for a payload it cannot write.
  */
 export function commandHookInput({ event, action, session, payload }: CommandHookRequest, cwd: string): string {
-  const fields = recordOf(payload) ?? (payload === undefined ? {} : { payload });
+  const fields = recordIn(payload) ?? (payload === undefined ? {} : { payload });
   return JSON.stringify({
     cwd,
     ...fields,

@@ -1,3 +1,5 @@
+import { parsedJson } from '../policy/parsedJson.ts';
+
 /** Facts known of an event of Claude Code's hooks. Events that are not in the table are as good as those that are. */
 interface EventRow {
   /** The whole time the host gives the hooks of this event, in ms, where it is not the usual one. */
@@ -87,12 +89,7 @@ export interface HookInput {
 
 /** Undefined when it is no JSON object that names its event. Never throws. */
 export function readHookInput(json: string): HookInput | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(json);
   if (typeof value !== 'object' || value === null) return undefined;
   const { hook_event_name: event, session_id: session, tool_name: action } = value as Record<string, unknown>;
   if (typeof event !== 'string' || event === '') return undefined;

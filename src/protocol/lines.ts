@@ -8,7 +8,6 @@ interface ByteLinesOptions {
   readonly onTooLong: (head: Buffer) => void;
 }
 
-/** Options for the lines of a byte stream that is read. */
 interface LineSplitterOptions extends Pick<ByteLinesOptions, 'maxBytes' | 'onTooLong'> {
   /** Gets every line without its end, `\n` or `\r\n`; the bytes are UTF-8. */
   readonly onLine: (line: string) => void;

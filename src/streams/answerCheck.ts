@@ -32,7 +32,6 @@ export class AnswerCheck {
     this.#kept = kept;
   }
 
-  /** The request is about to be written. */
   begin(): void {
     awaitConnection(this);
   }

@@ -156,7 +156,6 @@ export class ChunkRelay<I, C> {
     return this.end;
   }
 
-  /** Result so far. */
   get end(): StreamEnd {
     return { chunks: this.#chunks, firstChunkMs: this.#firstChunkMs };
   }

@@ -18,7 +18,6 @@ export interface Decoder {
 /** Takes an item. @param isContent - false for one that says no more than a sign of life. By default it says more. */
 export type Give<C> = (item: C, isContent?: boolean) => void;
 
-/** Options of a stream of items beside its bytes. */
 interface DecodedStreamOptions<C> {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout' | 'now' | 'stalls'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */

@@ -1,3 +1,4 @@
+import { parsedJson } from '../policy/parsedJson.ts';
 import { read, readInteger, readString } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { callback, either, type Key, list, section, text, type Given } from '../policy/optionKeys.ts';
@@ -104,7 +105,7 @@ function rulesOf({ event, data }: ServerSentEvent): EventRules | undefined {
     case 'ping':
     case 'keepalive':
       // Before the first word of an API; in a stream of anybody else's it may be content.
-      if (read(parsed(data), 'type') !== event) return undefined;
+      if (read(parsedJson(data), 'type') !== event) return undefined;
       return event === 'ping' ? anthropicEvents : openAiEvents;
     case undefined:
       // A text that quotes it has a backslash before each quote.
@@ -120,7 +121,7 @@ function rulesOf({ event, data }: ServerSentEvent): EventRules | undefined {
  */
 function firstError(event: ServerSentEvent, isFirst: boolean): Error | undefined {
   if (event.event !== undefined) return modelError(event);
-  const body = parsed(event.data);
+  const body = parsedJson(event.data);
   // An error that JSON-RPC tells of one request is no end of the stream.
   if (read(body, 'jsonrpc') !== undefined) return undefined;
   const error = modelError(event) ?? (isFirst ? toldAtOnce(body) : undefined);
@@ -152,7 +153,7 @@ function modelError({ event, data }: ServerSentEvent): Error | undefined {
   const isError = failedTypes.has(event);
   // A text that quotes the word has a backslash before the second quote.
   if (!isError && (event !== undefined || !/"(?:error|response\.failed)"/.test(data))) return undefined;
-  const body = parsed(data);
+  const body = parsedJson(data);
   const told = read(body, 'error') ?? read(read(body, 'response'), 'error') ?? undefined;
   const isTold = told !== undefined && told !== '' && told !== false;
   if (!isError && !failedTypes.has(read(body, 'type')) && !(isTold && read(body, 'error') === told)) return undefined;
@@ -168,14 +169,6 @@ function toldBy(error: unknown): Error {
     ...(status !== undefined && { status }),
     error: { code, type, message, ...(details !== undefined && { details }) },
   });
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Events that hold the usage of a stream by Anthropic. */

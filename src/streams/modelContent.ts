@@ -1,3 +1,4 @@
+import { parsedJson } from '../policy/parsedJson.ts';
 import { read } from '../policy/errorChain.ts';
 
 /** Events that tell how far an answer is, and nothing of it. */
@@ -29,7 +30,7 @@ export function isModelContent(name: string | undefined, data: string): boolean 
   const known = name ?? /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, headLength))?.[1];
   if (known !== undefined && signs.has(known)) return false;
   if (data.length > longestEmpty) return true;
-  const body = parsed(data);
+  const body = parsedJson(data);
   if (typeof body !== 'object' || body === null) return data.trim() !== '';
   return ofEvent(known, body) ?? ofChunk(body) ?? true;
 }
@@ -86,11 +87,3 @@ function hasWords(value: unknown, depth = 0): boolean {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,5 @@
 import type { Clock } from '../policy/clock.ts';
 
-/** Limits to which a body is read. */
 interface BodyLimits {
   /** Bytes that are kept; what follows is not read. */
   readonly maxBytes: number;
@@ -12,12 +11,10 @@ interface BodyLimits {
   readonly limit?: { readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>; readonly ms: number } | undefined;
 }
 
-/** Result of reading a body. */
 interface BodyRead {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `ended`: it is whole. `full`: there was more than `maxBytes`. `stopped`: the signal or the limit ended it. `broken`: the connection did. */
   readonly end: 'ended' | 'full' | 'stopped' | 'broken';
-  /** Error that it broke with. */
   readonly error?: unknown;
 }
 

@@ -13,7 +13,6 @@ export interface ServerSentEvent<Data = string> {
   readonly retry?: number | undefined;
 }
 
-/** Handlers of a stream of server-sent events. */
 interface ServerSentEventHandlers {
   /** Longest data of one event, in bytes of UTF-8. */
   readonly maxBytes: number;

@@ -7,7 +7,6 @@ import { messageOf } from '../../policy/thrown.ts';
 interface OwnSide {
   /** The request was given up by our signal. */
   readonly aborted: boolean;
-  /** Why the connection ended, when it has. */
   readonly lost?: FailureFacts | undefined;
 }
 

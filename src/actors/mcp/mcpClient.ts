@@ -46,7 +46,6 @@ export interface McpConnection {
     },
     context: McpRequestContext,
   ): Promise<CallToolResult>;
-  /** All tools, page by page. */
   listTools(context?: McpRequestContext): Promise<Tool[]>;
   /** Has `listener` told, in place of the one before, when the server says that its tools have changed. It must not throw. */
   onToolsChanged(listener: () => void): void;
@@ -62,7 +61,6 @@ export interface McpConnection {
   kill(reason: FailureFacts): void;
 }
 
-/** Parts of a connection. */
 interface McpConnectionParts {
   readonly pid: number | undefined;
   readonly client: Client;

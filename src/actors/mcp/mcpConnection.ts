@@ -17,7 +17,6 @@ export type { McpConnection } from './mcpClient.ts';
 export type { McpConnectionHost } from './mcpConnectionHost.ts';
 export type { McpServerOptions } from './mcpServerOptions.ts';
 
-/** Logic and input of an actor. */
 interface McpChild {
   readonly logic: typeof connectionMachine;
   readonly input: ConnectionInput;

@@ -58,17 +58,14 @@ export class McpProcess implements ServerLink {
     this.#listener = listener;
   }
 
-  /** Absent until the process has started. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Set once no answer will come any more. */
   get end(): ServerEnd | undefined {
     return this.#end;
   }
 
-  /** End of the process itself, as far as is known. */
   get exit(): Pick<ServerEnd, 'exitCode' | 'signal'> {
     return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
   }
@@ -91,7 +88,6 @@ export class McpProcess implements ServerLink {
     ahead.adopted();
   }
 
-  /** Never blocks on a server that does not read. @returns whether the server can still be written to. */
   write(data: string | Uint8Array): boolean {
     const stdin = this.#child?.stdin;
     if (this.#end !== undefined || stdin?.writable !== true) return false;
@@ -99,22 +95,16 @@ export class McpProcess implements ServerLink {
     return true;
   }
 
-  /** True while more was written than the server takes for now; `drained` is told when it has. */
   get isFull(): boolean {
     return this.#end === undefined && this.#child?.stdin.writableNeedDrain === true;
   }
 
-  /** Has what is written until the returned function is called sent as one. */
   gather(): () => void {
     const stdin = this.#child?.stdin;
     stdin?.cork();
     return () => stdin?.uncork();
   }
 
-  /**
-   * Leaves the output of the server where it is until {@link resumeOutput}: a server that is ahead of its reader has to wait. What is
-   * in the pipe when it exits comes all the same.
-   */
   pauseOutput(): void {
     // The rest in the pipe of a process that has exited is read to its end.
     if (!this.#isGone) this.#child?.stdout.pause();
@@ -124,12 +114,10 @@ export class McpProcess implements ServerLink {
     this.#child?.stdout.resume();
   }
 
-  /** Lets the server know that nothing more will be written. */
   endInput(): void {
     this.#child?.stdin.end();
   }
 
-  /** Resolves when the process has exited, at once when there is none. */
   get exited(): Promise<void> {
     return this.#exited;
   }
@@ -140,7 +128,6 @@ export class McpProcess implements ServerLink {
     return this.#closing;
   }
 
-  /** Ends the server and all it started by signals. Never rejects. */
   async terminate(graceMs: number): Promise<void> {
     const pid = this.#buried ? undefined : this.pid;
     if (pid !== undefined) {
@@ -151,7 +138,6 @@ export class McpProcess implements ServerLink {
     this.finish({ ...this.exit, fault: this.#isGone ? undefined : 'abandoned' });
   }
 
-  /** SIGKILL to the server and all it started, at once. */
   killNow(): void {
     const pid = this.#buried ? undefined : this.pid;
     if (pid !== undefined) {

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../policy/parsedJson.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../policy/clock.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
@@ -103,7 +104,7 @@ export class McpTransport implements Transport {
 
   #receive(line: string): void {
     if (this.server.end !== undefined || line.trim() === '') return;
-    const value = parse(line);
+    const value = parsedJson(line);
     if (value === undefined) this.#receiveNoise(line);
     // Servers of 2025-03-26 may send several messages as one.
     else if (Array.isArray(value)) this.#receiveBatch(value, line);
@@ -186,14 +187,5 @@ export class McpTransport implements Transport {
     } catch {
       // A listener for stray output must not break the connection it hears it from.
     }
-  }
-}
-
-/** Undefined when it is no JSON. */
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

@@ -95,7 +95,6 @@ export function serverLoss(
     get facts(): FailureFacts | undefined {
       return lost;
     },
-    /** It can no longer be used. */
     lose: (facts: FailureFacts) => void lose(facts),
     /** Ends what is left of the server, then the connection: in good order where the server had ended so. */
     bury(facts: FailureFacts, clean: boolean): void {
@@ -104,7 +103,6 @@ export function serverLoss(
         send(clean ? { type: 'link.closed', end: ended() } : { type: 'link.lost', facts, end: ended() });
       });
     },
-    /** The connection has ended in good order, once `gone` has. */
     closed: (gone: Promise<unknown>) => void gone.then(() => send({ type: 'link.closed', end: ended() })),
   };
 }

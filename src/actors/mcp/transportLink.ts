@@ -20,7 +20,6 @@ export function transportTarget({ connect, handshakeMs, pingMs }: TransportSetti
   };
 }
 
-/** A connection by a transport, from its start to its end. */
 class TransportLink implements ServerLink {
   readonly pid = undefined;
   readonly exit = {};

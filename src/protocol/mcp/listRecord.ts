@@ -30,7 +30,6 @@ export interface SeenPage {
 export function createListRecord() {
   const seen = new Map<string, SeenPage[]>();
   return {
-    /** The client was given a page. */
     note(method: string, params: McpParams, result: McpParams): void {
       if (!lists.has(method)) return;
       const page = pageOf(method, result);
@@ -40,11 +39,9 @@ export function createListRecord() {
       // A page out of turn belongs to no list that could be asked for again.
       else if (known !== undefined && known.length < mostPages && known.at(-1)?.next === cursor) known.push(page);
     },
-    /** The methods of the lists it has asked for. */
     get methods(): readonly string[] {
       return [...seen.keys()];
     },
-    /** The pages of one list, from its first on. */
     pages: (method: string): readonly SeenPage[] => seen.get(method) ?? [],
     clear: () => seen.clear(),
   };

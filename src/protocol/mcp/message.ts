@@ -1,3 +1,5 @@
+import { elementSpans } from './jsonSpans.ts';
+import { parsedJson } from '../../policy/parsedJson.ts';
 /** An id as JSON-RPC has it; 0 and the empty string are ids like any other, and so is a fraction. */
 export type McpId = number | string;
 
@@ -46,14 +48,26 @@ export type McpMessage = McpRequest | McpNotification | McpAnswer | McpBatch | M
  * a notification, what has an id beside a result or an error is an answer, whatever else there is. Never throws.
  */
 export function readMessage(line: string): McpMessage {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { kind: 'garbage' };
-  }
+  const value = parsedJson(line);
+  if (value === undefined) return { kind: 'garbage' };
   if (Array.isArray(value) && value.length > 0) return { kind: 'batch', items: value.map(readValue) };
   return readValue(value);
+}
+
+/** A message with its text. */
+interface ReadItem {
+  readonly item: McpMessage;
+  readonly own: string;
+}
+
+/** The messages of a line with the text of each: those of a batch, or the one that it is. */
+export function messagesOf(message: McpMessage, text: string): readonly ReadItem[] {
+  if (message.kind !== 'batch') return [{ item: message, own: text }];
+  const spans = elementSpans(text);
+  return message.items.flatMap((item, index) => {
+    const span = spans[index];
+    return span === undefined ? [] : [{ item, own: text.slice(span.start, span.end) }];
+  });
 }
 
 /** The key of an id; undefined when it is none. */
@@ -119,16 +133,8 @@ export function gluedMessage(line: string, isWanted: (value: object) => boolean)
   for (const { index } of line.matchAll(beginning)) {
     if (tried === mostBeginnings) return undefined;
     tried += 1;
-    const value = objectIn(line.slice(index));
+    const value = parsedJson(line.slice(index)) as object | undefined;
     if (value !== undefined) return isWanted(value) ? { noise: line.slice(0, index), value } : undefined;
   }
   return undefined;
-}
-
-function objectIn(text: string): object | undefined {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return undefined;
-  }
 }

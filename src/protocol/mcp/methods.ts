@@ -31,6 +31,16 @@ export function asksPeople(method: string): boolean {
   return method === 'sampling/createMessage' || method === 'elicitation/create';
 }
 
+/** The member of the params that a request is routed by, by method: the header `Mcp-Name` repeats it. */
+export const namedBy: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
 /** The field by which every request of the stateless era says which version it is of. */
 export const versionField = 'io.modelcontextprotocol/protocolVersion';
 /** The field by which a notification says which `subscriptions/listen` it belongs to. */

@@ -60,7 +60,6 @@ export class Access {
     if (this.#auth === undefined) this.#refuseHeld(undefined);
   }
 
-  /** The server took what it was shown. */
   accepted(token: string | undefined): void {
     if (this.#held?.token === token) this.#held = undefined;
     this.#pauseMs = 0;

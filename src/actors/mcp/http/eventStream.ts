@@ -3,12 +3,10 @@ import { lateModule } from '../../process/lateModule.ts';
 
 const eventsModule = lateModule(() => import('../../../streams/serverSentEvents.ts'));
 
-/** Handlers for the events of one response. */
 interface EventStreamHandlers {
   /** Longest data of one event, in bytes. */
   readonly maxBytes: number;
   readonly onEvent: (event: ServerSentEvent) => void;
-  /** Bytes came, whatever they were. */
   readonly heard?: (() => void) | undefined;
   /** A comment came: the server says that it is there. */
   readonly commented?: (() => void) | undefined;

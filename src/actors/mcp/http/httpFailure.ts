@@ -8,7 +8,6 @@ import { readBody } from '../../../streams/readBody.ts';
 /** Means that are needed to say why a request failed. */
 export interface FailureScope {
   readonly clock: Clock;
-  /** Takes secrets of ours out of what others said. */
   readonly hide: (text: string) => string;
 }
 

@@ -4,7 +4,6 @@ import { dropBody } from '../../../streams/readBody.ts';
 import { refusalText } from './httpFailure.ts';
 import type { StandingHost } from './standingStream.ts';
 
-/** A `subscriptions/listen`, and what it needs of its link. */
 interface Listening {
   readonly link: Pick<StandingHost, 'clock' | 'random' | 'maxMessageBytes' | 'flow' | 'isAlive'>;
   readonly request: McpRequest;

@@ -1,15 +1,5 @@
 import { fieldsOf, type McpParams, type McpRequest } from '../../../protocol/mcp/message.ts';
-import { isModern, versionField } from '../../../protocol/mcp/methods.ts';
-
-/** Fields with the name that a request is routed by. */
-const namedBy: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
+import { isModern, namedBy, versionField } from '../../../protocol/mcp/methods.ts';
 
 /** An argument of a tool that goes as a header as well. */
 interface HeaderArgument {

@@ -1,5 +1,4 @@
 import type { FailureFacts } from '../../../policy/failure.ts';
-import { elementSpans } from '../../../protocol/mcp/jsonSpans.ts';
 import {
   idKey,
   type McpAnswer,
@@ -7,6 +6,7 @@ import {
   type McpMessage,
   type McpParams,
   type McpRequest,
+  messagesOf,
   readMessage,
 } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/rewrite.ts';
@@ -100,13 +100,7 @@ export class OpenRequests {
     const message = readMessage(text);
     if (message.kind === 'garbage' || message.kind === 'foreign') {
       this.#flaw = message.kind === 'garbage' ? 'what came is no JSON' : 'what came is no message';
-    } else if (message.kind === 'batch') {
-      const spans = elementSpans(text);
-      message.items.forEach((item, index) => {
-        const span = spans[index];
-        if (span !== undefined) this.#takeOne(item, text.slice(span.start, span.end));
-      });
-    } else this.#takeOne(message, text);
+    } else for (const { item, own } of messagesOf(message, text)) this.#takeOne(item, own);
   }
 
   /**

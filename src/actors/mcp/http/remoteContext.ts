@@ -111,7 +111,6 @@ export class RemoteContext {
   }
 }
 
-/** An HTTP request to a server. */
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** @defaultValue the endpoint */
@@ -123,7 +122,6 @@ interface HttpRequest {
   readonly isOfSession?: ((text: string) => Promise<boolean>) | undefined;
 }
 
-/** Redirects that are followed in a row. */
 const mostRedirects = 5;
 
 /** Sends requests to one server: with its headers and its token, never to anybody else. */
@@ -227,7 +225,6 @@ function repeated({ status, headers }: Response, text: string): Response {
   return new Response(text, { status, headers: { 'content-type': headers.get('content-type') ?? 'text/plain' } });
 }
 
-/** Tells whether the token is the reason of the refusal. */
 function isRefusal({ status, headers }: Response): boolean {
   return status === 401 || (status === 403 && /insufficient_scope/i.test(headers.get('www-authenticate') ?? ''));
 }

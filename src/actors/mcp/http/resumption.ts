@@ -4,7 +4,6 @@ import { inTime } from '../../../policy/inTime.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { isEventStream } from './eventStream.ts';
 
-/** Ways to go on with the stream of an answer that broke off. */
 interface Resumption {
   readonly clock: Clock;
   readonly signal: AbortSignal;

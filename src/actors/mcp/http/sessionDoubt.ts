@@ -1,3 +1,4 @@
+import { parsedJson } from '../../../policy/parsedJson.ts';
 import type { Clock } from '../../../policy/clock.ts';
 import { rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { fieldsOf, type McpParams, readMessage } from '../../../protocol/mcp/message.ts';
@@ -154,15 +155,7 @@ export function plainError(error: McpParams | undefined): string {
 
 /** Returns the reply in place of an answer, in words for people. */
 export function wordsIn(text: string): string {
-  const said = fieldsOf(parsed(text));
+  const said = fieldsOf(parsedJson(text));
   const { message } = { ...said, ...fieldsOf(said['error']) };
   return bounded((typeof message === 'string' ? message : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
