@@ -6,7 +6,8 @@ import type { Failure } from '../../src/policy/failure.ts';
 import type { Part, Runtime } from '../../src/runtime/runtime.ts';
 import { clientOf } from './clients.ts';
 import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
-import { type Asked, Exchange } from './exchange.ts';
+import { Exchange } from './exchange.ts';
+import type { Asked } from './forwardedRequest.ts';
 import { credentialOf } from './passedHeaders.ts';
 import { repeatKeys, Repeats } from './repeats.ts';
 import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
@@ -161,7 +162,7 @@ export class ApiProxy {
       integration,
       call,
       kind,
-      label: exchange.route.label,
+      label: exchange.asked.route.label,
       session: undefined,
     });
   }

@@ -1,7 +1,8 @@
 import { type Failure, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import { mayRepeat } from '../../src/policy/repetition.ts';
 import { type ClientKind, clients } from './clients.ts';
-import type { Asked, Exchange } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import type { Asked } from './forwardedRequest.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import type { Dialect } from './route.ts';
 import { lastWords } from './streamEnd.ts';
@@ -20,11 +21,12 @@ export function breakOff({ response, route, client }: Asked, exchange: Exchange,
     response.destroy();
     return;
   }
-  if (exchange.isOver) {
-    response.end(exchange.last);
+  const { forwarding } = exchange;
+  if (forwarding?.isOver === true) {
+    response.end(forwarding.lastOf(true));
     return;
   }
-  const { hasCall, bareCalls, isBetweenEvents } = exchange;
+  const { hasCall = false, bareCalls = [], isBetweenEvents = false } = forwarding ?? {};
   const how = failure.kind === 'timeout' ? 'silent' : 'cut';
   const { does } = clients[client].cells[hasCall ? (`${how} after a call` as const) : (`${how} in its text` as const)];
   const message = `unwedge: ${failure.message}`;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Call } from '../../src/calls/call.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { streamCancelled } from '../../src/calls/integration.ts';
@@ -8,47 +8,26 @@ import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../
 import { mayRepeat } from '../../src/policy/repetition.ts';
 import type { StreamReader } from '../../src/calls/callOptions.ts';
 import type { StreamedAttempt } from '../../src/streams/chunkRelay.ts';
-import type { ClientKind } from './clients.ts';
 import type { ContentLimits } from './contentWatch.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
-import type { ForwardedRequest } from './forwardedRequest.ts';
+import type { Asked, ForwardedRequest } from './forwardedRequest.ts';
 import { type ForwardedAnswer, Forwarding } from './forwarding.ts';
 import { gone, type Passage } from './passage.ts';
-import type { AskedModel, RequestBody } from './requestBody.ts';
-import type { Route } from './route.ts';
 import type { ApiProxySettings } from './settings.ts';
 import type { Bucket, Upstream } from './upstream.ts';
-
-/** A request that is there with its body. */
-export interface Asked extends AskedModel {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly body: RequestBody;
-  readonly route: Route;
-  readonly client: ClientKind;
-  readonly arrivedAt: number;
-  /** The body will not be sent again. */
-  readonly releaseBody: () => void;
-}
 
 /**
  * Request on its way through one upstream: a call of its bucket, whose answer is a stream. The call path decides on attempts, waits and limits; the exchange
  * says when there may be another, and what of an answer has reached the client.
  */
 export class Exchange implements StreamReader<unknown>, ForwardedRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly route: Route;
-  readonly client: ClientKind;
-  readonly choices: number;
-  readonly model: string | undefined;
+  readonly asked: Asked;
   readonly upstream: Upstream;
   readonly limits: ApiProxySettings;
   readonly clock: Clock;
   readonly settings: ExchangeSettings;
   readonly maxPauseMs: number;
-  readonly body: RequestBody;
   /** True once something of the answer has been given to the client: then there is no other attempt. */
   isCommitted = false;
   /** True once all of the answer has been given to it. */
@@ -57,15 +36,13 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   passage: Passage | undefined = undefined;
   /** The last answer that said no. */
   lastAnswer: FailedAnswer | undefined = undefined;
+  /** The attempt that began last. */
+  forwarding: Forwarding | undefined = undefined;
   readonly #bucket: Bucket;
-  readonly #arrivedAt: number;
   /** Until when there may be another attempt, in ms since the request arrived. */
   readonly #budgetMs: number;
   readonly #isLast: boolean;
-  readonly #streams: boolean;
-  readonly #releaseBody: () => void;
   #call: Call<unknown, unknown> | undefined = undefined;
-  #forwarding: Forwarding | undefined = undefined;
   #lastFacts: FailureFacts | undefined = undefined;
   #timeouts = 0;
 
@@ -78,28 +55,21 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     clock: Clock,
     isLast: boolean,
   ) {
-    const { request, response, body, route, client, model, streams, choices, arrivedAt } = asked;
-    this.request = request;
-    this.response = response;
-    this.body = body;
-    this.route = route;
-    this.client = client;
-    this.choices = choices;
-    this.model = model;
+    this.asked = asked;
     this.upstream = upstream;
     this.limits = limits;
     this.clock = clock;
     this.maxPauseMs = bucket.path.policy.maxPauseMs;
     this.#bucket = bucket;
-    this.#arrivedAt = arrivedAt;
     this.#isLast = isLast;
     // The one that is asked next needs time as well.
     this.#budgetMs = isLast ? limits.budgetMs : limits.budgetMs / 2;
-    this.#streams = streams;
-    this.#releaseBody = asked.releaseBody;
-    const { effect, label } = route;
     const leftMs = Math.max(1, this.#budgetMs - this.#elapsedMs);
-    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, { streams, effect, label, leftMs });
+    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, {
+      streams: asked.streams,
+      ...asked.route,
+      leftMs,
+    });
   }
 
   /** Resolves with how it ended; whatever was to be given to the client by the upstream has been. Never rejects. */
@@ -124,29 +94,6 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.#bucket.path.end(call, streamCancelled('the client went away', true, call.attempt !== undefined));
   }
 
-  /** True where an event of ours may follow the part of a stream that the client got. */
-  get isBetweenEvents(): boolean {
-    return this.#forwarding?.isBetweenEvents ?? false;
-  }
-
-  get hasCall(): boolean {
-    return this.#forwarding?.hasCall ?? false;
-  }
-
-  get bareCalls(): readonly unknown[] {
-    return this.#forwarding?.bareCalls ?? [];
-  }
-
-  /** True once all of a stream has reached the client: the fate of its body says nothing of the answer. */
-  get isOver(): boolean {
-    return this.#forwarding?.isOver ?? false;
-  }
-
-  /** Rest that the client is still to read of a stream that is over. */
-  get last(): string {
-    return this.#forwarding?.lastOf(true) ?? '';
-  }
-
   // Members that the call path asks for.
 
   inputOf(input: unknown): unknown {
@@ -154,9 +101,9 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   }
 
   get continuation(): 'any' | 'none' {
-    if (this.isCommitted || this.body.kind === 'passing') return 'none';
+    if (this.isCommitted || this.asked.body.kind === 'passing') return 'none';
     // An answer that is no stream takes as long as the model thinks: a second one is all there is time for.
-    if (!this.#streams && this.#timeouts > 0) return 'none';
+    if (!this.asked.streams && this.#timeouts > 0) return 'none';
     return this.#mayWait(this.#lastFacts?.retryAfterMs ?? 0) ? 'any' : 'none';
   }
 
@@ -178,7 +125,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.settings.stage = 'headers';
     touch();
     const forwarding = new Forwarding(this, attempt, { touch, rateLimit, traceContext });
-    this.#forwarding = forwarding;
+    this.forwarding = forwarding;
     try {
       forwarding.send();
     } catch (error) {
@@ -198,7 +145,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.#note(facts);
     const { passage } = this;
     this.passage = undefined;
-    this.#forwarding?.giveUp(facts);
+    this.forwarding?.giveUp(facts);
     passage?.ended(facts);
   }
 
@@ -241,14 +188,14 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   /** Tells whether another attempt may follow a failure of this kind. */
   mayFollow(facts: FailureFacts): boolean {
     if (this.continuation === 'none' || !failureKinds[facts.kind].retried || facts.shouldRetry === false) return false;
-    return mayRepeat(facts, this.route.effect, 'lost');
+    return mayRepeat(facts, this.asked.route.effect, 'lost');
   }
 
   /** The first of the answer goes to the client. */
   commit(answer: IncomingMessage, headers: readonly string[]): void {
-    this.response.writeHead(answer.statusCode ?? 200, answer.statusMessage, [...headers]);
+    this.asked.response.writeHead(answer.statusCode ?? 200, answer.statusMessage, [...headers]);
     this.isCommitted = true;
-    this.#releaseBody();
+    this.asked.releaseBody();
     this.passage?.answered();
   }
 
@@ -258,7 +205,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   }
 
   get #elapsedMs(): number {
-    return this.clock.now() - this.#arrivedAt;
+    return this.clock.now() - this.asked.arrivedAt;
   }
 
   #note(facts: FailureFacts | undefined): void {

@@ -6,19 +6,25 @@ import type { ContentLimits } from './contentWatch.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import type { Passage } from './passage.ts';
-import type { RequestBody } from './requestBody.ts';
+import type { AskedModel, RequestBody } from './requestBody.ts';
 import type { Route } from './route.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Request as an attempt made for it sees it. */
-export interface ForwardedRequest {
+/** A request that is there with its body. */
+export interface Asked extends AskedModel {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly route: Route;
   readonly client: ClientKind;
-  /** Answers in one stream. */
-  readonly choices: number;
+  readonly arrivedAt: number;
+  /** The body will not be sent again. */
+  readonly releaseBody: () => void;
+}
+
+/** Request as an attempt made for it sees it. */
+export interface ForwardedRequest {
+  readonly asked: Asked;
   readonly upstream: Pick<Upstream, 'host' | 'key' | 'request' | 'reached'>;
   readonly clock: Clock;
   readonly settings: Pick<ExchangeSettings, 'stage'>;

@@ -68,7 +68,7 @@ export class Forwarding {
     this.#learn = rateLimit;
     this.#trace = traceContext;
     this.#watch = new ContentWatch(exchange.clock);
-    this.#writer = new ClientWriter(exchange.response, () => this.#rest());
+    this.#writer = new ClientWriter(exchange.asked.response, () => this.#rest());
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -96,7 +96,7 @@ export class Forwarding {
   /** Returns the rest that the client is to read of an answer that is over; `isBroken`: its connection broke, or fell silent. */
   lastOf(isBroken: boolean): string {
     const scanner = this.#scanner;
-    const { client, route } = this.#exchange;
+    const { client, route } = this.#exchange.asked;
     if (scanner === undefined || route.dialect === undefined) return '';
     const failed = (): FailureFacts => this.#failure ?? this.#saidBy(scanner, '');
     return closingWords(scanner, { client, dialect: route.dialect, isBroken, failed });
@@ -108,16 +108,17 @@ export class Forwarding {
   }
 
   send(isFresh = false): void {
-    const { request: asked, body, route, upstream } = this.#exchange;
+    const { asked, upstream } = this.#exchange;
+    const { request: received, body, route } = asked;
     const bytes = body.kind === 'whole' ? body.bytes : undefined;
-    const headers = requestHeaders(asked.rawHeaders, asked.headers, {
+    const headers = requestHeaders(received.rawHeaders, received.headers, {
       host: upstream.host,
       bodyBytes: bytes?.length,
       isRead: route.dialect !== undefined,
       key: upstream.key,
       trace: this.#trace,
     });
-    const { method = 'GET', url = '/' } = asked;
+    const { method = 'GET', url = '/' } = received;
     const request = upstream.request({ method, url: requestUrl(url, upstream.key), headers }, isFresh);
     this.#request = request;
     request.on('response', (answer) => this.#answered(answer));
@@ -163,11 +164,12 @@ export class Forwarding {
       this.#collect(answer, statusCode);
       return;
     }
-    const { dialect } = exchange.route;
+    const { choices, route } = exchange.asked;
+    const { dialect } = route;
     const isStream = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
     exchange.settings.stage = isStream ? 'events' : 'body';
     const encoding = answer.headers['content-encoding'];
-    const scanner = isStream && dialect !== undefined ? new EventScanner(dialect, exchange.choices) : undefined;
+    const scanner = isStream && dialect !== undefined ? new EventScanner(dialect, choices) : undefined;
     if (encoding === undefined) this.#scanner = scanner;
     else if (scanner !== undefined || endsWithConnection(answer))
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
@@ -261,7 +263,7 @@ export class Forwarding {
   /** The client is slow: nothing more is read for it, and it is not the upstream that is waited for. */
   #rest(): void {
     if (this.#isOver) return;
-    const { response } = this.#exchange;
+    const { response } = this.#exchange.asked;
     this.#answer?.pause();
     this.#attempt.rest();
     response.once('drain', () => {
@@ -314,7 +316,7 @@ export class Forwarding {
     this.#over();
     this.#writer.flush();
     exchange.isDone = true;
-    exchange.response.end(this.lastOf(isBroken || this.#wasReset));
+    exchange.asked.response.end(this.lastOf(isBroken || this.#wasReset));
     if (this.#scanner?.hasFailed === true) {
       const failure = this.#failure ?? {
         ...this.#saidBy(this.#scanner, 'The stream broke with an error of the upstream'),
@@ -353,7 +355,7 @@ export class Forwarding {
   /** The connection broke before there was an answer. */
   #broke(request: ClientRequest, error: Error): void {
     if (this.#isOver || request !== this.#request) return;
-    const { body, route } = this.#exchange;
+    const { body, route } = this.#exchange.asked;
     const code = readString(error, 'code');
     const wasClosed = request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
     // The upstream closed a connection that was kept, while the request was on its way: nobody read it.

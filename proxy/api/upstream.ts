@@ -18,8 +18,8 @@ import { RetryBudget } from '../../src/policy/retryBudget.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
-import { Passage } from './passage.ts';
 import type { Route } from './route.ts';
+import { Passage } from './passage.ts';
 import { apiPolicy } from './settings.ts';
 
 /** Keys and models that have a bucket of their own; further ones share one. */
@@ -151,7 +151,7 @@ export class Upstream {
       about: {
         ...{ type: 'http', provider: this.#provider, server: serverOf(this.#url) },
         // A bucket may be that of several models.
-        modelOf: (request) => (request as AskedOf).model,
+        modelOf: (request) => (request as AskedOf).asked.model,
         namesOf: (request) => namesOf(request as AskedOf),
       },
       policy,
@@ -171,12 +171,14 @@ export class Upstream {
 
 /** Parts of a request that its records and its spans tell. */
 interface AskedOf {
-  readonly model: string | undefined;
-  readonly route: Pick<Route, 'dialect'>;
-  readonly request: Pick<IncomingMessage, 'method'>;
+  readonly asked: {
+    readonly model: string | undefined;
+    readonly route: Pick<Route, 'dialect'>;
+    readonly request: Pick<IncomingMessage, 'method'>;
+  };
 }
 
-function namesOf({ request, route }: AskedOf): InputNames {
+function namesOf({ asked: { request, route } }: AskedOf): InputNames {
   const { dialect } = route;
   const modelApi = dialect === undefined ? undefined : dialect === 'messages' ? 'anthropic' : 'openai';
   return { method: request.method, modelApi };

@@ -57,7 +57,7 @@ export class ClientCalls {
     this.#scope = scope;
     this.#host = host;
     const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
-    this.#listing = new OwnListing(scope);
+    this.#listing = new OwnListing(scope.record);
     this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
     this.#beat = new ReconcileBeat(scope, () => this.all());
     this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));

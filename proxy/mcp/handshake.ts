@@ -6,7 +6,6 @@ import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
 import { notificationLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import type { Wire } from './wire.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
-import type { ProxyScope } from './proxyScope.ts';
 
 /** Result of greeting a new server. */
 export interface ReplayedHandshake {
@@ -184,12 +183,12 @@ const mostOwnPages = 20;
  * heard nothing of their annotations, nor has the proxy then, and a call that changes nothing would be lost with its server.
  */
 export class OwnListing {
-  readonly #scope: ProxyScope;
+  readonly #record: SessionRecord;
   #asked: Wire | undefined = undefined;
   #isUnderWay = false;
 
-  constructor(scope: ProxyScope) {
-    this.#scope = scope;
+  constructor(record: SessionRecord) {
+    this.#record = record;
   }
 
   /** True while a list was asked for that is not there yet. */
@@ -199,7 +198,7 @@ export class OwnListing {
 
   /** A call of a tool is about to go to this server: what is asked now is answered first, and delays nobody. */
   beforeCall(wire: Wire, isKnown: boolean): void {
-    const { record } = this.#scope;
+    const record = this.#record;
     if (this.#asked === wire || (isKnown && this.#asked === undefined)) return;
     if (!record.established || record.lists.methods.includes(method) || !this.#hasTools()) return;
     this.#asked = wire;
@@ -207,13 +206,13 @@ export class OwnListing {
   }
 
   #hasTools(): boolean {
-    const { handshake } = this.#scope.record;
+    const { handshake } = this.#record;
     return handshake === undefined || fieldsOf(handshake['capabilities'])['tools'] !== undefined;
   }
 
   /** Never rejects: without a list the calls stay of unknown effect. */
   async #learn(wire: Wire): Promise<void> {
-    const { record } = this.#scope;
+    const record = this.#record;
     this.#isUnderWay = true;
     let cursor: string | undefined;
     try {
