@@ -59,7 +59,7 @@ export type { McpIntegration, McpToolRequest, ToolsOptions } from './integration
 export type { McpIntegrationOptions, RemoteMcpOptions, TransportMcpOptions } from './integrations/mcp/mcpServer.ts';
 export type { McpServerTransport } from './actors/mcp/transportLink.ts';
 export type { RemoteSignInOptions } from './actors/mcp/http/auth/signInOptions.ts';
-export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/remoteAuth.ts';
+export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/access.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
 export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';
 export type { BreakerRule, OpeningRule } from './policy/breakerRule.ts';

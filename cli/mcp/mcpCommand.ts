@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
 import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
-import type { HandshakeShelf } from '../../proxy/mcp/handshakeShelf.ts';
+import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
 import { superviseMcpProxy } from '../../proxy/mcp/mcpProxy.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';

@@ -4,12 +4,15 @@ import { HttpSession } from './httpSession.ts';
 import { type OpenServer, ServerLines } from '../wire/serverLines.ts';
 import type { SharedServer } from './sharedServer.ts';
 
-interface HttpSessionsOptions {
+export interface HttpSessionsOptions {
   readonly clock: Clock;
+  /** Starts a server for one session, or one for all of them. */
   readonly open: OpenServer;
   /** The one server of all sessions; undefined when each has its own. */
   readonly server: SharedServer | undefined;
+  /** A session ends after so long without a request or an open stream, in ms. */
   readonly sessionMs: number;
+  /** Sessions at a time. */
   readonly maxSessions: number;
 }
 

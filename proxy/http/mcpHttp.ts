@@ -5,7 +5,7 @@ import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { type McpMessage, type McpRequest, readMessage } from '../../src/protocol/mcp/message.ts';
 import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
 import type { HttpSession } from './httpSession.ts';
-import { HttpSessions } from './httpSessions.ts';
+import { HttpSessions, type HttpSessionsOptions } from './httpSessions.ts';
 import {
   isModernVersion,
   modernStatus,
@@ -27,16 +27,9 @@ import { AnswerSink } from './answerSink.ts';
 /** Path where a server is offered by HTTP. */
 export const mcpPath = '/mcp';
 
-export interface McpHttpOptions {
-  readonly clock: Clock;
-  /** Starts a server for one session, or one for all of them. */
-  readonly open: OpenServer;
+export interface McpHttpOptions extends Omit<HttpSessionsOptions, 'server'> {
   /** True where all sessions have one server. */
   readonly shared: boolean;
-  /** A session ends after so long without a request or an open stream, in ms. */
-  readonly sessionMs: number;
-  /** Sessions at a time. */
-  readonly maxSessions: number;
   /** Told the status of a request that was not passed on. @defaultValue nobody is told */
   readonly refused?: ((status: number) => void) | undefined;
   /** Our version, for servers that are shared. */

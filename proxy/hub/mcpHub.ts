@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream';
+import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { inTime } from '../../src/policy/inTime.ts';
@@ -23,10 +23,8 @@ import { type LeftOut, leftOutText, type Named } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';
 import { notPassedOn } from './notPassedOn.ts';
 
-interface McpHubOptions {
+interface McpHubOptions extends Pick<ClientStreams, 'input' | 'output'> {
   readonly clock: Clock;
-  readonly input: Readable;
-  readonly output: Writable;
   /** In the order in which they are listed. */
   readonly servers: readonly HubServer[];
   readonly say: (line: string) => void;

@@ -5,7 +5,7 @@ import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
 import { asOfRecord, clientIn, pageOnRecord, type RecordedHandshake } from '../wire/recordedHandshake.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
 import { listPages, type ReplayedHandshake } from './handshake.ts';
-import type { HandshakeShelf } from './handshakeShelf.ts';
+import type { HandshakeShelf } from '../wire/recordedHandshake.ts';
 import type { Wire } from './wire.ts';
 
 type Asked = Pick<McpRequest, 'method' | 'params'>;

@@ -1,5 +1,5 @@
-import type { Readable, Writable } from 'node:stream';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
+import type { ClientStreams } from '../wire/serverLines.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failure.ts';
@@ -31,14 +31,7 @@ import type { WireParts } from './wire.ts';
 export type { McpProxyOptions } from './settings.ts';
 
 /** Surroundings of a proxy: its client, and how it speaks to people. */
-interface McpProxySurroundings extends ProxyVoice {
-  /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
-  readonly isShared?: boolean | undefined;
-  /** Told when a start of the server has failed before it answered the handshake. Never throws. */
-  readonly startFailed?: (() => void) | undefined;
-  readonly input: Readable;
-  readonly output: Writable;
-}
+interface McpProxySurroundings extends ProxyVoice, ClientStreams {}
 
 /** Most that is kept of requests for a server that is away, in bytes; beyond it the client has to wait. */
 const mostRetainedBytes = 64 * 1024 * 1024;

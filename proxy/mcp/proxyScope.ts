@@ -5,7 +5,7 @@ import type { Facts } from '../../src/policy/facts.ts';
 import { createSessionRecord } from '../wire/sessionRecord.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { HandshakeOnRecord } from './handshakeOnRecord.ts';
-import type { HandshakeShelf } from './handshakeShelf.ts';
+import type { HandshakeShelf } from '../wire/recordedHandshake.ts';
 import { type Line, Outlet } from './outlet.ts';
 import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';

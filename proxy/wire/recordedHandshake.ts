@@ -56,3 +56,10 @@ export function readRecordedHandshake(value: unknown): RecordedHandshake | undef
 function isObject(value: unknown): value is McpParams {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Handshakes that proxies of this very command have seen, by the client as it says itself who it is. Nothing here throws. */
+export interface HandshakeShelf {
+  find(client: string): RecordedHandshake | undefined;
+  keep(client: string, recorded: RecordedHandshake): void;
+  drop(client: string): void;
+}

@@ -1,5 +1,5 @@
 import { remoteSignIn } from '../actors/mcp/http/auth/remoteSignIn.ts';
-import type { RemoteAuth } from '../actors/mcp/http/remoteAuth.ts';
+import type { RemoteAuth } from '../actors/mcp/http/access.ts';
 import type { RemoteSettings } from '../actors/mcp/http/remoteOptions.ts';
 import { remoteTarget } from '../actors/mcp/http/remoteTarget.ts';
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';

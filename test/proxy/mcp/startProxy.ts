@@ -8,7 +8,7 @@ import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
 import type { PoliciesOptions } from '../../../src/policy/policies.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
-import type { HandshakeShelf } from '../../../proxy/mcp/handshakeShelf.ts';
+import type { HandshakeShelf } from '../../../proxy/wire/recordedHandshake.ts';
 import { fixture } from '../../actors/mcp/mcpHarness.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

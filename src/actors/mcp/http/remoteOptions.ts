@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../../policy/optionKeys.ts';
 import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/signInOptions.ts';
-import type { RemoteAuth } from './remoteAuth.ts';
+import type { RemoteAuth } from './access.ts';
 
 /** Transport by which a remote server is spoken to. */
 export type RemoteTransport = 'auto' | 'http' | 'sse';

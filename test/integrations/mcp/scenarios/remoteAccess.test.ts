@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { RemoteAuth } from '../../../../src/actors/mcp/http/remoteAuth.ts';
+import type { RemoteAuth } from '../../../../src/actors/mcp/http/access.ts';
 import { startRemote } from '../startRemote.ts';
 
 const planted = 'planted-4f1d9c7e2b';

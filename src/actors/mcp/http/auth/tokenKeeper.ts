@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../policy/clock.ts';
 import { formatDuration } from '../../../../policy/duration.ts';
 import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
-import type { RemoteAuth, TokenRefusal } from '../remoteAuth.ts';
+import type { RemoteAuth, TokenRefusal } from '../access.ts';
 import { lockBusy } from './fileLock.ts';
 import type { SignInFile } from './signInFile.ts';
 import type { KeptTokens, SignInRecord, TokenReason } from './signInRecord.ts';
