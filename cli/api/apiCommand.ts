@@ -1,5 +1,4 @@
-import { ApiProxy } from '../../proxy/api/apiProxy.ts';
-import { startApiServer } from '../../proxy/api/apiProxy.ts';
+import { ApiProxy, startApiServer } from '../../proxy/api/apiProxy.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { nameIn } from '../../src/runtime/liveRuntime.ts';

@@ -1,5 +1,4 @@
-import { aboutCommand } from '../../src/protocol/agentCommand.ts';
-import { agentCommand } from '../../src/protocol/agentCommand.ts';
+import { aboutCommand, agentCommand } from '../../src/protocol/agentCommand.ts';
 import { type AgentLeft, AgentRuns, type RunResult } from '../../src/integrations/subprocess/agentRuns.ts';
 import { nameOfCommand, runProcess, traceVariables } from '../../src/integrations/subprocess/subprocessRun.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';

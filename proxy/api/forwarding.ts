@@ -12,11 +12,10 @@ import { resetError, wasReset } from '../../src/streams/wasReset.ts';
 import { closingWords } from './streamEnd.ts';
 import { ContentWatch } from './contentWatch.ts';
 import { EventScanner } from './eventScanner.ts';
-import { failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
+import { collectRefusal, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
 import type { ForwardedRequest } from './forwardedRequest.ts';
 import { OpenJson } from './openJson.ts';
 import { answerHeaders, requestHeaders, requestUrl } from './passedHeaders.ts';
-import { collectRefusal } from './failedAnswer.ts';
 
 /** A body that is open for so long after the last event is ended, in ms: some clients wait for its end. */
 const openAfterLastMs = 2000;

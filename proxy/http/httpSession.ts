@@ -11,11 +11,9 @@ import {
 import { progressKey } from '../../src/protocol/mcp/methods.ts';
 import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { AnswerSink } from './answerSink.ts';
-import { ReplayBuffer } from './sessionStreams.ts';
-import { refuse } from './requestChecks.ts';
-import { headerOf, transportError } from './requestChecks.ts';
+import { readEventId, ReplayBuffer, SessionStream } from './sessionStreams.ts';
+import { headerOf, refuse, transportError } from './requestChecks.ts';
 import type { Listener, ServerLines } from '../wire/serverLines.ts';
-import { readEventId, SessionStream } from './sessionStreams.ts';
 
 interface HttpSessionOptions {
   readonly id: string;

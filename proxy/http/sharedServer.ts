@@ -20,9 +20,8 @@ import {
   requestLine,
   resultAnswer,
 } from '../../src/protocol/mcp/syntheticAnswer.ts';
-import { SharedHandshake } from './sharedSubscriptions.ts';
+import { SharedHandshake, SharedSubscriptions } from './sharedSubscriptions.ts';
 import { type Listener, type OpenServer, ServerLines } from '../wire/serverLines.ts';
-import { SharedSubscriptions } from './sharedSubscriptions.ts';
 
 interface SharedClient {
   send(text: string): Promise<void> | undefined;

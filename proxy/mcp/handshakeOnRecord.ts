@@ -2,10 +2,15 @@ import type { FailureFacts } from '../../src/policy/failure.ts';
 import { isListMethod, pageOf } from '../../src/protocol/mcp/listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
-import { asOfRecord, clientIn, pageOnRecord, type RecordedHandshake } from '../wire/recordedHandshake.ts';
+import {
+  asOfRecord,
+  clientIn,
+  type HandshakeShelf,
+  pageOnRecord,
+  type RecordedHandshake,
+} from '../wire/recordedHandshake.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
 import { listPages, type ReplayedHandshake } from './handshake.ts';
-import type { HandshakeShelf } from '../wire/recordedHandshake.ts';
 import type { Wire } from './wire.ts';
 
 type Asked = Pick<McpRequest, 'method' | 'params'>;

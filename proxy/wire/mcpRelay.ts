@@ -5,11 +5,10 @@ import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { type Logger, say } from '../../src/policy/logger.ts';
 import { createByteLines } from '../../src/protocol/lines.ts';
 import type { McpId } from '../../src/protocol/mcp/message.ts';
-import { isCleanExit, lossFacts } from '../../src/actors/mcp/serverEnd.ts';
+import { isCleanExit, lossFacts, serverLoss, stopped } from '../../src/actors/mcp/serverEnd.ts';
 import { createStderrTail } from '../../src/actors/mcp/mcpStderr.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from '../../src/actors/process/processLink.ts';
 import type { ServerTarget } from '../../src/actors/mcp/serverLink.ts';
-import { serverLoss, stopped } from '../../src/actors/mcp/serverEnd.ts';
 
 /** A server that lines are passed to and from as they are. */
 export interface McpRelay {

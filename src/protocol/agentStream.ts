@@ -7,11 +7,11 @@ import {
   type AgentReport,
   type AgentSign,
   answer,
+  CallCount,
   messageIn,
   recordIn,
   textIn,
 } from './agentReport.ts';
-import { CallCount } from './agentReport.ts';
 import { createClaudeReader } from './claudeOutput.ts';
 import { createLineSplitter } from './lines.ts';
 

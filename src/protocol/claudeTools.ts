@@ -1,5 +1,4 @@
-import { type AgentEffects, recordIn, textIn } from './agentReport.ts';
-import { CallCount } from './agentReport.ts';
+import { type AgentEffects, CallCount, recordIn, textIn } from './agentReport.ts';
 import { textHash } from './textHash.ts';
 
 type Message = Readonly<Record<string, unknown>>;

@@ -1,5 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
-import { IntegrationError } from '../policy/failure.ts';
+import { IntegrationError, type Outcome } from '../policy/failure.ts';
 import { type ChunkSource, isResponse, openChunkSource, refusedBy } from './chunkSource.ts';
 
 /** Result of a stream. */

@@ -6,9 +6,8 @@ import { isServerError, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { McpTransport } from './mcpTransport.ts';
-import { deed, isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
+import { deed, isCleanExit, lossFacts, serverLoss, stopped, withStderr } from './serverEnd.ts';
 import type { ServerEnd, ServerTarget } from './serverLink.ts';
-import { serverLoss, stopped } from './serverEnd.ts';
 
 /** Our name and version, for the server; the version is that of the package. */
 export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;

@@ -4,8 +4,7 @@ import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/htt
 import { processTarget } from '../../actors/mcp/mcpProcess.ts';
 import { mcpServerKeys, type McpServerOptions } from '../../actors/mcp/mcpServerOptions.ts';
 import type { ServerTarget } from '../../actors/mcp/serverLink.ts';
-import { transportTarget } from '../../actors/mcp/transportLink.ts';
-import { type McpTransportOptions, transportKeys } from '../../actors/mcp/transportLink.ts';
+import { type McpTransportOptions, transportKeys, transportTarget } from '../../actors/mcp/transportLink.ts';
 import { StartLimit } from '../../actors/mcp/startLimit.ts';
 import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';

@@ -19,8 +19,7 @@ import {
   keepsSession,
   resumeArgs,
 } from '../../protocol/agentCommand.ts';
-import { type AgentReport, answer } from '../../protocol/agentReport.ts';
-import { createRetryLife } from '../../protocol/agentReport.ts';
+import { type AgentReport, answer, createRetryLife } from '../../protocol/agentReport.ts';
 import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';

@@ -1,7 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { ApiProxy } from '../../../proxy/api/apiProxy.ts';
-import { startApiServer } from '../../../proxy/api/apiProxy.ts';
+import { ApiProxy, startApiServer } from '../../../proxy/api/apiProxy.ts';
 import type { ApiProxyOptions } from '../../../proxy/api/settings.ts';
 import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';

@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { AnswerSink } from '../../../proxy/http/answerSink.ts';
 import { HttpSessions } from '../../../proxy/http/httpSessions.ts';
-import { ReplayBuffer } from '../../../proxy/http/sessionStreams.ts';
-import { SessionStream } from '../../../proxy/http/sessionStreams.ts';
+import { ReplayBuffer, SessionStream } from '../../../proxy/http/sessionStreams.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 describe('too many sessions', () => {

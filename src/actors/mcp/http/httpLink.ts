@@ -6,7 +6,7 @@ import { fieldsOf, type McpId, type McpParams, type McpRequest, readMessage } fr
 import { isModern, subscriptionField } from '../../../protocol/mcp/methods.ts';
 import { errorAnswer, notificationLine, requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
-import { lostAnswer, refusalText, statusFacts } from './httpFailure.ts';
+import { isNoServer, lostAnswer, refusalText, statusFacts, wrongAddress } from './httpFailure.ts';
 import { listening } from './listening.ts';
 import { ModernHeaders } from './modernHeaders.ts';
 import { cancelledKey, type MessageSink, OpenRequests, type Outgoing, readOutgoing } from './openRequests.ts';
@@ -24,7 +24,6 @@ import {
 } from './sessionLoss.ts';
 import { askInSession, greetAnew, type QuestionHost } from './sessionQuestion.ts';
 import { StandingStream } from './standingStream.ts';
-import { isNoServer, wrongAddress } from './httpFailure.ts';
 
 /** Time in ms that a server may take over a message that has no answer. */
 const noticeMs = 30_000;

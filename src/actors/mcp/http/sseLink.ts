@@ -6,12 +6,11 @@ import { requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
-import { brokenFacts, refusalText, statusFacts } from './httpFailure.ts';
+import { brokenFacts, isNoServer, refusalText, statusFacts, wrongAddress } from './httpFailure.ts';
 import type { Outgoing } from './openRequests.ts';
 import { RemoteLink } from './remoteLink.ts';
 import { plainError, type SessionSign, SessionDoubt, signOf } from './sessionDoubt.ts';
 import { isOfGreeting, isRefusedFor, lostWithSession, sessionGone } from './sessionLoss.ts';
-import { isNoServer, wrongAddress } from './httpFailure.ts';
 
 /** Time in ms that a server may take to accept a message. */
 const acceptMs = 30_000;
