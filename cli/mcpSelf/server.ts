@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { signature } from '../../proxy/hub/mergedInfo.ts';
+import { signature } from '../../proxy/hub/hubGreeting.ts';
 import { startMcpClientPipe } from '../../proxy/wire/mcpClientPipe.ts';
 import { fieldsOf, idKey, type McpMessage, type McpRequest, readMessage } from '../../src/protocol/mcp/message.ts';
 import { claimedVersion } from '../../src/protocol/mcp/methods.ts';

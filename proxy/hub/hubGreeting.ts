@@ -189,7 +189,7 @@ function mergedDiscovery(
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 /** Returns what a result of the stateless era says of who gave it. */
-function signature(version: string): McpParams {
+export function signature(version: string): McpParams {
   return { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'unwedge', version } } };
 }
 
