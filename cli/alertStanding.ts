@@ -2,16 +2,16 @@ import { readAlertsAnswer, type WatchedAlert } from '../src/control/answers.ts';
 import type { OpenAlert } from '../src/policy/alertRecord.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import { nextOfAlert } from '../src/policy/alertText.ts';
-import { formatDuration } from '../src/policy/duration.ts';
+import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { watchedAlerts } from '../operator/alertNotes.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
 import type { StoreReader, UnwatchedAlert } from '../src/store/storeReader.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
-import { createStyle } from './style.ts';
-import { ago } from './timeText.ts';
+import { createStyle, ago, localTime } from './text.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
+import type { AlertNote } from '../src/store/alertNote.ts';
 
 /** Raiser of an alert, as it is on record; of an older version nothing is. */
 interface RaisedRecord {
@@ -134,3 +134,13 @@ function placeOf({ gateway = 'a gateway', pid, host }: RaisedRecord): string {
 const seconds = (ms: number): number => Math.ceil(ms / 1000) * 1000;
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+/** Says who looks after an alert or has put it off, since when, and why. */
+export function noteText({ is, at, by, why, until }: AlertNote, now: number): string {
+  const who = by === undefined ? '' : ` by ${sanitize(by)}`;
+  const reason = why === undefined ? '' : `: ${sanitize(why)}`;
+  if (is === 'acknowledged') return `acknowledged${who} ${ago(at, now)}${reason}`;
+  const left = until ?? at;
+  const end = left > now ? `, told again in ${formatSeconds(left - now)}` : ', which is over';
+  return `put off${who} until ${localTime(left).slice(0, 16)}${end}${reason}`;
+}

@@ -4,11 +4,10 @@ import { troubleText } from '../src/policy/alertText.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from '../src/store/storeReader.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
-import { noteText } from './alertNoteText.ts';
-import { raisedRecords, standingOf, standingOfUnwatched, standingText, watchesOf } from './alertStanding.ts';
+import { noteText, raisedRecords, standingOf, standingOfUnwatched, standingText, watchesOf } from './alertStanding.ts';
 import { UsageError } from './errors.ts';
 import { giveAndSay, reasonOption } from './orders.ts';
 import { messageOf } from '../src/policy/thrown.ts';
@@ -22,14 +21,11 @@ import { isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.
 import { withNotes } from '../operator/alertNotes.ts';
 import { judgedOutside } from '../operator/judgedOutside.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
-import { createStyle, type Style } from './style.ts';
-import { type Cell, renderTable } from './table.ts';
-import { ago } from './timeText.ts';
+import { createStyle, type Style, ago } from './text.ts';
+import { type Cell, figure, tableOf } from './table.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
 
-export const alerts = defineCommand({
-  name: 'alerts',
-  summary: 'which integrations fail so often that somebody should look, and which did',
+export const command = defineCommand({
   usage: 'alerts [--ack NAME | --snooze NAME --for TIME] [--by WHO] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'A running gateway or proxy raises an alert at 5 final failures of one integration within 10 minutes, or at 5 crashes of what is',
@@ -42,10 +38,10 @@ export const alerts = defineCommand({
     'such as 2h. Both end with the alert, need no gateway, and are on record with who, when and why; what fails goes on being counted.',
   ].join('\n'),
   options: {
-    ack: { kind: 'text', value: 'NAME', help: 'acknowledge the alert of this integration', choices: 'integrations' },
-    snooze: { kind: 'text', value: 'NAME', help: 'put off the alert of this integration', choices: 'integrations' },
-    for: { kind: 'text', value: 'TIME', help: 'how long --snooze puts it off: 30m, 2h; at most 30d' },
-    by: { kind: 'text', value: 'WHO', help: 'who says so; without it the user who runs the command' },
+    ack: text('NAME', 'acknowledge the alert of this integration', 'integrations'),
+    snooze: text('NAME', 'put off the alert of this integration', 'integrations'),
+    for: text('TIME', 'how long --snooze puts it off: 30m, 2h; at most 30d'),
+    by: text('WHO', 'who says so; without it the user who runs the command'),
     ...reasonOption,
   },
   async run(args, io) {
@@ -130,26 +126,37 @@ function unrecordedText(unrecorded: readonly WatchedAlert[], io: Io): string {
 
 type ShownAlerts = Partial<NotedAlerts & Pick<AlertView, 'cleared'>>;
 
+type ShownAlert = Noted<OpenAlert | UnwatchedAlert> | ClearedAlert;
+
 /** Alerts as rows, what is open first. */
 export function alertTable(view: ShownAlerts, now: number, io: Io): string {
   const style = createStyle(io);
-  const { cleared = [] } = view;
-  const table = renderTable(
-    [
-      { title: 'ALERT' },
-      { title: 'INTEGRATION', hasNames: true },
-      { title: 'SINCE', rank: 3 },
-      { title: 'FAILURES', align: 'right', rank: 1 },
-      { title: 'CRASHES', align: 'right', rank: 2 },
-      { title: 'LAST', rank: 4 },
-      ...(cleared.length === 0 ? [] : [{ title: 'CLEARED', rank: 5 }]),
-      { title: 'WHAT', stacks: 'first' },
-    ],
-    [...openRows(view, now, style), ...clearedRows(view, now, style)],
-    io.columns,
-  );
+  const { open = [], unwatched = [], cleared = [] } = view;
+  const rows: readonly ShownAlert[] = [...open, ...unwatched, ...cleared];
+  const table = tableOf(rows, io.columns, [
+    { title: 'ALERT', cell: (alert) => stateOf(alert, now, style) },
+    { title: 'INTEGRATION', hasNames: true, cell: ({ integration }) => integration },
+    { title: 'SINCE', rank: 3, cell: (alert) => ('raisedAt' in alert ? ago(alert.raisedAt, now) : '') },
+    figure('FAILURES', ({ failures }) => failures, 1),
+    figure('CRASHES', ({ crashes }) => crashes, 2),
+    { title: 'LAST', rank: 4, cell: ({ lastFailureAt }) => ago(lastFailureAt, now) },
+    cleared.length > 0 && { title: 'CLEARED', rank: 5, cell: (alert) => endText(alert, now) },
+    { title: 'WHAT', stacks: 'first', cell: (alert) => troubleText(alert, 'clearedAt' in alert) },
+  ]);
   const counts = wrapWords(countsText(view), io.columns).map(style.dim);
   return `${table}${counts.join('\n')}\n${notesText(view, now, io)}`;
+}
+
+/** Tells the state of an alert, or the reason why one needs nobody now. */
+function stateOf(alert: ShownAlert, now: number, { red, yellow, dim }: Style): Cell {
+  if ('clearedAt' in alert) return { text: 'cleared', paint: dim };
+  if (alert.note !== undefined && isPutAway(alert.note, now)) return { text: alert.note.is, paint: dim };
+  return 'raisedAt' in alert ? { text: 'open', paint: red } : { text: 'unwatched', paint: yellow };
+}
+
+/** Tells when and why an alert was cleared. */
+function endText(alert: ShownAlert, now: number): string {
+  return 'clearedAt' in alert ? `${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}` : '';
 }
 
 /** Writes the watcher of each alert, a line each. */
@@ -174,49 +181,4 @@ function countsText({ open = [], unwatched = [], cleared = [] }: ShownAlerts): s
   return `FAILURES and CRASHES: ${told.join('; ')}.`;
 }
 
-/** Returns the reason why one needs nobody now. */
-function stateOf({ note }: Noted<object>, cell: Cell, now: number, dim: Style['dim']): Cell {
-  return note !== undefined && isPutAway(note, now) ? { text: note.is, paint: dim } : cell;
-}
-
-function openRows(view: ShownAlerts, now: number, { red, yellow, dim }: Style): Cell[][] {
-  const { open = [], unwatched = [], cleared = [] } = view;
-  const end = cleared.length === 0 ? undefined : '';
-  return [
-    ...open.map((alert) =>
-      alertRow(stateOf(alert, { text: 'open', paint: red }, now, dim), ago(alert.raisedAt, now), alert, now, end),
-    ),
-    ...unwatched.map((alert) =>
-      alertRow(stateOf(alert, { text: 'unwatched', paint: yellow }, now, dim), '', alert, now, end),
-    ),
-  ];
-}
-
 const endTexts = { quiet: 'quiet', closed: 'circuit closed', recovered: 'success rate recovered' } as const;
-
-function clearedRows({ cleared = [] }: ShownAlerts, now: number, { dim }: Style): Cell[][] {
-  return cleared.map((alert) => {
-    const end = `${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}`;
-    return alertRow({ text: 'cleared', paint: dim }, ago(alert.raisedAt, now), alert, now, end);
-  });
-}
-
-/** @param end - when and why it was cleared; undefined in a table without cleared ones. */
-function alertRow(
-  state: Cell,
-  since: string,
-  alert: OpenAlert | UnwatchedAlert | ClearedAlert,
-  now: number,
-  end: string | undefined,
-): Cell[] {
-  const { integration, failures, crashes, lastFailureAt } = alert;
-  const figures = [String(failures), String(crashes), ago(lastFailureAt, now)];
-  return [
-    state,
-    integration,
-    since,
-    ...figures,
-    ...(end === undefined ? [] : [end]),
-    troubleText(alert, 'clearedAt' in alert),
-  ];
-}

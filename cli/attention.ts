@@ -15,15 +15,12 @@ import type {
   UnwatchedAlert,
 } from '../src/store/storeReader.ts';
 import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
-import { noteText } from './alertNoteText.ts';
-import { counted } from './counted.ts';
-import { nextLines } from './nextLines.ts';
+import { noteText } from './alertStanding.ts';
+import { counted, nextLines, ago, type Style } from './text.ts';
 import { inSeconds, nextTryOf, nextTryText } from '../operator/nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
-import type { Style } from './style.ts';
-import { ago } from './timeText.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Matters that may need somebody to look. */

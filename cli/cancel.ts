@@ -1,17 +1,15 @@
-import { defineCommand } from './command.ts';
+import { defineCommand, flag } from './command.ts';
 import { UsageError } from './errors.ts';
 import { giveAndSay, reasonOption } from './orders.ts';
 
-export const cancel = defineCommand({
-  name: 'cancel',
-  summary: 'end a pending call of a session, or its turn; or have a call not be tried again',
+export const command = defineCommand({
   usage: 'cancel SESSION [CALL] [--no-retry] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'CALL is the id of a call, as `unwedge why SESSION` shows it; its agent gets an error in place of the answer. Without one the turn ends.',
     'With --no-retry an attempt in flight goes on, and what it ends with is the end of the call. The session goes on. Exits 1 where nothing is pending.',
   ].join('\n'),
   options: {
-    'no-retry': { kind: 'flag', help: 'only have no further attempt of CALL follow' },
+    'no-retry': flag('only have no further attempt of CALL follow'),
     ...reasonOption,
   },
   operands: ['SESSION', '[CALL]'],

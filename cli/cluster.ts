@@ -1,22 +1,18 @@
 import { formatDuration } from '../src/policy/duration.ts';
 import { defineCommand } from './command.ts';
-import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { ClusterNode, ClusterSession, ClusterView } from '../src/store/storeReader.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { createStyle } from './style.ts';
-import { renderTable } from './table.ts';
-import { wrapLines } from './wrap.ts';
+import { figure, tableOf } from './table.ts';
+import { counted, createStyle, wrapLines } from './text.ts';
 
 /** A message that waits for so long without an owner is worth a word, in ms: a take-over is over by then. */
 const worthSayingMs = 5_000;
 
-export const cluster = defineCommand({
-  name: 'cluster',
-  summary: 'the gateways that share a PostgreSQL database: what each owns, and what waits for whom',
+export const command = defineCommand({
   usage: 'cluster [--json] [--db URL]',
   details: [
     'Each gateway holds a lease, which it renews three times in its life. A gateway whose lease ran out has lost its sessions: others take',
@@ -69,31 +65,22 @@ function attention({ waiting }: ClusterView): readonly string[] {
 
 function nodeTable(nodes: readonly ClusterNode[], io: Io): string {
   const { green, red } = createStyle(io);
-  return renderTable(
-    [
-      { title: 'GATEWAY', hasNames: true },
-      { title: 'HOST', hasNames: true },
-      { title: 'PID', align: 'right' },
-      { title: 'OWNS', align: 'right' },
-      { title: 'WANTS', align: 'right', rank: 2 },
-      { title: 'LEASE' },
-      { title: 'RENEWS IN', align: 'right', rank: 1 },
-      { title: 'UP', align: 'right', rank: 3 },
-    ],
-    nodes.map((node) => [
-      node.name,
-      node.host,
-      String(node.pid),
-      String(node.owned),
-      String(node.wanted),
-      isLive(node)
-        ? { text: `${formatDuration(node.leaseLeftMs)} left`, paint: green }
-        : { text: `ran out ${formatDuration(-node.leaseLeftMs)} ago`, paint: red },
-      `${node.renewMs}ms`,
-      formatDuration(node.upMs),
-    ]),
-    io.columns,
-  );
+  return tableOf(nodes, io.columns, [
+    { title: 'GATEWAY', hasNames: true, cell: ({ name }) => name },
+    { title: 'HOST', hasNames: true, cell: ({ host }) => host },
+    figure('PID', ({ pid }) => pid),
+    figure('OWNS', ({ owned }) => owned),
+    figure('WANTS', ({ wanted }) => wanted, 2),
+    {
+      title: 'LEASE',
+      cell: (node) =>
+        isLive(node)
+          ? { text: `${formatDuration(node.leaseLeftMs)} left`, paint: green }
+          : { text: `ran out ${formatDuration(-node.leaseLeftMs)} ago`, paint: red },
+    },
+    figure('RENEWS IN', ({ renewMs }) => `${renewMs}ms`, 1),
+    figure('UP', ({ upMs }) => formatDuration(upMs), 3),
+  ]);
 }
 
 function sessionTable({ nodes, waiting }: ClusterView, io: Io): string {
@@ -101,21 +88,11 @@ function sessionTable({ nodes, waiting }: ClusterView, io: Io): string {
   const byId = new Map(nodes.map((node) => [node.id, `${node.name} (${node.host}, pid ${node.pid})`]));
   const ownerOf = ({ node }: ClusterSession) =>
     node === undefined ? { text: 'nobody', paint: red } : (byId.get(node) ?? node);
-  return renderTable(
-    [
-      { title: 'SESSION', hasNames: true },
-      { title: 'MESSAGES', align: 'right' },
-      { title: 'OLDEST', align: 'right' },
-      { title: 'FENCE', align: 'right', rank: 1 },
-      { title: 'OWNER', stacks: true },
-    ],
-    waiting.map((each) => [
-      each.session,
-      String(each.messages),
-      formatDuration(each.oldestMs),
-      String(each.fence),
-      ownerOf(each),
-    ]),
-    io.columns,
-  );
+  return tableOf(waiting, io.columns, [
+    { title: 'SESSION', hasNames: true, cell: ({ session }) => session },
+    figure('MESSAGES', ({ messages }) => messages),
+    figure('OLDEST', ({ oldestMs }) => formatDuration(oldestMs)),
+    figure('FENCE', ({ fence }) => fence, 1),
+    { title: 'OWNER', stacks: true, cell: ownerOf },
+  ]);
 }

@@ -14,7 +14,7 @@ export type OptionSpec =
   /** An integer from `min` to `max`. @defaultValue of `min`: 1 */
   | {
       readonly kind: 'count';
-      readonly min?: number;
+      readonly min?: number | undefined;
       readonly max: number;
       readonly defaultValue: number;
       readonly help: string;
@@ -22,6 +22,21 @@ export type OptionSpec =
 
 /** Options by their long name, without the dashes. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** An option without a value. */
+export const flag = (help: string, short?: string) => ({ kind: 'flag', short, help }) as const;
+
+/** @param value - its name in the help. */
+export const text = <const C extends Choices>(value: string, help: string, choices?: C) =>
+  ({ kind: 'text', value, help, choices }) as const;
+
+/** The same of an option that may be repeated. */
+export const list = (value: string, help: string) => ({ kind: 'list', value, help }) as const;
+
+export const duration = (help: string) => ({ kind: 'duration', help }) as const;
+
+export const count = (min: number, max: number, defaultValue: number, help: string) =>
+  ({ kind: 'count', min: min === 1 ? undefined : min, max, defaultValue, help }) as const;
 
 type ValueOf<S extends OptionSpec> = S['kind'] extends 'flag'
   ? boolean
@@ -46,11 +61,11 @@ export const commonOptions = {
 export type Args<O extends OptionSpecs = Readonly<Record<never, OptionSpec>>> = ValuesOf<O> &
   Omit<ValuesOf<typeof commonOptions>, 'help'> & { readonly operands: readonly string[] };
 
-/** A command as data. */
-export interface Command<O extends OptionSpecs = OptionSpecs> {
-  readonly name: string;
-  /** Purpose of it, in half a line. */
-  readonly summary: string;
+/** Arguments of a command by its form. */
+export type ArgsOf<F extends Form> = F extends Form<infer O> ? Args<O> : never;
+
+/** Form of a command line, as data. */
+export interface Form<O extends OptionSpecs = OptionSpecs> {
   /** Form in which it is written, without `unwedge`. */
   readonly usage: string;
   /** More for `--help`, in whole lines. */
@@ -69,6 +84,13 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly ownsNoOutput?: boolean | undefined;
   /** Exit code of wrong usage and of what could not be done, where 1 and 2 mean something else. */
   readonly errorCode?: number | undefined;
+}
+
+/** A command, without its work until that is asked for. */
+export interface Command<O extends OptionSpecs = OptionSpecs> extends Form<O> {
+  readonly name: string;
+  /** Purpose of it, in half a line. */
+  readonly summary: string;
   /**
    * Does the work and gives the exit code.
    * @param rest - the words after `--`, of a command that takes a command line.
@@ -77,7 +99,14 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   run(args: Args<O>, io: Io, rest: readonly string[]): Promise<number>;
 }
 
-/** Types `run` by the options. */
-export function defineCommand<const O extends OptionSpecs>(command: Command<O>): Command<O> {
+/** Types `run` by the options. Its name and its summary are those of the list of commands. */
+export function defineCommand<const O extends OptionSpecs>(command: Unlisted<O>): Unlisted<O> {
   return command;
+}
+
+export type Unlisted<O extends OptionSpecs = OptionSpecs> = Omit<Command<O>, 'name' | 'summary'>;
+
+/** Keeps the options of a form as they are written, so that the arguments are typed by them. */
+export function defineForm<const O extends OptionSpecs>(form: Form<O>): Form<O> {
+  return form;
 }

@@ -1,10 +1,8 @@
 import { faultNames } from '../testing/demo/faultNames.ts';
-import { defineCommand } from './command.ts';
+import { defineForm, flag, text } from './command.ts';
 
 /** The fault tour; only its options are here, so that asking for help loads no gateway. */
-export const demo = defineCommand({
-  name: 'demo',
-  summary: 'crash, hang and throttle real counterparties and watch every call end',
+export const form = defineForm({
   usage: 'demo [--only FAULT[,FAULT...]] [--keep] [--json] [--db FILE]',
   details: [
     'Exits 0 when every call ended as it should, every session answered a last message and no child is left.',
@@ -13,8 +11,7 @@ export const demo = defineCommand({
     `Faults: ${faultNames.join(', ')}.`,
   ].join('\n'),
   options: {
-    only: { kind: 'text', value: 'FAULT', help: 'inject only these faults, separated by commas', choices: faultNames },
-    keep: { kind: 'flag', help: 'leave the database for inspection' },
+    only: text('FAULT', 'inject only these faults, separated by commas', faultNames),
+    keep: flag('leave the database for inspection'),
   },
-  run: async (args, io) => (await import('./demo.ts')).run(args, io),
 });

@@ -22,7 +22,7 @@ export function unknown(what: string, word: string, known: readonly string[], he
 }
 
 /** `Unknown value of --retry "sometimes"; it takes safe, always, never`: of an option that names its own values. */
-export function unknownValue(option: string, word: string, known: readonly string[]): UsageError {
+function unknownValue(option: string, word: string, known: readonly string[]): UsageError {
   return unknownOr(`it takes ${known.join(', ')}`, `value of ${option}`, word, known);
 }
 
@@ -30,4 +30,29 @@ function unknownOr(otherwise: string, what: string, word: string, known: readonl
   const guess = nearest(word, known);
   const hint = guess === undefined ? otherwise : `did you mean ${guess}?`;
   return new UsageError(`Unknown ${what} ${quoted(word)}; ${hint}`);
+}
+
+/** One of the words that are known, where one is given. @throws {@link UsageError} as {@link unknown} says it. */
+export function knownWord<T extends string, W extends string | undefined>(what: string, word: W, known: readonly T[]) {
+  return among(word, known, (given) => unknown(what, given, known));
+}
+
+/** One of the values of an option, where one is given. @throws {@link UsageError} that names them. */
+export function valueAmong<T extends string, W extends string | undefined>(
+  option: string,
+  word: W,
+  known: readonly T[],
+) {
+  return among(word, known, (given) => unknownValue(option, given, known));
+}
+
+function among<T extends string, W extends string | undefined>(
+  word: W,
+  known: readonly T[],
+  fault: (word: string) => UsageError,
+): T | Extract<W, undefined> {
+  const given: string | undefined = word;
+  const found = known.find((each) => each === given);
+  if (word !== undefined && found === undefined) throw fault(word);
+  return found as T | Extract<W, undefined>;
 }

@@ -2,7 +2,7 @@ import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
 import { breakerRuleText, readBreakerRule } from '../src/policy/breakerRule.ts';
 import { risks } from '../src/policy/syntheticResult.ts';
 import type { EventRow } from '../src/store/events.ts';
-import { counted } from './counted.ts';
+import { counted } from './text.ts';
 
 type Metadata = EventRow['metadata'];
 

@@ -4,9 +4,8 @@ import { instanceName } from '../operator/integrationView.ts';
 import { eventSentence } from './eventSentence.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
-import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable, textBelow } from './table.ts';
-import { localTime } from './timeText.ts';
+import { createStyle, localTime, type Style } from './text.ts';
 
 /** Events as a table that fits the terminal. @param running - pids of the runtimes that are entered. */
 export function eventTable(rows: readonly EventRow[], running: ReadonlySet<number>, io: Io): string {

@@ -1,28 +1,27 @@
-import type { EventQuery } from '../src/store/events.ts';
+import type { EventQuery, EventRow } from '../src/store/events.ts';
 import { isAbout } from '../src/store/eventSubjects.ts';
 import { categories } from '../src/store/record.ts';
 import { nearestId } from '../src/policy/nearest.ts';
 import { createShownNames, type ShownName } from '../src/redaction/shownNames.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';
-import { defineCommand } from './command.ts';
+import { type Args, defineCommand, count, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { unknown, UsageError } from './errors.ts';
-import { eventTable } from './eventText.ts';
-import type { Io } from './io.ts';
+import { createOrigins, eventLine, eventTable, type Origins } from './eventText.ts';
+import { type Io, pause } from './io.ts';
 import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
-import { quoted, toJson } from './sanitize.ts';
+import { quoted, sanitize, toJson, toJsonLine } from './sanitize.ts';
 import { silenceText, unwrittenStores } from './silentRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
-import { wrapLines } from './wrap.ts';
+import { wrapLines } from './text.ts';
+import { messageOf } from '../src/policy/thrown.ts';
 
 /** Events that are looked at to find out which names there are. */
 const sampleSize = 10_000;
 /** Events that are counted where more match than are shown. */
 const mostCounted = 10_000;
 
-export const events = defineCommand({
-  name: 'events',
-  summary: 'what was recorded: failures, crashes, restarts, sessions',
+export const command = defineCommand({
   usage:
     'events [--follow] [--since DURATION] [--category NAME] [--integration NAME] [--session ID] [--failed] [--limit N] [--json] [--db FILE]',
   details: [
@@ -31,28 +30,17 @@ export const events = defineCommand({
     'object a line then.',
   ].join('\n'),
   options: {
-    since: { kind: 'duration', help: 'only events that are younger' },
-    category: {
-      kind: 'text',
-      value: 'NAME',
-      help: 'only events of one category, such as integration, session or hook',
-      choices: [...categories],
-    },
-    integration: {
-      kind: 'text',
-      value: 'NAME',
-      help: 'only events of one integration, with those of its children and processes, or of one name under OF; NAME@PID: of one runtime',
-      choices: 'integrations',
-    },
-    session: {
-      kind: 'text',
-      value: 'ID',
-      help: 'only events of one session, its calls and its supervision included',
-      choices: 'sessions',
-    },
-    failed: { kind: 'flag', help: 'only what went wrong; what was cancelled, as by Ctrl-C, did not' },
-    follow: { kind: 'flag', short: 'f', help: 'go on with the events that come' },
-    limit: { kind: 'count', max: 100_000, defaultValue: 50, help: 'at most so many' },
+    since: duration('only events that are younger'),
+    category: text('NAME', 'only events of one category, such as integration, session or hook', [...categories]),
+    integration: text(
+      'NAME',
+      'only events of one integration, with those of its children and processes, or of one name under OF; NAME@PID: of one runtime',
+      'integrations',
+    ),
+    session: text('ID', 'only events of one session, its calls and its supervision included', 'sessions'),
+    failed: flag('only what went wrong; what was cancelled, as by Ctrl-C, did not'),
+    follow: flag('go on with the events that come', 'f'),
+    limit: count(1, 100_000, 50, 'at most so many'),
   },
   async run(args, io) {
     const { since, category, failed, limit } = args;
@@ -64,10 +52,7 @@ export const events = defineCommand({
       ...{ session, category, integration, failed, limit },
       since: since === undefined ? undefined : io.now() - since,
     };
-    if (args.follow) {
-      const { followEvents } = await import('./followEvents.ts');
-      return followEvents(query, args, io, (reader) => guess(reader, category, integration, io, shown));
-    }
+    if (args.follow) return followEvents(query, args, io, (reader) => guess(reader, category, integration, io, shown));
     const { rows, runtimes, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
       // The answer as data is what was asked for, and no word more.
@@ -143,4 +128,82 @@ async function guess(
   const names = new Set([...told, ...(await knownIntegrations(reader, io, shown))]);
   if (names.has(integration)) return ` ${quoted(integration)} is known: see \`unwedge status\` and \`unwedge report\`.`;
   return ` ${noSuchIntegration(integration, names)}`;
+}
+
+/** Time between two looks for new events, in ms. */
+const lookEveryMs = 500;
+/** Most events of one look; more are there at once. */
+const mostRows = 1_000;
+
+/** Place at which reading goes on: in a file that was replaced, at its beginning. */
+interface Place {
+  readonly file: string;
+  readonly after: number;
+}
+
+/**
+ * Prints the newest events of the query, then those that come, until it is told to end. A database that cannot be read meanwhile is said
+ * once and waited for.
+ * @param guess - what is wrong with a query that nothing matches so far. @defaultValue nothing
+ * @throws CommandError when there is nothing to read to begin with.
+ */
+export async function followEvents(
+  query: EventQuery,
+  { db, json }: Pick<Args, 'db' | 'json'>,
+  io: Io,
+  guess: (reader: StoreReader) => Promise<string | UsageError> = () => Promise.resolve(''),
+): Promise<number> {
+  let origins: Origins | undefined;
+  const running = new Set<number>();
+  const print = (rows: readonly EventRow[]): void => {
+    origins ??= createOrigins(rows, running);
+    for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io, origins));
+  };
+  const begun = await readDatabase(db, io, async (reader) => {
+    const last = await reader.lastEventId();
+    for (const { pid } of await reader.runtimes()) running.add(pid);
+    // Events that came since, and those not to be gone on from yet, come with the next look.
+    const rows = await reader.events({ ...query, before: last + 1 });
+    print(rows);
+    const hint = rows.length === 0 ? await guess(reader) : '';
+    return { file: reader.identity, after: last, hint };
+  });
+  const { hint } = begun;
+  if (hint instanceof UsageError) throw hint;
+  if (hint !== '') io.stderr.write(wrapLines([`No events match yet.${hint}`], io.errorColumns ?? Infinity));
+  let place: Place = begun;
+  let trouble: string | undefined;
+  while (!io.signal.aborted) {
+    await pause(io, lookEveryMs);
+    if (io.signal.aborted) break;
+    try {
+      place = await readDatabase(db, io, (reader) => printNew(reader, query, place, print));
+      trouble = undefined;
+    } catch (error) {
+      const message = sanitize(messageOf(error));
+      if (trouble === undefined) io.stderr.write(`unwedge: ${message} Waiting for it.\n`);
+      trouble = message;
+    }
+  }
+  return 0;
+}
+
+async function printNew(
+  reader: StoreReader,
+  query: EventQuery,
+  { file: known, after: read }: Place,
+  print: (rows: readonly EventRow[]) => void,
+): Promise<Place> {
+  const file = reader.identity;
+  // Also of rows that do not match: they need not be looked at again.
+  const last = await reader.lastEventId();
+  // Ids begin anew in another file, and in one that lost all its rows.
+  let after = file === known && last >= read ? read : 0;
+  for (;;) {
+    const rows = await reader.events({ ...query, limit: mostRows, after });
+    print(rows);
+    after = rows.at(-1)?.id ?? after;
+    // Events that came between the look at the last id and here are read now, and not again.
+    if (rows.length < mostRows) return { file, after: Math.max(after, last) };
+  }
 }

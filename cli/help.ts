@@ -1,7 +1,7 @@
 import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { commands } from './commands.ts';
 import { toJson } from './sanitize.ts';
-import { helpWidth, wrapProse } from './wrap.ts';
+import { helpWidth, wrapProse } from './text.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Options for the print of an answer. */
@@ -13,7 +13,7 @@ interface HelpStyle {
 
 /** Returns the text of `unwedge --help`. */
 export function overview({ json, columns }: HelpStyle): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }));
+  const rows = Object.entries(commands).map(([name, summary]) => ({ name, summary }));
   if (json) return toJson({ commands: rows });
   const width = helpWidth(columns);
   const prose = (text: string): readonly string[] => wrapProse(text, width);

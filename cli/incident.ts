@@ -1,22 +1,19 @@
 import { readFlightAnswer } from '../src/control/answers.ts';
 import { gatherIncident } from '../incident/gather.ts';
 import { type Incident, isPlayable } from '../incident/incident.ts';
-import { contentsOf, incidentName, nothingToPlay } from '../incident/incidentFiles.ts';
-import { writeIncident } from '../incident/incidentFiles.ts';
+import { contentsOf, incidentName, nothingToPlay, writeIncident } from '../incident/incidentFiles.ts';
 import { shellWord } from '../src/policy/shownCommand.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { askRuntimes, pidsOfAnswers } from '../operator/askRuntimes.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, duration, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { wrapLines } from './wrap.ts';
+import { wrapLines } from './text.ts';
 
-export const incident = defineCommand({
-  name: 'incident',
-  summary: 'what happened around a session or a call, in a folder to take home and replay',
+export const command = defineCommand({
   usage: 'incident SESSION|CALL|INTEGRATION [--out DIR] [--around DURATION] [--json] [--db FILE]',
   details: [
     'CALL is an id such as `kb-12`, as `unwedge events` shows it (call kb-12). Attempts are held in memory and written when something goes wrong; a gateway',
@@ -24,8 +21,8 @@ export const incident = defineCommand({
     'no inputs, no answers, and no secrets. Play it on any machine by `unwedge replay DIR`.',
   ].join('\n'),
   options: {
-    out: { kind: 'text', value: 'DIR', help: 'the folder, new or empty; else incident-ID-TIME here' },
-    around: { kind: 'duration', help: 'how long before it the incident begins; else 10m' },
+    out: text('DIR', 'the folder, new or empty; else incident-ID-TIME here'),
+    around: duration('how long before it the incident begins; else 10m'),
   },
   operands: ['SESSION|CALL|INTEGRATION'],
   choices: 'integrations or sessions',

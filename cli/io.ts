@@ -45,6 +45,14 @@ export async function pause({ signal, pause: wait }: Pick<Io, 'signal' | 'pause'
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** Resolves when the command is to end. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** Why {@link Io.signal} was aborted: the process was told to end. */
 export interface EndedBySignal extends Error {
   readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP';

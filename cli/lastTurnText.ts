@@ -1,10 +1,8 @@
 import { formatDuration } from '../src/policy/duration.ts';
 import type { EventRow } from '../src/store/events.ts';
 import type { CallRecord, StoreReader, TurnRecord } from '../src/store/storeReader.ts';
-import { counted } from './counted.ts';
 import { sanitize } from './sanitize.ts';
-import { ago, localTime } from './timeText.ts';
-import { wrapLines } from './wrap.ts';
+import { ago, counted, localTime, wrapLines } from './text.ts';
 
 /** The last turn of a session that is on record, with what is known of failures in it and of failed turns before it. */
 export interface LastTurn {

@@ -4,8 +4,7 @@ import type { OrderResult } from '../src/policy/operatorOrder.ts';
 import { nearestId } from '../src/policy/nearest.ts';
 import { optionWords, dbWords } from '../src/policy/shownCommand.ts';
 import type { DeadLetterRecord } from '../src/store/storeReader.ts';
-import { defineCommand } from './command.ts';
-import { counted } from './counted.ts';
+import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -13,12 +12,9 @@ import { give, giveAndSay, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
-import { ago } from './timeText.ts';
-import { wrapLines } from './wrap.ts';
+import { ago, wrapLines, counted } from './text.ts';
 
-export const letters = defineCommand({
-  name: 'letters',
-  summary: 'dead letters: messages that sessions do not deliver any more; send them again or drop them',
+export const command = defineCommand({
   usage: 'letters [SESSION] [--send ID | --drop ID | --send-all] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired) or that',
@@ -27,9 +23,9 @@ export const letters = defineCommand({
     'done in the database, and delivered at the next start. The sender of an untaken message that is dropped is told.',
   ].join('\n'),
   options: {
-    send: { kind: 'text', value: 'ID', help: 'send this dead letter again' },
-    drop: { kind: 'text', value: 'ID', help: 'drop this dead letter for good' },
-    'send-all': { kind: 'flag', help: 'send all that are listed again, two a second' },
+    send: text('ID', 'send this dead letter again'),
+    drop: text('ID', 'drop this dead letter for good'),
+    'send-all': flag('send all that are listed again, two a second'),
     ...reasonOption,
   },
   operands: ['[SESSION]'],

@@ -8,13 +8,13 @@ import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, need
 import { judgedOutside } from '../operator/judgedOutside.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { createShownNames, type ShownName, withShownNames } from '../src/redaction/shownNames.ts';
-import type { LostLogRecord, StoreReader, StoreStatus } from '../src/store/storeReader.ts';
+import type { IntegrationStatus, LostLogRecord, StoreReader, StoreStatus } from '../src/store/storeReader.ts';
 import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
-import { withLastWords } from './lastWordsOfServers.ts';
 import { recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
+import { withLastLine } from '../src/policy/lastLine.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -124,4 +124,35 @@ async function statusOf(
     integrations: await withLastWords(reader, found.integrations),
     sessions: await withRecoveries(reader, found.sessions),
   };
+}
+
+/** Integrations whose servers' last words are looked up. */
+const mostLooked = 50;
+
+/**
+ * The integrations, and in the last error of each that is the end of its server the line of its stderr that says why: the record of a call holds what
+ * became of the server alone.
+ */
+export async function withLastWords(
+  reader: StoreReader,
+  integrations: readonly IntegrationStatus[],
+): Promise<readonly IntegrationStatus[]> {
+  let looked = 0;
+  const told: IntegrationStatus[] = [];
+  for (const each of integrations) {
+    const { integration, lastError, crashes24h } = each;
+    // The last words of a server are no reason for the signal that ended it.
+    const isByItself = lastError !== undefined && !lastError.error.includes(' was ended by ');
+    if (!isByItself || crashes24h === 0 || looked++ >= mostLooked) {
+      told.push(each);
+      continue;
+    }
+    const query = { category: 'child', integration: `mcp:${integration}`, failed: true, limit: 1 };
+    const [crash] = await reader.events(query);
+    const words = crash?.metadata['error'];
+    // Another end than that of the last error says nothing of it.
+    const isIts = typeof words === 'string' && words.startsWith(`${lastError.error};`);
+    told.push(isIts ? { ...each, lastError: { ...lastError, error: withLastLine(words) } } : each);
+  }
+  return told;
 }

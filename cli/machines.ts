@@ -1,17 +1,15 @@
 import { machineCatalogue } from './machineCatalogue.ts';
 import { chartOf } from '../src/inspector/chart.ts';
 import { mermaidOf } from '../src/inspector/mermaid.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, text } from './command.ts';
 import { unknown } from './errors.ts';
 import type { Io } from './io.ts';
 import { toJson } from './sanitize.ts';
-import { renderTable } from './table.ts';
+import { tableOf } from './table.ts';
 
 const formats = ['mermaid', 'json', 'xstate'];
 
-export const machines = defineCommand({
-  name: 'machines',
-  summary: 'the statecharts of the runtime, drawn from the machines that run',
+export const command = defineCommand({
   usage: 'machines [NAME] [--format mermaid|json|xstate] [--json]',
   details: [
     'Without a name it lists the machines, with --format it draws all of them.',
@@ -19,55 +17,32 @@ export const machines = defineCommand({
     "machine's own configuration for Stately's editor, without its code.",
   ].join('\n'),
   options: {
-    format: {
-      kind: 'text',
-      value: 'FORMAT',
-      help: 'mermaid, json or xstate; for one machine mermaid',
-      choices: formats,
-    },
+    format: text('FORMAT', 'mermaid, json or xstate; for one machine mermaid', formats),
   },
   operands: ['[NAME]'],
   choices: Object.keys(machineCatalogue),
-  run: (args, io) => Promise.resolve(run(args, io)),
+  async run({ format, json, operands: [name] }, io) {
+    if (name !== undefined && !Object.hasOwn(machineCatalogue, name)) {
+      throw unknown('machine', name, Object.keys(machineCatalogue));
+    }
+    if (format !== undefined && !formats.includes(format)) {
+      throw unknown('format', format, formats);
+    }
+    const names = name === undefined ? Object.keys(machineCatalogue) : [name];
+    if (name === undefined && format === undefined && !json) {
+      io.stdout.write(list(io));
+      io.stderr.write('unwedge machines NAME draws one of them.\n');
+    } else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
+    return 0;
+  },
 });
 
-interface MachinesArgs {
-  readonly format: string | undefined;
-  readonly json: boolean;
-  readonly operands: readonly string[];
-}
-
-function run({ format, json, operands }: MachinesArgs, io: Io): number {
-  const [name] = operands;
-  if (name !== undefined && !Object.hasOwn(machineCatalogue, name)) {
-    throw unknown('machine', name, Object.keys(machineCatalogue));
-  }
-  if (format !== undefined && !formats.includes(format)) {
-    throw unknown('format', format, formats);
-  }
-  const names = name === undefined ? Object.keys(machineCatalogue) : [name];
-  if (name === undefined && format === undefined && !json) {
-    io.stdout.write(list(io));
-    io.stderr.write('unwedge machines NAME draws one of them.\n');
-  } else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
-  return 0;
-}
-
 function list(io: Io): string {
-  const rows = Object.entries(machineCatalogue).map(([name, { machine, summary }]) => [
-    name,
-    Object.keys(machine.states).join(', '),
-    summary,
+  return tableOf(Object.entries(machineCatalogue), io.columns, [
+    { title: 'MACHINE', hasIds: true, cell: ([name]) => name },
+    { title: 'STATES', stacks: true, cell: ([, { machine }]) => Object.keys(machine.states).join(', ') },
+    { title: 'ONE OF', stacks: true, cell: ([, { summary }]) => summary },
   ]);
-  return renderTable(
-    [
-      { title: 'MACHINE', hasIds: true },
-      { title: 'STATES', stacks: true },
-      { title: 'ONE OF', stacks: true },
-    ],
-    rows,
-    io.columns,
-  );
 }
 
 /** Draws one machine as itself; several with their names before them, or in a list. */

@@ -6,9 +6,7 @@ import { readDatabase } from './database.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { toJson } from './sanitize.ts';
 
-export const metrics = defineCommand({
-  name: 'metrics',
-  summary: 'figures of every integration as Prometheus reads them',
+export const command = defineCommand({
   usage: 'metrics [--json] [--db FILE]',
   details: [
     'In the text format 0.0.4: calls by result, retries, refusals, restarts, durations and times to the first chunk as histograms, circuits, open',

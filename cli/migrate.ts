@@ -3,18 +3,15 @@ import { isPostgresUrl, shownSchema } from '../src/policy/postgresUrl.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { systemClock } from '../src/runtime/systemClock.ts';
 import type { Moved } from '../postgres/migrate/moveStore.ts';
-import { defineCommand } from './command.ts';
-import { counted } from './counted.ts';
+import { defineCommand, flag, text } from './command.ts';
 import { databasePath } from './databasePath.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { type Column, renderTable } from './table.ts';
-import { wrapLines } from './wrap.ts';
+import { figure, tableOf } from './table.ts';
+import { counted, wrapLines } from './text.ts';
 
-export const migrate = defineCommand({
-  name: 'migrate',
-  summary: 'move the database of a gateway from a file to PostgreSQL, where several gateways share it',
+export const command = defineCommand({
   usage: 'migrate --to URL [--from FILE] [--dry-run] [--json]',
   details: [
     'Stop what uses FILE first. Sessions with their messages, tool calls and keys, circuits, limits, alerts, figures and events are copied in one',
@@ -23,9 +20,9 @@ export const migrate = defineCommand({
     'postgres://USER@HOST/DATABASE?schema=NAME; give the password by PGPASSWORD rather than where `ps` shows it.',
   ].join('\n'),
   options: {
-    to: { kind: 'text', value: 'URL', help: 'the database; its schema is made where it is missing' },
-    from: { kind: 'text', value: 'FILE', help: 'the file; else --db, UNWEDGE_DB, or the one of the user' },
-    'dry-run': { kind: 'flag', help: 'show what would be moved, and change nothing' },
+    to: text('URL', 'the database; its schema is made where it is missing'),
+    from: text('FILE', 'the file; else --db, UNWEDGE_DB, or the one of the user'),
+    'dry-run': flag('show what would be moved, and change nothing'),
   },
   async run(args, io) {
     const { to, json } = args;
@@ -66,16 +63,13 @@ function fileOf(given: string | undefined, { env }: Io): string {
   return path;
 }
 
-const columns: readonly Column[] = [{ title: 'WHAT' }, { title: 'ROWS', align: 'right' }];
-
 function movedText(moved: Moved, { columns: width }: Io): string {
   const { from, to, schema, rows, messages, calls, before, kept } = moved;
   const done = kept === undefined ? 'would be moved' : before ? 'was moved before' : 'is moved';
-  const table = renderTable(
-    columns,
-    rows.map(({ what, rows: count }) => [what, String(count)]),
-    width,
-  );
+  const table = tableOf(rows, width, [
+    { title: 'WHAT', cell: ({ what }) => what },
+    figure('ROWS', ({ rows: count }) => count),
+  ]);
   const waiting = `${counted(messages, 'message')} to be processed and ${counted(calls, 'call')} without a result ${
     messages + calls === 1 ? 'goes' : 'go'
   } on with the next gateway that has this database as its \`store\`.`;

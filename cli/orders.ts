@@ -1,3 +1,4 @@
+import { text } from './command.ts';
 import { userInfo } from 'node:os';
 import type { Order, OrderResult } from '../src/policy/operatorOrder.ts';
 import { giveOrder } from '../operator/giveOrder.ts';
@@ -7,11 +8,11 @@ import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { wrapLines } from './wrap.ts';
+import { wrapLines } from './text.ts';
 
 /** The option of every command that orders something. */
 export const reasonOption = {
-  reason: { kind: 'text', value: 'TEXT', help: 'why, kept in the record' },
+  reason: text('TEXT', 'why, kept in the record'),
 } as const;
 
 /** An order on the command line. */

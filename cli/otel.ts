@@ -1,3 +1,4 @@
+import { flag } from './command.ts';
 import { inboundTrace } from '../proxy/wire/inboundTrace.ts';
 import type { NodeSdkModule } from '../otel/exportByOtlp.ts';
 import { messageOf } from '../src/policy/thrown.ts';
@@ -6,10 +7,9 @@ import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 
 /** The option of the commands that make calls. */
-export const otelOption = {
-  kind: 'flag',
-  help: 'send spans and metrics by OTLP, as the OTEL_ variables say; needs @opentelemetry/api and @opentelemetry/sdk-node beside unwedge',
-} as const;
+export const otelOption = flag(
+  'send spans and metrics by OTLP, as the OTEL_ variables say; needs @opentelemetry/api and @opentelemetry/sdk-node beside unwedge',
+);
 
 /** The optional packages; names in variables, so that nothing looks for their types. */
 const sdkPackage: string = '@opentelemetry/sdk-node';

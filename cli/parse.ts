@@ -1,8 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { type Args, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
-import { durationWord } from './durationWord.ts';
+import { type Args, type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
+import { parseDuration } from '../src/policy/duration.ts';
+import { messageOf } from '../src/policy/thrown.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */
 type Parsed<O extends OptionSpecs> =
@@ -108,9 +109,44 @@ function valueOf(spec: OptionSpec, name: string, value: string | undefined, inli
 function countOf(
   name: string,
   value: string,
-  { min = 1, max }: { readonly min?: number; readonly max: number },
+  { min = 1, max }: { readonly min?: number | undefined; readonly max: number },
 ): number {
   const count = /^\d+$/.test(value) ? Number(value) : -1;
   if (count >= min && count <= max) return count;
   throw new UsageError(`Expected \`${name}\` to be an integer from ${min} to ${max}, got ${quoted(value)}`);
+}
+
+/** A number without a unit, as far as it can be a duration. */
+const bareNumber = /^\d{1,12}(?:\.\d{1,6})?$/;
+
+/**
+ * A duration as a command line has it, in ms: with a unit (`500ms`, `30s`, `5m`, `1.5h`, `7d`), or a number of seconds, as timeout(1) takes it.
+ * @throws {@link UsageError} that names the option and the value.
+ */
+export function durationWord(option: string, text: string): number {
+  try {
+    return parseDuration(option, bareNumber.test(text) ? `${text}s` : text);
+  } catch (error) {
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+}
+
+/** The words of the command itself, and those of the command line that it takes. */
+export function splitCommand(
+  command: Pick<Command, 'options' | 'takesCommand'>,
+  words: readonly string[],
+): Record<'own' | 'rest', readonly string[]> {
+  const end = takesCommand(command) ? words.indexOf('--') : -1;
+  if (end >= 0) return { own: words.slice(0, end), rest: words.slice(end + 1) };
+  const begin = command.takesCommand === 'bare' ? firstOperand(command.options, words) : -1;
+  return begin < 0 ? { own: words, rest: [] } : { own: words.slice(0, begin), rest: words.slice(begin) };
+}
+
+export const takesCommand = ({ takesCommand: takes }: Pick<Command, 'takesCommand'>): boolean =>
+  (takes ?? false) !== false;
+
+/** @throws {@link UsageError} when it is 0. */
+export function aboveZero(option: string, ms: number | undefined): number | undefined {
+  if (ms === 0) throw new UsageError(`Expected \`${option}\` to be above 0`);
+  return ms;
 }

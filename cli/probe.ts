@@ -1,9 +1,7 @@
 import { defineCommand } from './command.ts';
 import { giveAndSay, reasonOption } from './orders.ts';
 
-export const probe = defineCommand({
-  name: 'probe',
-  summary: 'have an open circuit, or a server that asked not to be called, tried now',
+export const command = defineCommand({
   usage: 'probe NAME [--reason TEXT] [--json] [--db FILE]',
   details: [
     'NAME is an integration of a running gateway or proxy. One with a harmless request of its own (an MCP server) is asked at once; of another',

@@ -1,8 +1,13 @@
 import { checkGatewayOptions, type CheckedGatewayOptions, type GatewayOptions } from '../src/runtime/runtimeOptions.ts';
 import { alertText } from '../src/policy/alertText.ts';
-import { say } from '../src/policy/logger.ts';
+import { say, type Logger } from '../src/policy/logger.ts';
 import { Registry } from '../src/runtime/registry.ts';
 import { messageOf } from '../src/policy/thrown.ts';
+import { databasePath } from './databasePath.ts';
+import type { Io } from './io.ts';
+import { namedConfig } from './namedConfig.ts';
+import { createOwnLogger } from './ownLogger.ts';
+import { sanitize } from './sanitize.ts';
 import { sayUnstored } from './startRegistry.ts';
 
 /** Runtime of a proxy: it is started without its store, which would delay the first answer. */
@@ -11,6 +16,37 @@ export interface ProxyRuntime {
   readonly checked: CheckedGatewayOptions;
   /** Opens the store and begins to watch for alerts, with what is on record. Never rejects. */
   openStore(): Promise<void>;
+}
+
+/** Runtime of the command of a proxy, and what it says on stderr. */
+export interface PreparedProxy extends ProxyRuntime {
+  readonly storePath: string;
+  readonly logger: Logger;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Prepares a proxy by its configuration and its command line.
+ * @param besides - keys of the configuration that are read elsewhere.
+ * @throws what {@link namedConfig} throws.
+ */
+export async function prepareProxy(
+  { config: file, db }: { readonly config: string | undefined; readonly db: string | undefined },
+  io: Io,
+  besides?: readonly string[],
+): Promise<PreparedProxy> {
+  // Many a client closes what it does not want to read; it still wants its server.
+  io.leaveErrors?.();
+  const say = (line: string): void => void io.stderr.write(`unwedge: ${sanitize(line)}\n`);
+  const logger = createOwnLogger(say);
+  const config = await namedConfig(file, io, besides);
+  const storePath = databasePath(db ?? config.store, io.env);
+  return {
+    ...createProxyRuntime({ ...config, store: { path: storePath, required: false }, logger }),
+    storePath,
+    logger,
+    say,
+  };
 }
 
 /** There is one child, and nobody to be spared its restarts. */

@@ -6,20 +6,17 @@ import { replay as play } from '../incident/replay/replay.ts';
 import type { ReplayLine, ReplayResult } from '../incident/replay/compare.ts';
 import { seededRandom } from '../testing/random.ts';
 import { SimulatedClock } from '../testing/simulatedClock.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, flag, list } from './command.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { createStyle } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
-import { wrapLines } from './wrap.ts';
+import { createStyle, wrapLines } from './text.ts';
 
 /** Most rows of the timeline that are shown, without those that are folded. */
 const mostRows = 40;
 
-export const replay = defineCommand({
-  name: 'replay',
-  summary: 'play an incident on a simulated clock, and say whether it ends as it did',
+export const command = defineCommand({
   usage: 'replay DIR [--policy KEY=VALUE] [--all] [--json]',
   details: [
     'DIR is what `unwedge incident` wrote, or the file of the dashboard. Calls come when they came, operations answer, fail or hang as they did;',
@@ -27,12 +24,8 @@ export const replay = defineCommand({
     'did, 1 when not. `--policy retry.maxAttempts=5` shows what would have happened with another policy; it may be given more than once.',
   ].join('\n'),
   options: {
-    policy: {
-      kind: 'list',
-      value: 'KEY=VALUE',
-      help: 'what is to be otherwise, such as breaker.consecutiveFailures=3',
-    },
-    all: { kind: 'flag', help: 'every line of the timeline, also those that are far from any difference' },
+    policy: list('KEY=VALUE', 'what is to be otherwise, such as breaker.consecutiveFailures=3'),
+    all: flag('every line of the timeline, also those that are far from any difference'),
   },
   operands: ['DIR'],
   async run(args, io) {

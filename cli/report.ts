@@ -13,24 +13,20 @@ import { wrapWords } from '../src/policy/textWidth.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { EventRow } from '../src/store/events.ts';
 import type { StoreReader } from '../src/store/storeReader.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
 import { sanitize, toJson } from './sanitize.ts';
-import { createStyle, type Style } from './style.ts';
-import { type Cell, type Column, renderTable } from './table.ts';
-import { ago } from './timeText.ts';
-import { wrapLines } from './wrap.ts';
+import { type Cell, figure, tableOf } from './table.ts';
+import { ago, createStyle, type Style, wrapLines } from './text.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** Terminals of so many columns have room for the course of time. */
 const wideColumns = 110;
 
-export const report = defineCommand({
-  name: 'report',
-  summary: 'how well each integration works: success rate, kinds of failure, latency',
+export const command = defineCommand({
   usage: 'report [--since DURATION] [--integration NAME] [--tools] [--json] [--db FILE]',
   details: [
     'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
@@ -41,9 +37,9 @@ export const report = defineCommand({
     '(reconcile). Figures are kept by the minute and reach the database within 10 s.',
   ].join('\n'),
   options: {
-    since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
-    integration: { kind: 'text', value: 'NAME', help: 'only this integration', choices: 'integrations' },
-    tools: { kind: 'flag', help: 'each tool as well' },
+    since: duration('the time it is about, up to now; else 24h'),
+    integration: text('NAME', 'only this integration', 'integrations'),
+    tools: flag('each tool as well'),
   },
   async run(args, io) {
     const until = io.now();
@@ -104,43 +100,33 @@ const refusedText = 'REFUSED are no CALLS: nothing was sent (an open circuit, a 
 
 const emptyText = 'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.';
 
+/** Figures of an integration, or of one of its tools. */
+type Row = ReportLine & { readonly name: string; readonly steps?: readonly ReportStep[] };
+
 function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io, style: Style): string {
   const hasStreams = entries.some(({ firstChunk }) => firstChunk !== undefined);
   const isWide = io.isTTY && io.columns >= wideColumns;
-  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
-  const columns: Column[] = [
-    { title: 'INTEGRATION', hasNames: true },
-    right('CALLS', 2),
-    right('SUCCESS', 1),
-    right('P50', 4),
-    right('P95', 3),
-    right('P99', 6),
-    ...(hasStreams ? [right('FIRST', 7)] : []),
-    right('RETRIES', 8),
-    right('REFUSED', 5),
-    ...(isWide ? [{ title: 'CALLS, SUCCESS OVER TIME', rank: 9 }] : []),
+  const rows = entries.flatMap((entry): Row[] => [
+    { ...entry, name: entry.integration },
+    ...(withTools ? entry.tools.map((tool) => ({ ...tool, name: `${entry.integration}: ${tool.tool ?? ''}` })) : []),
+  ]);
+  const latency = (title: string, key: keyof Quantiles, rank: number) =>
+    figure<Row>(title, ({ took }) => (took === undefined ? '' : formatLatency(took[key])), rank);
+  const table = tableOf(rows, io.columns, [
+    { title: 'INTEGRATION', hasNames: true, cell: ({ name }) => name },
+    figure('CALLS', ({ calls }) => calls, 2),
+    { title: 'SUCCESS', align: 'right', rank: 1, cell: ({ successRate }) => rateCell(successRate, style) },
+    latency('P50', 'p50Ms', 4),
+    latency('P95', 'p95Ms', 3),
+    latency('P99', 'p99Ms', 6),
+    hasStreams &&
+      figure('FIRST', ({ firstChunk }) => (firstChunk === undefined ? '' : formatLatency(firstChunk.p95Ms)), 7),
+    figure('RETRIES', ({ retries }) => retries, 8),
+    figure('REFUSED', ({ refused }) => refused, 5),
+    isWide && { title: 'CALLS, SUCCESS OVER TIME', rank: 9, cell: ({ steps = [] }) => course(steps) },
     // Below its row it takes no figure's place; the course of time yields to it.
-    { title: 'FAILED', stacks: 'first', belowTitle: 'failed: ', mostLines: mostFailedLines },
-  ];
-  const row = (name: string, line: ReportLine, steps: readonly ReportStep[] = []): Cell[] => [
-    name,
-    String(line.calls),
-    rateCell(line.successRate, style),
-    ...latencies(line.took),
-    ...(hasStreams ? [line.firstChunk === undefined ? '' : formatLatency(line.firstChunk.p95Ms)] : []),
-    String(line.retries),
-    String(line.refused),
-    ...(isWide ? [course(steps)] : []),
-    failures(line),
-  ];
-  const table = renderTable(
-    columns,
-    entries.flatMap((entry) => [
-      row(entry.integration, entry, entry.steps),
-      ...(withTools ? entry.tools.map((tool) => row(`${entry.integration}: ${tool.tool ?? ''}`, tool)) : []),
-    ]),
-    io.columns,
-  );
+    { title: 'FAILED', stacks: 'first', belowTitle: 'failed: ', mostLines: mostFailedLines, cell: failures },
+  ]);
   const isRefused = entries.some(({ refused }) => refused > 0);
   return isRefused ? `${table}${wrapWords(refusedText, io.columns).map(style.dim).join('\n')}\n` : table;
 }
@@ -148,10 +134,6 @@ function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io
 export function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {
   const paint = rate === undefined || rate >= 0.99 ? green : rate >= 0.9 ? yellow : red;
   return { text: rateText(rate), paint };
-}
-
-function latencies(took: Quantiles | undefined): string[] {
-  return took === undefined ? ['', '', ''] : [took.p50Ms, took.p95Ms, took.p99Ms].map(formatLatency);
 }
 
 function failures({ failures: byKind, fellBack }: ReportLine): string {

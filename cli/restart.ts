@@ -15,11 +15,9 @@ import { unansweredText } from '../operator/unknownOrder.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { noteOf, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { wrapLines } from './wrap.ts';
+import { wrapLines } from './text.ts';
 
-export const restart = defineCommand({
-  name: 'restart',
-  summary: 'restart what is behind an integration, or a session, of a running gateway or proxy',
+export const command = defineCommand({
   usage: 'restart NAME[@PID] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'NAME is an integration or the id of a session. A server or session is started anew, also out of quarantine; of a function, an agent or',

@@ -2,13 +2,12 @@ import { commandIndex } from './commandIndex.ts';
 import { loadCommand } from './commands.ts';
 import { errorReport } from './errorReport.ts';
 import { UsageError } from './errors.ts';
-import type { Command } from './command.ts';
+import { type Command, flag } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { ownVersion } from './doctor/ownVersion.ts';
-import { parseWords } from './parse.ts';
-import { splitCommand, takesCommand } from './splitCommand.ts';
-import { wrapLines } from './wrap.ts';
+import { parseWords, splitCommand, takesCommand } from './parse.ts';
+import { wrapLines } from './text.ts';
 import { toJson } from './sanitize.ts';
 import { unloadedCode } from './unloaded.ts';
 
@@ -53,7 +52,7 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
 }
 
 /** Options of `unwedge` without a command. */
-export const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
+export const bareOptions = { version: flag('print the version and exit', 'v') } as const;
 
 function runBare(words: readonly string[], io: Io): number {
   const parsed = parseWords(bareOptions, words, 'unwedge --help');

@@ -6,7 +6,7 @@ import { runtimesBySocket } from '../operator/unlisted.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
 import { attentionText, type Matter, mattersOfRuntimes, mattersOfStores } from './attention.ts';
 import type { Io } from './io.ts';
-import { createStyle } from './style.ts';
+import { createStyle } from './text.ts';
 
 /**
  * Finds the runtimes of a database that are gone or stand still: their records may be old. Takes up to 2 s; never rejects.

@@ -4,29 +4,23 @@ import { rateWaitText } from '../src/policy/ratePolicy.ts';
 import type { SessionStatus } from '../src/store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
-import { type Args, defineCommand } from './command.ts';
-import { counted } from './counted.ts';
+import { type Args, defineCommand, flag } from './command.ts';
+import { ago, counted, createStyle, isCommand, type Style } from './text.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
 import type { Io } from './io.ts';
 import type { AskedRuntime } from '../operator/askRuntimes.ts';
 import { commandAbout } from '../src/policy/shownCommand.ts';
 import { runtimesElsewhere } from '../operator/unlisted.ts';
-import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
+import { elsewhereText, othersText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
-import { isCommand } from './nextLines.ts';
 import { nextTryOf } from '../operator/nextTry.ts';
-import { othersText } from './otherRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { createStyle, type Style } from './style.ts';
-import { type Cell, renderTable } from './table.ts';
-import { ago } from './timeText.ts';
+import { type Cell, figure, tableOf } from './table.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
 
-export const status = defineCommand({
-  name: 'status',
-  summary: 'each integration with its circuit, failures and last error',
+export const command = defineCommand({
   usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',
   details: [
     'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
@@ -42,9 +36,9 @@ export const status = defineCommand({
     'terminal, below each other elsewhere, with --json as one object a line.',
   ].join('\n'),
   options: {
-    tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' },
-    watch: { kind: 'flag', short: 'w', help: 'again and again' },
-    all: { kind: 'flag', help: 'each idle session, too' },
+    tree: flag('the supervision tree of each gateway that runs on the database'),
+    watch: flag('again and again', 'w'),
+    all: flag('each idle session, too'),
   },
   operands: ['[INTERVAL]'],
   async run(args, io) {
@@ -175,7 +169,6 @@ function integrationTable(
   style: Style,
 ): string {
   const wereCalled = integrations.some(({ successRate24h }) => successRate24h !== undefined);
-  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
   const isNone = (...figures: readonly Figure[]): boolean =>
     integrations.every((each) => figures.every((figure) => each[figure] === 0));
   // Figures that are not zero stay longest: in a crash loop that survives every call, nothing else says so.
@@ -186,32 +179,21 @@ function integrationTable(
     : onlyCrashes
       ? ([2, 7] as const)
       : ([4, 7.5] as const);
-  return renderTable(
-    [
-      { title: 'INTEGRATION', hasNames: true },
-      { title: 'CIRCUIT' },
-      ...(wereCalled ? [right('SUCCESS', 1), right('P95', 6)] : []),
-      ...(isLive ? [right('IN FLIGHT', 3), right('WAITING', 5)] : []),
-      // A title of 24H says nothing without the column before it.
-      ...[right('FAILED 10M', ofFailures[0]), right('24H', ofFailures[1])],
-      ...[right('CRASHED 10M', ofCrashes[0]), right('24H', ofCrashes[1])],
-      { title: 'LAST ERROR', stacks: 'first' },
-    ],
-    bySeverity(integrations)
-      .flatMap((each) => [each, ...instancesOf(each)])
-      .map((each) => [
-        each.integration,
-        circuitCell(each, now, style),
-        ...(wereCalled ? [successCell(each, style), p95Cell(each)] : []),
-        ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
-        String(each.failures10m),
-        String(each.failures24h),
-        String(each.crashes10m),
-        String(each.crashes24h),
-        lastError(each, now),
-      ]),
-    io.columns,
-  );
+  const rows = bySeverity(integrations).flatMap((each) => [each, ...instancesOf(each)]);
+  return tableOf(rows, io.columns, [
+    { title: 'INTEGRATION', hasNames: true, cell: ({ integration }) => integration },
+    { title: 'CIRCUIT', cell: (each) => circuitCell(each, now, style) },
+    wereCalled && { title: 'SUCCESS', align: 'right', rank: 1, cell: (each) => successCell(each, style) },
+    wereCalled && figure('P95', p95Cell, 6),
+    isLive && figure('IN FLIGHT', ({ live }) => sum(live, 'inFlight'), 3),
+    isLive && figure('WAITING', ({ live }) => sum(live, 'waiting'), 5),
+    // A title of 24H says nothing without the column before it.
+    figure('FAILED 10M', ({ failures10m }) => failures10m, ofFailures[0]),
+    figure('24H', ({ failures24h }) => failures24h, ofFailures[1]),
+    figure('CRASHED 10M', ({ crashes10m }) => crashes10m, ofCrashes[0]),
+    figure('24H', ({ crashes24h }) => crashes24h, ofCrashes[1]),
+    { title: 'LAST ERROR', stacks: 'first', cell: (each) => lastError(each, now) },
+  ]);
 }
 
 /** Shows the success rate; past success says nothing of calls that are refused now. */
@@ -305,21 +287,11 @@ function sessionsText(
 
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
   const hasFailedCalls = sessions.some(({ failedCalls24h = 0 }) => failedCalls24h > 0);
-  return renderTable(
-    [
-      { title: 'SESSION', hasIds: true },
-      { title: 'LAST EVENT', rank: 2 },
-      { title: 'FAILED TURNS 24H', align: 'right', rank: 1 },
-      ...(hasFailedCalls ? [{ title: 'CALLS', align: 'right' as const, rank: 1.5 }] : []),
-      { title: 'LAST ERROR', stacks: true },
-    ],
-    sessions.map((each) => [
-      each.session,
-      ago(each.lastSeenAt, now),
-      String(each.failedTurns24h),
-      ...(hasFailedCalls ? [String(each.failedCalls24h ?? 0)] : []),
-      lastError(each, now),
-    ]),
-    io.columns,
-  );
+  return tableOf(sessions, io.columns, [
+    { title: 'SESSION', hasIds: true, cell: ({ session }) => session },
+    { title: 'LAST EVENT', rank: 2, cell: ({ lastSeenAt }) => ago(lastSeenAt, now) },
+    figure('FAILED TURNS 24H', ({ failedTurns24h }) => failedTurns24h, 1),
+    hasFailedCalls && figure('CALLS', ({ failedCalls24h = 0 }) => failedCalls24h, 1.5),
+    { title: 'LAST ERROR', stacks: true, cell: (each) => lastError(each, now) },
+  ]);
 }

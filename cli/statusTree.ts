@@ -13,7 +13,7 @@ import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { mattersOfRuntimes } from './attention.ts';
 import { silenceText } from './silentRuntimes.ts';
 import { plainText, sanitize, toJson } from './sanitize.ts';
-import { createStyle } from './style.ts';
+import { createStyle } from './text.ts';
 
 /** `unwedge status --tree`. Gives 0 when at least one runtime showed its tree, else 1. */
 export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {

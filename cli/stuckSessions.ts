@@ -2,7 +2,7 @@ import { formatDuration } from '../src/policy/duration.ts';
 import type { AskedSession } from '../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
 import type { SessionRecords, StoreReader } from '../src/store/storeReader.ts';
-import { counted } from './counted.ts';
+import { counted } from './text.ts';
 import { sanitize } from './sanitize.ts';
 import { ruleText, waitText } from './whyText.ts';
 

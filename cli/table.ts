@@ -32,6 +32,17 @@ export interface Column {
 /** Text, or text with the paint it gets after it was fitted. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
+/** A column, and the cell in it of each row. */
+export interface Field<T> extends Column {
+  readonly cell: (row: T) => Cell;
+}
+
+/** A column of figures. */
+export const figure = <T>(title: string, of: (row: T) => number | string, rank?: number): Field<T> => ({
+  ...{ title, align: 'right', rank },
+  cell: (row) => String(of(row)),
+});
+
 const gap = '  ';
 /** Narrower than this, a column says nothing; rows are then longer than the terminal. */
 const leastWidth = 6;
@@ -85,6 +96,16 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
       .flatMap((at) => stacked(line[at] ?? '', columns[at] ?? { title: '' }, width)),
   ]);
   return `${[heading, ...lines].join('\n')}\n`;
+}
+
+/** {@link renderTable} by what its columns hold; one that is `false` is not there. */
+export function tableOf<T>(rows: readonly T[], width: number, fields: readonly (Field<T> | false)[]): string {
+  const columns = fields.filter((each) => each !== false);
+  return renderTable(
+    columns,
+    rows.map((row) => columns.map(({ cell }) => cell(row))),
+    width,
+  );
 }
 
 /** The rows whose id would push those of all other rows out of the terminal: it stands on a line of its own, above the rest of its row. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../src/policy/thrown.ts';
-import { CommandError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
+import type { McpArgs } from './mcp/options.ts';
 
 /** Shortest token that is taken from a file, in characters. */
 const shortest = 16;
@@ -37,3 +38,23 @@ function unusable(file: string, why: string, cause: unknown): CommandError {
 
 /** 144 bits of chance. */
 export const newToken = (): string => randomBytes(18).toString('base64url');
+
+export interface ListenToken {
+  readonly value: string;
+  /** Undefined when it was made for this run, and is on record nowhere. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Returns the token that clients have to show: undefined with `--no-token`, that in the file, else a new one. A file that is not there is made, for its owner
+ * to read.
+ * @throws {@link UsageError}, or what {@link tokenIn} throws, that says what is wrong.
+ */
+export function listenToken(args: Pick<McpArgs, 'token-file' | 'no-token'>): ListenToken | undefined {
+  const file = args['token-file'];
+  if (args['no-token']) {
+    if (file !== undefined) throw new UsageError('Expected `--token-file` or `--no-token`, got both');
+    return undefined;
+  }
+  return file === undefined ? { value: newToken(), file } : { value: tokenIn(file), file };
+}

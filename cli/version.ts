@@ -3,9 +3,7 @@ import { defineCommand } from './command.ts';
 import { ownVersion } from './doctor/ownVersion.ts';
 import { toJson } from './sanitize.ts';
 
-export const version = defineCommand({
-  name: 'version',
-  summary: 'versions of unwedge, Node and SQLite, for a report of a bug',
+export const command = defineCommand({
   usage: 'version [--json]',
   details: '`unwedge --version` prints the one of unwedge alone.',
   options: {},

@@ -1,11 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { fitText, textWidth } from '../src/policy/textWidth.ts';
-import { durationWord } from './durationWord.ts';
+import { durationWord } from './parse.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
-import { createStyle } from './style.ts';
-import { localTime } from './timeText.ts';
+import { createStyle, localTime } from './text.ts';
 
 const usualMs = 2_000;
 /** Oftener than this nobody can read. */

@@ -1,7 +1,7 @@
 import { readWhyAnswer } from '../src/control/answers.ts';
 import { nearest, nearestId } from '../src/policy/nearest.ts';
-import { attentionText, type Matter, mattersOfLostLog } from './attention.ts';
-import { defineCommand } from './command.ts';
+import { attentionText, type Matter, mattersOf, mattersOfLostLog } from './attention.ts';
+import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { formatDuration } from '../src/policy/duration.ts';
@@ -16,17 +16,17 @@ import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../src/sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { createStyle } from './style.ts';
 import { integrationOf, integrationWhy, liveMatters } from './whyIntegration.ts';
 import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
-import { wrapLines } from './wrap.ts';
+import { createStyle, wrapLines } from './text.ts';
+import { openToolsOf } from '../operator/integrationView.ts';
+import { lookAround } from './lookAround.ts';
+import { busyText } from './stuckSessions.ts';
 
 /** Time for which a loss is told, in ms. */
 const dayMs = 24 * 60 * 60_000;
 
-export const why = defineCommand({
-  name: 'why',
-  summary: 'what a session waits for, and which rule will end it when',
+export const command = defineCommand({
   usage: 'why [SESSION] [--all] [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
@@ -36,9 +36,9 @@ export const why = defineCommand({
     'With --fire the rule that comes next acts now, exactly as if its time had come; it is on record as operator/fired. Exits 1 where no rule waits.',
   ].join('\n'),
   options: {
-    all: { kind: 'flag', help: 'without SESSION: list all of them, not the first 8' },
-    fire: { kind: 'flag', help: 'have the rule that ends the wait next act now' },
-    rule: { kind: 'text', value: 'ID', help: 'have this rule act: its name, or its id as --json tells it' },
+    all: flag('without SESSION: list all of them, not the first 8'),
+    fire: flag('have the rule that ends the wait next act now'),
+    rule: text('ID', 'have this rule act: its name, or its id as --json tells it'),
     ...reasonOption,
   },
   operands: ['[SESSION]'],
@@ -50,7 +50,7 @@ export const why = defineCommand({
     if (args.all && given !== undefined) throw new UsageError('--all goes without a SESSION');
     if (given === undefined) {
       if (args.fire) throw new UsageError('--fire needs a SESSION; `unwedge why` lists those that wait');
-      return (await import('./whyAll.ts')).showAllWhy(args, io);
+      return showAllWhy(args, io);
     }
     const secrets = new KnownSecrets(process.env);
     const redact = createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY });
@@ -217,4 +217,26 @@ function fire(
     throw new CommandError(sanitize(why));
   }
   return giveAndSay({ order: 'fire', name, target: target.id, reason }, { db, json }, io);
+}
+
+/** Every session that waits and every integration whose circuit is not closed, each with the command to go on with. @returns the exit code. */
+export async function showAllWhy(
+  { db, json, all }: { db: string | undefined; json: boolean; all: boolean },
+  io: Io,
+): Promise<number> {
+  const { now, view, watched } = await lookAround(db, io, busyText);
+  const integrations = view.integrations.filter((each) => each.circuit !== 'closed' || openToolsOf(each).length > 0);
+  const nothing = { alerts: { open: [], unwatched: [] }, sessions: [], letters: [] };
+  const matters = mattersOf({ ...watched, ...nothing, integrations }, now, db);
+  if (json)
+    io.stdout.write(toJson({ database: view.database, sessions: watched.stuck, integrations, attention: matters }));
+  else if (matters.length === 0)
+    io.stdout.write(wrapLines(['No session waits, and every circuit is closed.'], io.columns));
+  else {
+    const most = all ? matters.length : undefined;
+    io.stdout.write(
+      attentionText(matters, { width: io.columns, style: createStyle(io), most, rest: '--all shows them' }),
+    );
+  }
+  return 0;
 }

@@ -1,4 +1,3 @@
-import { counted } from './counted.ts';
 import { breakerRuleNote } from '../src/policy/breakerRule.ts';
 import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
 import { formatDuration } from '../src/policy/duration.ts';
@@ -15,11 +14,10 @@ import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { withNotes } from '../operator/alertNotes.ts';
 import { judgedOutside } from '../operator/judgedOutside.ts';
-import { withLastWords } from './lastWordsOfServers.ts';
+import { withLastWords } from './lookAround.ts';
 import { nextTryOf } from '../operator/nextTry.ts';
 import { sanitize } from './sanitize.ts';
-import { ago } from './timeText.ts';
-import { wrapLines } from './wrap.ts';
+import { ago, counted, wrapLines } from './text.ts';
 
 const dayMs = 24 * 60 * 60_000;
 

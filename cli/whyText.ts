@@ -6,10 +6,8 @@ import { rateWaitText } from '../src/policy/ratePolicy.ts';
 import type { SessionOwner, SessionRecords } from '../src/store/storeReader.ts';
 import type { PolicyRow } from '../src/policy/flight.ts';
 import type { RuleWhy, SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
-import { counted } from './counted.ts';
 import { sanitize } from './sanitize.ts';
-import { ago } from './timeText.ts';
-import { wrapLines } from './wrap.ts';
+import { ago, counted, wrapLines } from './text.ts';
 
 /** Describes the wait of a live session, for people. @param width - of the terminal. @defaultValue no limit */
 export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): string {

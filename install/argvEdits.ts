@@ -1,8 +1,7 @@
 import { type Document, tokenOf } from './document.ts';
 import type { Program } from './entry.ts';
 import type { Launcher } from './launcher.ts';
-import type { Range, TextEdit } from './textEdits.ts';
-import type { Field, Text } from './tree.ts';
+import type { Field, Range, Text, TextEdit } from './tree.ts';
 
 /** White space between two fields, at most; in characters. */
 const mostSpace = 1000;

@@ -1,6 +1,7 @@
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish']);
 const interpreters: ReadonlySet<string> = new Set(['node', 'bun', 'deno', 'tsx', 'python', 'ruby', 'perl', 'php']);
-const packageRunners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx']);
+/** Programs that run a package. */
+export const packageRunners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx']);
 
 /** Options whose next word is their value, and not the script. */
 const takesValue = /^(?:-r|-C|-W|-X|-I|--require|--import|--loader|--experimental-loader|--conditions|--env-file)$/;
@@ -57,6 +58,7 @@ function scriptName(word: string | undefined): string | undefined {
   return word === undefined ? undefined : baseName(word) || undefined;
 }
 
-function baseName(path: string): string {
+/** Last part of a path of either system. */
+export function baseName(path: string): string {
   return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '');
 }

@@ -1,9 +1,7 @@
-import { redacted } from '../src/redaction/secretNames.ts';
-import { announcesSecret, isSecretName } from '../src/redaction/secretNames.ts';
+import { redacted, announcesSecret, isSecretName } from '../src/redaction/secretNames.ts';
 import { redactText } from '../src/redaction/secrets.ts';
 import { type Document, tokenOf } from './document.ts';
-import { applyEdits, inOrder, type Range, type TextEdit } from './textEdits.ts';
-import type { Node, Scalar } from './tree.ts';
+import { applyEdits, inOrder, type Node, type Range, type Scalar, type TextEdit } from './tree.ts';
 
 /** Lines around a change. */
 const context = 3;

@@ -1,7 +1,6 @@
 import { commandKey } from './commandKey.ts';
 import type { Verb } from './launcher.ts';
-import type { Range } from './textEdits.ts';
-import type { Table, Text } from './tree.ts';
+import type { Range, Table, Text } from './tree.ts';
 
 /** A server or a hook of a configuration file that starts a program. */
 export interface Program {
@@ -52,4 +51,13 @@ export function wordsOf({ command, args }: Pick<Program, 'command' | 'args'>): r
 export function entryName({ kind, name, isShell, command: own }: Program, command = own.value): string {
   if (kind === 'server') return name;
   return `${name}: ${isShell ? commandKey('/bin/sh', ['-c', command]) : commandKey(command, [])}`;
+}
+
+/**
+ * The entry's own name: that of a package is the same for two entries that start it. A name that its agent would fill in, that would be taken for an
+ * option, or that a table could not show is left out.
+ */
+export function nameOptions({ path }: Program): readonly string[] {
+  const name = String(path.at(-1) ?? '');
+  return /^[\p{L}\p{N}_][^\p{C}\p{Zl}\p{Zp}$]{0,99}$/u.test(name) ? ['--name', name] : [];
 }

@@ -4,18 +4,15 @@ import type { ConfigFile } from './configFile.ts';
 import { unifiedDiff } from './diff.ts';
 import { readDocument } from './document.ts';
 import { bareLauncher } from './launcher.ts';
-import { LockedError } from './lock.ts';
 import { type FilePlan, hashOf, planUnwrap, planWrap } from './planFile.ts';
 import { findPrograms } from './programs.ts';
-import { projectFolder } from './project.ts';
 import type { FileRecord } from './record.ts';
-import type { FileReport } from './report.ts';
-import type { InstallRequest } from './request.ts';
+import type { FileReport, InstallRequest } from './report.ts';
 import type { InstallState } from './state.ts';
 import { DocumentError } from './tree.ts';
-import type { World } from './world.ts';
+import { projectFolder, type World } from './world.ts';
 import { hookIdentity, type Wrapping } from './wrapFile.ts';
-import { ChangedMeanwhile, isInRepository, whyNotWritable, writePlanned } from './writeFile.ts';
+import { ChangedMeanwhile, isInRepository, LockedError, whyNotWritable, writePlanned } from './writeFile.ts';
 
 /** A file that somebody else writes is planned anew, so many times. */
 const mostTries = 5;

@@ -2,8 +2,7 @@ import { quoteShell, shellWord } from '../src/policy/shownCommand.ts';
 import { type Document, tokenOf } from './document.ts';
 import type { Program } from './entry.ts';
 import { type Launcher, readOwnCommand } from './launcher.ts';
-import { splitShell } from './shellText.ts';
-import type { TextEdit } from './textEdits.ts';
+import type { TextEdit } from './tree.ts';
 
 /** The shell that a program gives its hooks to, as words for a shell. */
 export type HookShell = '/bin/sh -c' | '"$SHELL" -lc';
@@ -87,4 +86,31 @@ export function restartShellHook(
   const isKept = raw.startsWith(before);
   const token = isKept ? tokenOf(start).slice(0, -1) + raw.slice(before.length) : tokenOf(start + quoteShell(original));
   return { range: command.range, text: token };
+}
+
+/** Tells whether every shell starts the same words for it: a program and its arguments, with nothing to expand. */
+export function isPlainCommand(text: string): boolean {
+  return /^[\w@%+:,./-][\w@%+=:,./ -]*$/.test(text);
+}
+
+/**
+ * The words of a simple command as a POSIX shell has them; undefined for anything more, such as expansions, pipes and lists. `"$SHELL"` alone
+ * stays as it is written.
+ */
+export function splitShell(text: string): readonly string[] | undefined {
+  const words: string[] = [];
+  let rest = text.trim();
+  while (rest !== '') {
+    let word = '';
+    while (rest !== '' && !/^\s/.test(rest)) {
+      const part = /^(?:'([^']*)'|"([^"$`\\]*)"|("\$SHELL")|\\([^\n])|([\w@%+=:,./-]+))/.exec(rest);
+      if (part === null) return undefined;
+      const [whole, single, double, variable, escaped, bare] = part;
+      word += single ?? double ?? variable ?? escaped ?? bare ?? '';
+      rest = rest.slice(whole.length);
+    }
+    words.push(word);
+    rest = rest.trimStart();
+  }
+  return words;
 }

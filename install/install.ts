@@ -2,11 +2,9 @@ import { join } from 'node:path';
 import { agents } from './agents/agents.ts';
 import type { ConfigFile } from './configFile.ts';
 import { FileJob } from './fileJob.ts';
-import { projectFolder } from './project.ts';
-import type { FileReport, InstallReport } from './report.ts';
-import type { InstallRequest } from './request.ts';
+import type { FileReport, InstallReport, InstallRequest } from './report.ts';
 import { InstallState } from './state.ts';
-import type { World } from './world.ts';
+import { projectFolder, type World } from './world.ts';
 
 /**
  * Puts unwedge in front of what agents have configured, or takes it away again. A file is changed as a whole or not at all; what cannot be

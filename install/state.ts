@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { Files } from './files.ts';
+import { type Files, isTemporary, replaceFile } from './files.ts';
 import { hashOf } from './planFile.ts';
 import type { FileRecord, InstallRecord } from './record.ts';
-import { isTemporary, replaceFile } from './replaceFile.ts';
 
 const emptyRecord: InstallRecord = { version: 1, files: {}, scripts: [] };
 

@@ -1,13 +1,12 @@
 import { unwrapArgv } from './argvEdits.ts';
 import type { ConfigFile } from './configFile.ts';
 import type { Document } from './document.ts';
-import { entryName, type EntryReport, type Program, wordsOf } from './entry.ts';
+import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
 import { readWrappedHook, unwrapShellHook } from './hookText.ts';
 import { areOwnOptions, readOwnCommand } from './launcher.ts';
 import { findPrograms } from './programs.ts';
-import { nameOptions } from './nameOptions.ts';
 import type { EntryRecord } from './record.ts';
-import type { TextEdit } from './textEdits.ts';
+import type { TextEdit } from './tree.ts';
 
 /** An entry that is ours, what it was, and the way back. */
 export interface Unwrapped {

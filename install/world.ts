@@ -1,6 +1,7 @@
 import type { Environment } from '../src/store/paths.ts';
 import type { Files } from './files.ts';
 import type { Launcher } from './launcher.ts';
+import { dirname, join } from 'node:path';
 
 /** Parts of the machine it is made on that an installation depends on. */
 export interface World {
@@ -23,4 +24,14 @@ export interface World {
   readonly pause: (ms: number) => Promise<void>;
   /** Aborted when the user ends it. */
   readonly signal: AbortSignal;
+}
+
+const marks = ['.git', '.mcp.json', '.claude', '.codex', '.cursor', '.vscode'];
+
+/** The folder of the project: the nearest one above that looks so, else the working directory. The home of the user is none. */
+export function projectFolder({ files, cwd, home }: Pick<World, 'files' | 'cwd' | 'home'>): string {
+  for (let folder = cwd; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
+    if (marks.some((mark) => files.facts(join(folder, mark)) !== undefined)) return folder;
+  }
+  return cwd;
 }

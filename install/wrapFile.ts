@@ -3,15 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Agent, Rules } from './agents/agent.ts';
 import { wrapArgv } from './argvEdits.ts';
 import { type Document, tokenOf } from './document.ts';
-import { entryName, type EntryReport, type Program, wordsOf } from './entry.ts';
-import { readWrappedHook, restartShellHook, wrapShellHook } from './hookText.ts';
+import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
+import { isPlainCommand, readWrappedHook, restartShellHook, splitShell, wrapShellHook } from './hookText.ts';
 import { type Launcher, type OwnCommand, readOwnCommand } from './launcher.ts';
 import { type Found, findPrograms } from './programs.ts';
-import { nameOptions } from './nameOptions.ts';
 import type { EntryRecord } from './record.ts';
-import { isPlainCommand, splitShell } from './shellText.ts';
-import type { TextEdit } from './textEdits.ts';
-import { numberIn, scalarIn } from './tree.ts';
+import { numberIn, scalarIn, type TextEdit } from './tree.ts';
 import type { ConfigFile } from './configFile.ts';
 
 /** Facts that entries of a file are judged by. */

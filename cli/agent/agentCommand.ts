@@ -17,7 +17,7 @@ import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import { databasePath } from '../databasePath.ts';
 import { errorReport } from '../errorReport.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type Io, untilAborted } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
@@ -26,10 +26,9 @@ import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
 import { startRegistry } from '../startRegistry.ts';
-import { failureLines } from './failureWords.ts';
-import type { AgentArgs } from './options.ts';
+import type { AgentArgs } from './command.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
-import { createPrinter, type Printer, snakeCase } from './printer.ts';
+import { createPrinter, failureLines, type Printer, snakeCase } from './printer.ts';
 
 /** End of the one turn. */
 interface TurnEnd {
@@ -41,7 +40,7 @@ interface TurnEnd {
 }
 
 /** Does what `unwedge agent` was asked to do. Gives the exit code. */
-export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
+export async function run(args: AgentArgs, io: Io): Promise<number> {
   try {
     return await askAndTell(args, io);
   } catch (error) {
@@ -158,13 +157,6 @@ function notStarted({ name, overallMs }: AgentPlan): Outcome<never> {
   const message = `${name} had not started within ${formatDuration(overallMs)}`;
   const facts = { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'not_started' } as const;
   return { ok: false, failure: { ...facts, integration: name, attempts: 0, retryable: true } };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 async function optionsOf(

@@ -1,11 +1,36 @@
-import { defineCommand } from '../command.ts';
+import { type Args, type OptionSpecs, duration, flag, text, defineForm } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
-import { agentOptions } from './options.ts';
+
+const backends = ['claude', 'codex'] as const;
+
+/** The options of `unwedge agent`. */
+export const agentOptions = {
+  backend: text('BACKEND', 'who answers: claude or codex', backends),
+  name: text('NAME', 'what it is recorded, configured and its failures are counted under; else BACKEND'),
+  fallback: text('BACKEND', 'who goes on when that one cannot: claude or codex', backends),
+  resume: text('ID', 'go on with this conversation'),
+  model: text('NAME', 'else what the backend is configured for'),
+  cwd: text('DIRECTORY', 'where the agent works; else here'),
+  approve: text('WHAT', 'what the agent asks leave for: all is allowed, or none (as without this)', ['all', 'none']),
+  config: configOption,
+  command: text(
+    'PROGRAM',
+    'the program of the backend; else codex, and for claude the Agent SDK, or claude where that is not installed',
+  ),
+  timeout: duration('limit on the whole, retries and fallback included; else 30m'),
+  'no-output-timeout': duration('limit on silence; else 2m for claude, 5m for codex'),
+  stream: flag('show the answer as it comes also where stdout is no terminal'),
+  'prompt-file': text('FILE', 'the prompt, in place of PROMPT; - is stdin'),
+  otel: otelOption,
+} as const satisfies OptionSpecs;
+
+/** Arguments of `unwedge agent`. */
+export type AgentArgs = Args<typeof agentOptions>;
 
 /** `unwedge agent`; only its options are here, so that asking for help loads no runtime. */
-export const agent = defineCommand({
-  name: 'agent',
-  summary: 'ask Claude or Codex once, under supervision, and watch it work',
+export const form = defineForm({
   usage: 'agent --backend claude|codex [OPTION...] PROMPT',
   details: [
     'The answer goes to stdout: on a terminal as it comes, else at the end, so that nothing of a failed attempt gets into it. Tools,',
@@ -19,5 +44,4 @@ export const agent = defineCommand({
   ].join('\n'),
   operands: ['[PROMPT]'],
   options: agentOptions,
-  run: async (args, io) => (await import('./agentCommand.ts')).agentCommand(args, io),
 });

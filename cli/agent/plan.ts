@@ -1,34 +1,17 @@
 import { statSync } from 'node:fs';
-import type { AgentOptions } from '../../agents/conversation/agentTypes.ts';
 import type { ConfigOptions } from '../../src/config/configTypes.ts';
 import { checkPolicies, type IntegrationSettings, type PoliciesOptions } from '../../src/policy/policies.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import type { AgentName } from '../../src/protocol/agentReport.ts';
-import { unknown, UsageError } from '../errors.ts';
+import { knownWord, UsageError } from '../errors.ts';
+import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
-import type { AgentArgs } from './options.ts';
+import type { AgentArgs } from './command.ts';
 
 /** Task of `unwedge agent`, checked. */
-export interface AgentPlan {
-  readonly backend: AgentName;
-  /** Name of the backend's integration. */
-  readonly name: string;
-  readonly fallback: AgentName | undefined;
-  readonly resume: string | undefined;
-  /** The prompt itself, or where it is read from; `-` is stdin. */
-  readonly prompt: { readonly text: string } | { readonly file: string };
-  readonly approvesAll: boolean;
-  readonly json: boolean;
-  readonly db: string | undefined;
-  /** The program of the backend; undefined: the usual one. */
-  readonly command: string | undefined;
-  /** Options of the agent, without its backend and its approver. */
-  readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
-  /** Policies as configured, with the command line over them. */
-  readonly policies: PoliciesOptions;
-  /** For the whole, that of the fallback included, in ms. */
-  readonly overallMs: number;
-}
+export type AgentPlan = ReturnType<typeof planAgent>;
+
+type Prompt = { readonly text: string } | { readonly file: string };
 
 const backends: readonly AgentName[] = ['claude', 'codex'];
 const help = 'unwedge agent --help';
@@ -37,10 +20,10 @@ const help = 'unwedge agent --help';
  * @param config - yields to the command line.
  * @throws {@link UsageError} that names what is wrong.
  */
-export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' | 'policies'> = {}): AgentPlan {
+export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' | 'policies'> = {}) {
   if (args.backend === undefined) throw new UsageError(`Missing --backend; see \`${help}\``);
-  const backend = backendOf(args.backend);
-  const fallback = args.fallback === undefined ? undefined : backendOf(args.fallback);
+  const backend = knownWord('backend', args.backend, backends);
+  const fallback = knownWord('backend', args.fallback, backends);
   if (fallback === backend) throw new UsageError(`Expected \`--fallback\` to be another backend than ${backend}`);
   const approve = args.approve ?? 'none';
   if (approve !== 'all' && approve !== 'none') {
@@ -52,9 +35,7 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
   if (args.cwd !== undefined && !isDirectory(args.cwd)) {
     throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
   }
-  for (const option of ['timeout', 'no-output-timeout'] as const) {
-    if (args[option] === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
-  }
+  for (const option of ['timeout', 'no-output-timeout'] as const) aboveZero(`--${option}`, args[option]);
   const { name = backend } = args;
   const other = backends.find((each) => each === name && each !== backend);
   if (other !== undefined)
@@ -62,6 +43,7 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
   const overallMs = checkPolicies(config.policies).limitOf(name, 'overallMs');
   return {
     backend,
+    /** Name of the backend's integration. */
     name,
     fallback,
     resume: args.resume,
@@ -69,9 +51,13 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
     approvesAll: approve === 'all',
     json: args.json,
     db: args.db ?? config.store,
+    /** The program of the backend; undefined: the usual one. */
     command: args.command,
+    /** Options of the agent, without its backend and its approver. */
     agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
+    /** Policies as configured, with the command line over them. */
     policies: withFlags(config.policies ?? {}, args, [name, ...(fallback === undefined ? [] : [fallback])]),
+    /** For the whole, that of the fallback included, in ms. */
     overallMs: args.timeout ?? overallMs ?? usualMs,
   };
 }
@@ -84,13 +70,8 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function backendOf(word: string): AgentName {
-  const found = backends.find((backend) => backend === word);
-  if (found === undefined) throw unknown('backend', word, backends);
-  return found;
-}
-
-function promptOf({ operands: [text], 'prompt-file': file }: AgentArgs): AgentPlan['prompt'] {
+/** The prompt itself, or where it is read from; `-` is stdin. */
+function promptOf({ operands: [text], 'prompt-file': file }: AgentArgs): Prompt {
   if (text !== undefined && file !== undefined) throw new UsageError('Expected PROMPT or `--prompt-file`, not both');
   if (file !== undefined) return { file };
   if (text === undefined) throw new UsageError(`Missing PROMPT; see \`${help}\``);

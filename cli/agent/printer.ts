@@ -2,6 +2,11 @@ import type { AgentEvent } from '../../agents/conversation/agentTypes.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { OwnOutput } from '../run/output.ts';
 import { plainText, sanitize, toJsonLine } from '../sanitize.ts';
+import type { Failure } from '../../src/policy/failure.ts';
+import { failureLine } from '../run/lastWords.ts';
+import { failuresOf } from '../../agents/conversation/agentFallback.ts';
+import { sdkPackage } from '../../agents/conversation/claude/claudeSdkModule.ts';
+import type { AgentPlan } from './plan.ts';
 
 /** Shows the events of a turn. */
 export interface Printer {
@@ -99,4 +104,35 @@ export function snakeCase(fields: object): Record<string, unknown> {
       value === undefined ? null : value,
     ]),
   );
+}
+
+type Named = Pick<AgentPlan, 'command' | 'name' | 'backend'>;
+
+const acted = 'it may have changed something: what it did last is to be checked before it is asked again';
+
+/** Writes one line, or one for each of two that failed, which then says whose it is. */
+export function failureLines(failure: Failure, plan: Named): readonly string[] {
+  const failures = failuresOf(failure);
+  const [only] = failures;
+  const lines =
+    failures.length === 1 && only !== undefined
+      ? [failureLineOf(only, plan)]
+      : failures.map(
+          (each, place) =>
+            `${sanitize(each.integration)} failed${place === 0 ? '' : ' too'}: ${failureLineOf(each, plan)}`,
+        );
+  return failures.some(mayHaveActed) ? [...lines, acted] : lines;
+}
+
+/** Tells whether the work of the turn may have taken effect: to ask once more would do that again. */
+const mayHaveActed = ({ outcome }: Failure): boolean => outcome === 'unknown' || outcome === 'done';
+
+function failureLineOf(failure: Failure, plan: Named): string {
+  const { kind, code, integration } = failure;
+  const { command, name, backend } = plan;
+  const isClaude = integration === (backend === 'claude' ? name : 'claude');
+  const missing = kind === 'spawn' && code === 'ENOENT' && isClaude && (command === undefined || backend !== 'claude');
+  if (missing)
+    return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
+  return failureLine(failure, { agent: backend, effects: mayHaveActed(failure) ? 'possible' : 'none' });
 }

@@ -4,30 +4,23 @@ import { messageOf } from '../../src/policy/thrown.ts';
 import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { OwnFigures } from '../../src/runtime/ownFigures.ts';
 import { ownMetrics } from '../../src/runtime/ownMetrics.ts';
-import { databasePath } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { namedConfig } from '../namedConfig.ts';
+import { type Io, untilAborted } from '../io.ts';
 import { startTelemetry } from '../otel.ts';
-import { createOwnLogger } from '../ownLogger.ts';
-import { createProxyRuntime } from '../proxyRuntime.ts';
-import { sanitize, toJson } from '../sanitize.ts';
+import { prepareProxy } from '../proxyRuntime.ts';
+import { toJson } from '../sanitize.ts';
 import { startRegistry } from '../startRegistry.ts';
-import type { ApiArgs } from './options.ts';
+import type { ApiArgs } from './command.ts';
 
 const usualDrainMs = 10_000;
 /** Time in ms that clients may take for the last words they are told. */
 const lastMs = 1000;
 
 /** Serves until the command is told to end. Gives the exit code. */
-export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
+export async function run(args: ApiArgs, io: Io): Promise<number> {
   const options = planApi(args, io);
-  io.leaveErrors?.();
-  const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
-  const config = await namedConfig(args.config, io);
-  const path = databasePath(args.db ?? config.store, io.env);
-  const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
-  const { registry } = prepared;
+  const prepared = await prepareProxy(args, io);
+  const { registry, logger } = prepared;
   const { runtime } = registry;
   const figures = new OwnFigures(registry);
   const proxy = made(() => new ApiProxy(runtime, options));
@@ -52,7 +45,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   await prepared.openStore();
   await live.open();
   tell(server.origin, proxy.name, clientLines(server.origin, options.upstream), args.json, io);
-  await aborted(io.signal);
+  await untilAborted(io.signal);
   const drainMs = args.drain ?? usualDrainMs;
   // First: who comes now is to find nobody, rather than somebody who refuses.
   const closed = server.close(drainMs + lastMs);
@@ -124,13 +117,6 @@ function tell(origin: string, name: string, clients: readonly ClientLine[], isJs
   }
   const lines = clients.flatMap(({ client, set }) => ['', `${client}:`, ...set.split('\n').map((line) => `  ${line}`)]);
   io.stdout.write(`${[`${name} is at ${origin}`, ...lines].join('\n')}\n`);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Line that tells a client the address of the proxy. */

@@ -1,10 +1,33 @@
-import { defineCommand } from '../command.ts';
-import { apiOptions } from './options.ts';
+import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
+
+/** The options of `unwedge api`. */
+export const apiOptions = {
+  upstream: text('URL', 'the API: https://api.anthropic.com, https://api.openai.com, another'),
+  port: count(0, 65_535, 0, 'the port to listen on; else a free one'),
+  fallback: text('URL', 'another API of the same protocol, asked when the first cannot answer'),
+  'fallback-key': text('NAME', 'the environment variable with the key for it; another host gets no other one'),
+  'fallback-client-key': flag("send the client's own key to it, though its host is another one"),
+  name: text('NAME', 'what it is recorded and restarted under; else the host of the API'),
+  budget: duration('how long a request is tried again before its client gets an answer; else 4m'),
+  'headers-timeout': duration('limit on the headers of a stream, then it is asked for again; else 2m'),
+  'idle-timeout': duration('limit on a stream without a byte; else 90s'),
+  'first-content-timeout': duration(
+    'limit on a stream that only pings or gives empty deltas before its first word; else 10m',
+  ),
+  'content-timeout': duration('the same between two words; else 5m'),
+  'whole-timeout': duration('limit on an answer that is no stream, without a byte; else 5m'),
+  drain: duration('how long answers may take to end when it is told to stop; else 10s'),
+  config: configOption,
+  otel: otelOption,
+} as const satisfies OptionSpecs;
+
+/** Arguments of `unwedge api`. */
+export type ApiArgs = Args<typeof apiOptions>;
 
 /** `unwedge api`; only its options are here, so that asking for help loads no runtime. */
-export const api = defineCommand({
-  name: 'api',
-  summary: 'stand between agents and the API of their model, so that no stream hangs',
+export const form = defineForm({
   usage: 'api --upstream URL [OPTION...]',
   details: [
     'Listens on this machine alone, and prints what to set in each client. Bytes pass as they are.',
@@ -17,5 +40,4 @@ export const api = defineCommand({
     'Exit codes: 0 never, 1 it could not listen, 2 wrong usage, 128+n ended by signal n.',
   ].join('\n'),
   options: apiOptions,
-  run: async (args, io) => (await import('./apiCommand.ts')).apiCommand(args, io),
 });

@@ -1,11 +1,89 @@
-import { defineCommand } from '../command.ts';
+import { defineCommand, flag } from '../command.ts';
 import { unknown, UsageError } from '../errors.ts';
-import { scripts } from './scripts.ts';
+
+// Each asks `unwedge completion --suggest -- WORD...`; the last word is the one at the cursor, as far as it was typed.
+
+// Bash breaks words at = and :, and replaces only what is behind the last of these: what stands before it is taken off.
+const bash = `# Completion of unwedge for bash.
+_unwedge() {
+  local line="\${COMP_LINE:0:COMP_POINT}" before each also=''
+  local -a words=()
+  IFS=$' \\t\\n' read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local word="\${words[\${#words[@]}-1]}" current="\${COMP_WORDS[COMP_CWORD]}"
+  current="\${current:0:\${#word}}"
+  before="\${word%"$current"}"
+  COMPREPLY=()
+  while IFS= read -r each; do
+    case $each in
+      :files) also=-f ;;
+      :directories) also=-d ;;
+      :commands) also=-c ;;
+      *) each="\${each%%$'\\t'*}"; COMPREPLY+=("\${each#"$before"}") ;;
+    esac
+  done < <("\${words[0]/#\\~/$HOME}" completion --suggest -- "\${words[@]:1}" 2> /dev/null)
+  [[ -z $also ]] && return
+  [[ $current == = ]] && current=''
+  while IFS= read -r each; do COMPREPLY+=("$each"); done < <(compgen "$also" -- "$current")
+  compopt -o filenames 2> /dev/null
+}
+complete -F _unwedge unwedge
+`;
+
+const zsh = `#compdef unwedge
+# Completion of unwedge for zsh.
+_unwedge() {
+  local each name also=''
+  local -a suggested=()
+  for each in "\${(@f)$("\${(Q)words[1]}" completion --suggest -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2> /dev/null)}"; do
+    case $each in
+      '') ;;
+      :*) also=\${each#:} ;;
+      *) name=\${each%%$'\\t'*}; suggested+=("\${name//:/\\\\:}:\${each#*$'\\t'}") ;;
+    esac
+  done
+  (( $#suggested )) && _describe -V 'unwedge' suggested
+  [[ $PREFIX == --*=* ]] && compset -P '*='
+  case $also in
+    files) _files ;;
+    directories) _files -/ ;;
+    commands) _command_names ;;
+  esac
+  return 0
+}
+if [[ \${funcstack[1]} == _unwedge ]]; then
+  _unwedge "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+  compdef _unwedge unwedge
+fi
+`;
+
+const fish = `# Completion of unwedge for fish.
+function __unwedge_suggest
+  set -l words (commandline -opc)
+  set -l program $words[1]
+  set -e words[1]
+  set -l current (commandline -ct)
+  for each in ($program completion --suggest -- $words "$current" 2> /dev/null)
+    switch $each
+      case ':files' ':commands'
+        __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+      case ':directories'
+        __fish_complete_directories (string replace -r '^--[^=]*=' '' -- "$current") ''
+      case '*'
+        printf '%s\\n' $each
+    end
+  end
+end
+complete -c unwedge -f -k -a '(__unwedge_suggest)'
+`;
+
+/** The script of each shell. */
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
 /** `unwedge completion`: a script for a shell, and what that script asks at each press of the key. */
-export const completion = defineCommand({
-  name: 'completion',
-  summary: 'let bash, zsh or fish complete commands, options, values and names',
+export const command = defineCommand({
   usage: 'completion (bash|zsh|fish | --suggest -- WORD...)',
   details: [
     'Prints a script for the shell. It asks unwedge for each completion, so that it knows the commands of the version that is installed, and',
@@ -20,7 +98,7 @@ export const completion = defineCommand({
   ].join('\n'),
   takesCommand: true,
   ownsNoOutput: true,
-  options: { suggest: { kind: 'flag', help: 'what a word may become' } },
+  options: { suggest: flag('what a word may become') },
   operands: ['[SHELL]'],
   choices: Object.keys(scripts),
   async run({ suggest, operands: [shell], db }, io, words) {

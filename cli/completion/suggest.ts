@@ -1,6 +1,6 @@
 import { type Choices, type Command, commonOptions, type OptionSpec, type OptionSpecs } from '../command.ts';
 import { commandIndex } from '../commandIndex.ts';
-import { commands } from '../commands.ts';
+import { commands, loadCommand } from '../commands.ts';
 import { readDatabase } from '../database.ts';
 import { createShownNames } from '../../src/redaction/shownNames.ts';
 import { optionsOf } from '../help.ts';
@@ -49,9 +49,8 @@ async function suggest(words: readonly string[], db: string | undefined, io: Io)
   const database = db ?? databaseIn(before);
   if (name === undefined) return before.at(-1) === '--db' ? { words: [], also: 'files' } : firstWord(last);
   if (name === 'help') return { words: commandNames() };
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (entry === undefined) return none;
-  return inCommand(await entry.load(), before.toSpliced(at, 1), last, (choices) => namesOf(choices, database, io));
+  if (!Object.hasOwn(commands, name)) return none;
+  return inCommand(await loadCommand(name), before.toSpliced(at, 1), last, (choices) => namesOf(choices, database, io));
 }
 
 /** Finds the names of these that the database has. */
@@ -109,8 +108,7 @@ function firstWord(last: string): Suggestions {
   return { words: optionWords({ ...bareOptions, ...commonOptions }) };
 }
 
-const commandNames = (): readonly Suggestion[] =>
-  Object.entries(commands).map(([word, { summary }]) => ({ word, about: summary }));
+const commandNames = (): readonly Suggestion[] => Object.entries(commands).map(([word, about]) => ({ word, about }));
 
 const optionWords = (options: OptionSpecs): readonly Suggestion[] =>
   Object.entries(options).map(([name, { help }]) => ({ word: `--${name}`, about: help }));

@@ -1,10 +1,20 @@
-import { defineCommand } from '../command.ts';
-import { configOptions } from './options.ts';
+import { type Args, type OptionSpecs, flag, text, defineForm } from '../command.ts';
+
+/** The options of `unwedge config`. */
+export const configOptions = {
+  print: flag('print what was set, and by whom; what is done without another option'),
+  all: flag('print the defaults of what was not set too'),
+  check: text('FILE', 'say what is wrong with FILE, or that nothing is'),
+  schema: flag('print the JSON schema of a configuration file'),
+  config: text('FILE', 'the configuration file; else UNWEDGE_CONFIG, else the one of this directory'),
+  openclaw: text('FILE', 'an openclaw.json whose gateway.toolCallRetry is read too'),
+} as const satisfies OptionSpecs;
+
+/** Arguments of `unwedge config`. */
+export type ConfigArgs = Args<typeof configOptions>;
 
 /** `unwedge config`; only its options are here, so that asking for help loads no schema. */
-export const config = defineCommand({
-  name: 'config',
-  summary: 'what is configured, where each value comes from, and what is wrong with a file',
+export const form = defineForm({
   usage: 'config [--print [--all] | --check FILE | --schema] [--config FILE] [--openclaw FILE] [--json]',
   details: [
     'Reads what `loadConfig` reads: unwedge.config.mjs, .js or .json in the working directory (or --config FILE, or UNWEDGE_CONFIG) and',
@@ -16,5 +26,4 @@ export const config = defineCommand({
     'Exit codes: 0 in order, 1 something is wrong with the configuration (all of it on stderr, a line each), 2 wrong usage.',
   ].join('\n'),
   options: configOptions,
-  run: async (args, io) => (await import('./configCommand.ts')).configCommand(args, io),
 });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
 import type { LoadedConfig } from '../../src/config/configTypes.ts';
 import { type EffectiveValue, effectiveValues, isImplied, isPattern, valueText } from '../../src/config/effective.ts';
@@ -7,22 +6,20 @@ import { ConfigError, sourceText } from '../../src/config/problems.ts';
 import { readConfig } from '../../src/config/readConfig.ts';
 import { isPostgresUrl, shownUrl } from '../../src/policy/postgresUrl.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { redacted } from '../../src/redaction/secretNames.ts';
-import { isSecretName } from '../../src/redaction/secretNames.ts';
+import { redacted, isSecretName } from '../../src/redaction/secretNames.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
-import { counted } from '../counted.ts';
+import { counted, createStyle } from '../text.ts';
 import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { duringModule } from '../moduleExit.ts';
+import { type Io, untilAborted } from '../io.ts';
+import { duringModule } from '../namedConfig.ts';
 import { sanitize, toJson } from '../sanitize.ts';
-import { createStyle } from '../style.ts';
 import { renderTable } from '../table.ts';
-import type { ConfigArgs } from './options.ts';
+import type { ConfigArgs } from './command.ts';
 import { servedKeys } from '../serve/whatIsServed.ts';
 import { judgeServed } from './servedParts.ts';
 
 /** Does what `unwedge config` was asked to do. Gives the exit code. */
-export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {
+export async function run(args: ConfigArgs, io: Io): Promise<number> {
   const asked = [args.print && '--print', args.check !== undefined && '--check', args.schema && '--schema'].filter(
     Boolean,
   );
@@ -100,19 +97,13 @@ async function loadOrTell(
   io.endWithCommand?.();
   try {
     const exit = { file: file ?? 'the configuration', exitCode: 1, signal: io.signal, json };
-    return await duringModule(exit, () => Promise.race([load(), endOf(io.signal)]));
+    return await duringModule(exit, () => Promise.race([load(), untilAborted(io.signal).then(() => undefined)]));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) io.stdout.write(toJson({ ok: false, problems: error.problems }));
     else for (const { message } of error.problems) io.stderr.write(`unwedge: ${sanitize(message)}\n`);
     return undefined;
   }
-}
-
-/** Resolves when the command is told to end. */
-async function endOf(signal: AbortSignal): Promise<undefined> {
-  if (!signal.aborted) await once(signal, 'abort');
-  return undefined;
 }
 
 function shownValue({ path, value }: EffectiveValue): unknown {

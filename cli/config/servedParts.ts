@@ -7,8 +7,7 @@ import type { ConfigProblem } from '../../src/config/problems.ts';
 import type { Served } from '../../web/serve/serveTypes.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
-import { misspeltKeys } from '../mcp/serverKeys.ts';
-import { type FileServer, fieldsIn, judgeServers } from '../mcp/serversFile.ts';
+import { fieldsIn, type FileServer, judgeServers, misspeltKeys } from '../mcp/serversFile.ts';
 import { hasMembers, servedKeys, serversOf } from '../serve/whatIsServed.ts';
 
 /** Parts of a file about them. */

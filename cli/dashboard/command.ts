@@ -1,9 +1,7 @@
-import { defineCommand } from '../command.ts';
+import { defineForm, count, flag, text } from '../command.ts';
 
 /** The dashboard; only its options are here, so that asking for help loads no server. */
-export const dashboard = defineCommand({
-  name: 'dashboard',
-  summary: 'health, waits, circuits, sessions and events of all gateways on a database, in a browser',
+export const form = defineForm({
   usage: 'dashboard [--port N] [--read-only] [--metrics-token-file FILE] [--json] [--db FILE]',
   details: [
     'Prints the address of a page on this machine, and serves it until Ctrl-C. The token in the address is good for one browser; once it was',
@@ -11,13 +9,11 @@ export const dashboard = defineCommand({
     'It can isolate and reset circuits and restart integrations and sessions: each asks twice, and is recorded with who did it and why.',
   ].join('\n'),
   options: {
-    port: { kind: 'count', min: 0, max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
-    'metrics-token-file': {
-      kind: 'text',
-      value: 'FILE',
-      help: 'holds the token that Prometheus shows for /metrics, and is made where it is not there; else that is for the browser alone',
-    },
-    'read-only': { kind: 'flag', help: 'a page that shows and does nothing' },
+    port: count(0, 65_535, 0, 'the port of the page; else a free one'),
+    'metrics-token-file': text(
+      'FILE',
+      'holds the token that Prometheus shows for /metrics, and is made where it is not there; else that is for the browser alone',
+    ),
+    'read-only': flag('a page that shows and does nothing'),
   },
-  run: async (args, io) => (await import('./dashboardCommand.ts')).run(args, io),
 });

@@ -3,22 +3,16 @@ import { DatabaseSource } from '../../web/dashboard/databaseSource.ts';
 import { type DashboardServer, startDashboardServer } from '../../web/dashboard/server.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
+import type { ArgsOf } from '../command.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type Io, untilAborted } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
+import type { form } from './command.ts';
 import { tokenIn } from '../tokenFile.ts';
-import { wrapLines } from '../wrap.ts';
+import { wrapLines } from '../text.ts';
 
-/** Arguments of `unwedge dashboard`. */
-interface DashboardArgs {
-  /** 0 for a free one. */
-  readonly port: number;
-  readonly 'read-only': boolean;
-  readonly 'metrics-token-file': string | undefined;
-  readonly json: boolean;
-  readonly db: string | undefined;
-}
+type DashboardArgs = ArgsOf<typeof form>;
 
 /** Serves the dashboard until the command is told to end. @throws CommandError when the database cannot be read, or the port not be had. */
 export async function run(args: DashboardArgs, io: Io): Promise<number> {
@@ -42,10 +36,7 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
     throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
   });
   say(server, database, args, io);
-  await new Promise<void>((resolve) => {
-    io.signal.addEventListener('abort', () => resolve(), { once: true });
-    if (io.signal.aborted) resolve();
-  });
+  await untilAborted(io.signal);
   await server.close();
   return 0;
 }

@@ -6,19 +6,17 @@ import { readDocument } from '../../install/document.ts';
 import type { Program } from '../../install/entry.ts';
 import { systemFiles } from '../../install/files.ts';
 import { findPrograms, type Found } from '../../install/programs.ts';
-import { projectFolder } from '../../install/project.ts';
 import { DocumentError, scalarIn } from '../../install/tree.ts';
-import type { World } from '../../install/world.ts';
+import { type World, projectFolder } from '../../install/world.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { ownLauncher } from '../install/ownLauncher.ts';
 import { claudeStanding } from './claudeStanding.ts';
 import { codexStanding } from './codexStanding.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
-import { judgeProgram, variablesOf } from './judgeProgram.ts';
+import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
+import { judgeProgram, type Standing, variablesOf } from './judgeProgram.ts';
 import type { ConfiguredServer } from './probe.ts';
-import type { Standing } from './standing.ts';
 
 /** Checks the configurations of agents: that each file can be read as its agent reads it, and that each program in it is there. */
 export const checkAgents: Check = async (world) => {
@@ -34,8 +32,7 @@ export const checkAgents: Check = async (world) => {
     if (file.scope !== 'project') servers.push(...read.servers);
   }
   findings.push(...(await checkAddresses(remotes, world)));
-  if (findings.length === 0)
-    return [{ id: 'agents', status: 'ok', summary: 'no agent has servers or hooks configured' }];
+  if (findings.length === 0) return [ok('agents', 'no agent has servers or hooks configured')];
   return world.probe ? [...findings, ...(await (await import('./probe.ts')).probeServers(servers, world))] : findings;
 };
 
@@ -89,7 +86,7 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
     const why = error instanceof DocumentError ? error.message : messageOf(error);
     const summary = `${title} cannot use ${file.path}: ${why}`;
     const fix = `\${EDITOR:-vi} ${shellWord(file.path)}`;
-    return { ...nothingRead, findings: [{ id: 'agent.unreadable', status: 'fail', summary, fix }] };
+    return { ...nothingRead, findings: [fail('agent.unreadable', summary, fix)] };
   }
   const programs = found.flatMap((each) => ('program' in each && isOn(each.program) ? [each.program] : []));
   const remotes = found.flatMap((each) =>
@@ -106,7 +103,7 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
   const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge${rest}`;
   return {
     findings: [
-      { id: 'agent', status: 'ok', summary },
+      ok('agent', summary),
       ...judged.flatMap((each) => [each.finding ?? [], each.standing ?? []].flat()),
       ...[standing?.ofFile(judged) ?? []].flat(),
     ],
@@ -152,12 +149,12 @@ async function checkAddresses(remotes: readonly RemoteServer[], world: DoctorWor
 
 function variableFinding(name: string, url: string): Finding {
   const summary = `${name} is ${url}, where nobody listens: what asks a model there gets no answer`;
-  return { id: 'address.model', status: 'fail', summary, fix: `unset ${name}` };
+  return fail('address.model', summary, `unset ${name}`);
 }
 
 function serverFinding({ name, file, url }: RemoteServer): Finding {
   const summary = `${name} of ${file} is at ${url}, where nobody listens: start what serves it, or mend the address`;
-  return { id: 'address.server', status: 'warning', summary, fix: `\${EDITOR:-vi} ${shellWord(file)}` };
+  return warning('address.server', summary, `\${EDITOR:-vi} ${shellWord(file)}`);
 }
 
 function isDeserted(text: string, { signal }: DoctorWorld): Promise<boolean> {

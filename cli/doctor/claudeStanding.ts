@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { claudeDirectory } from '../../install/agents/claudeDirectory.ts';
 import {
+  claudeDirectory,
   type ClaudePolicies,
   jsonAt,
   listOf,
@@ -14,9 +14,8 @@ import { wordsOf } from '../../install/entry.ts';
 import { readOwnCommand } from '../../install/launcher.ts';
 import type { World } from '../../install/world.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
-import type { Finding } from './finding.ts';
-import { foldersAbove } from './foldersAbove.ts';
-import type { ConfiguredProgram, Standing } from './standing.ts';
+import { type Finding, fail, warning } from './finding.ts';
+import { foldersAbove, type ConfiguredProgram, type Standing } from './judgeProgram.ts';
 
 const undo = 'unwedge install claude --undo';
 
@@ -45,7 +44,7 @@ export function claudeStanding(file: ConfigFile, world: World, project: string):
       const { hooksOff } = policies;
       if (hooksOff === undefined || !all.some(({ program }) => program.kind === 'hook')) return undefined;
       const summary = `Claude Code does not run the hooks of ${file.path}: ${hooksOff.path} says \`${hooksOff.key}\``;
-      return { id: 'agent.hooks', status: 'warning', summary, fix: editing(hooksOff.path, policies) };
+      return warning('agent.hooks', summary, editing(hooksOff.path, policies));
     },
   };
 }
@@ -73,7 +72,7 @@ function denied(entry: Entry, policies: ClaudePolicies): Finding | undefined {
   const rule = policies.denied.find(isDenied);
   if (rule !== undefined) {
     const summary = `${title} is denied by ${rule.path}: Claude Code does not start it`;
-    return { id: 'agent.denied', status: 'warning', summary, fix: editing(rule.path, policies) };
+    return warning('agent.denied', summary, editing(rule.path, policies));
   }
   if (own?.wraps === undefined) return undefined;
   const original = originalOf(entry);
@@ -81,7 +80,7 @@ function denied(entry: Entry, policies: ClaudePolicies): Finding | undefined {
   if (evaded === undefined) return undefined;
   // The rule is about the whole command line, which is another one now.
   const summary = `${title} is started though ${evaded.path} denies its command, which unwedge hides from Claude Code`;
-  return { id: 'agent.evaded', status: 'fail', summary, fix: undo };
+  return fail('agent.evaded', summary, undo);
 }
 
 /** Once a list allows servers by their commands, one on stdio has to be on it by its own. */
@@ -97,10 +96,10 @@ function notAllowed(entry: Entry, policies: ClaudePolicies): Finding | undefined
   if (allows(words)) return undefined;
   if (own?.wraps !== undefined && allows(originalOf(entry))) {
     const summary = `${title} is not started: ${first.path} allows it by the command that it had before unwedge`;
-    return { id: 'agent.denied', status: 'fail', summary, fix: undo };
+    return fail('agent.denied', summary, undo);
   }
   const summary = `${title} is not among the servers that ${first.path} allows: Claude Code does not start it`;
-  return { id: 'agent.denied', status: 'warning', summary, fix: editing(first.path, policies) };
+  return warning('agent.denied', summary, editing(first.path, policies));
 }
 
 /** Claude Code starts one of two servers whose command lines are the same, and both when they only do the same. */
@@ -118,7 +117,7 @@ function doubled(entry: Entry, { plugins }: ClaudePolicies): Finding | undefined
   const summary = `${title} runs twice: the plugin ${twin.plugin} brings it too, by a command line that is not the same`;
   const remove = `claude mcp remove ${shellWord(name)} -s ${scope}`;
   const fix = where === undefined ? remove : `cd ${shellWord(where)} && ${remove}`;
-  return { id: 'agent.doubled', status: 'warning', summary, fix };
+  return warning('agent.doubled', summary, fix);
 }
 
 /** A command line without what unwedge puts in front, or of unwedge without how it is started. */
@@ -151,5 +150,5 @@ function unapproved(
     heard.some(({ values }) => values['enableAllProjectMcpServers'] === true) || lists('enabledMcpjsonServers', heard);
   if (isApproved) return undefined;
   const summary = `${title} is not approved: Claude Code asks whether to use it when it is started there, and leaves it out until then`;
-  return { id: 'agent.unapproved', status: 'warning', summary, fix: `cd ${shellWord(project)} && claude` };
+  return warning('agent.unapproved', summary, `cd ${shellWord(project)} && claude`);
 }

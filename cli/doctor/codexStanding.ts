@@ -4,13 +4,12 @@ import { startupGrace } from '../../install/agents/codex.ts';
 import type { ConfigFile } from '../../install/configFile.ts';
 import { readDocument } from '../../install/document.ts';
 import type { Program } from '../../install/entry.ts';
-import { isLess } from '../../install/fileSetting.ts';
+import { isLess } from '../../install/planFile.ts';
 import { DocumentError, type Node, scalarIn, type Table, tableAt } from '../../install/tree.ts';
 import type { World } from '../../install/world.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
-import type { Finding } from './finding.ts';
-import { foldersAbove } from './foldersAbove.ts';
-import type { Standing } from './standing.ts';
+import { type Finding, fail, warning } from './finding.ts';
+import { foldersAbove, type Standing } from './judgeProgram.ts';
 
 /** Reads the trust that Codex needs to run some parts: hooks, and files of projects. */
 export function codexStanding(file: ConfigFile, world: World, project: string): Standing {
@@ -27,7 +26,7 @@ export function codexStanding(file: ConfigFile, world: World, project: string): 
       // Only what fits the hook of before says for certain that our words are what it no longer fits.
       if (!hashesOf(program, original, matcherOf(hooks, program)).some((hash) => hash === trusted)) return undefined;
       const summary = `Codex does not run ${program.name} of ${file.path}: it was trusted before unwedge stood in front of it; trust it again in /hooks`;
-      return { id: 'agent.trust', status: 'fail', summary, fix: 'codex' };
+      return fail('agent.trust', summary, 'codex');
     },
     ofFile(configured) {
       const own = tableOf(world, file.path, file.format);
@@ -54,17 +53,12 @@ function isImpatient(own: Table | undefined, user: Table | undefined): boolean {
 function impatient({ path, scope }: ConfigFile): Finding {
   const { key, value } = startupGrace;
   const summary = `Codex may make its first request without the tools of servers that are behind unwedge in ${path}: ${key} is missing or below ${value}`;
-  return {
-    id: 'agent.grace',
-    status: 'warning',
-    summary,
-    fix: `unwedge install codex${scope === 'project' ? ' --project' : ''}`,
-  };
+  return warning('agent.grace', summary, `unwedge install codex${scope === 'project' ? ' --project' : ''}`);
 }
 
 function untrusted({ path }: ConfigFile, project: string): Finding {
   const summary = `Codex does not read ${path}: it asks whether the project is to be trusted when it is started there`;
-  return { id: 'agent.untrusted', status: 'warning', summary, fix: `cd ${shellWord(project)} && codex` };
+  return warning('agent.untrusted', summary, `cd ${shellWord(project)} && codex`);
 }
 
 function tableOf({ files }: World, path: string, format: ConfigFile['format']): Table | undefined {

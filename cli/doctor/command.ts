@@ -1,10 +1,8 @@
-import { defineCommand } from '../command.ts';
+import { defineForm, flag } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 
 /** `unwedge doctor`; only its options are here, so that asking for help loads no check. */
-export const doctor = defineCommand({
-  name: 'doctor',
-  summary: 'what is wrong with this installation and what agents have configured, and the fix',
+export const form = defineForm({
   usage: 'doctor [--probe] [--all] [--config FILE] [--json] [--db FILE]',
   details: [
     'Looks at versions, the SQLite driver, the database, what dead gateways left behind, the configuration, what Claude Code, Codex, Cursor,',
@@ -17,9 +15,8 @@ export const doctor = defineCommand({
   ].join('\n'),
   errorCode: 2,
   options: {
-    probe: { kind: 'flag', help: 'start each server that is configured, and end it again' },
-    all: { kind: 'flag', help: 'tell what is in order too, and check a large database as a whole' },
+    probe: flag('start each server that is configured, and end it again'),
+    all: flag('tell what is in order too, and check a large database as a whole'),
     config: configOption,
   },
-  run: async (args, io) => (await import('./doctorCommand.ts')).doctorCommand(args, io),
 });

@@ -7,9 +7,9 @@ import { nearest } from '../../src/policy/nearest.ts';
 import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { servedKeys } from '../serve/whatIsServed.ts';
 import { exitCodes } from '../run/exitCode.ts';
-import { duringModule } from '../moduleExit.ts';
+import { duringModule } from '../namedConfig.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
 
 const prefix = 'UNWEDGE_';
 
@@ -33,7 +33,7 @@ function variableFindings({ env }: DoctorWorld): readonly Finding[] {
 function unreadVariable(name: string, meant: string | undefined): Finding {
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`;
   const fix = meant === undefined ? `unset ${name}` : `export ${meant}="$${name}"; unset ${name}`;
-  return { id: 'variable.unknown', status: 'warning', summary: `nothing reads the variable ${name}${guess}`, fix };
+  return warning('variable.unknown', `nothing reads the variable ${name}${guess}`, fix);
 }
 
 /**
@@ -77,7 +77,7 @@ async function configFindings(world: DoctorWorld): Promise<readonly Finding[]> {
   try {
     const { warnings, files } = await read(file, world);
     const summary = files.length === 0 ? 'no configuration file is used' : `${files.join(' and ')} is in order`;
-    return [...unread, { id: 'config', status: 'ok', summary }, ...warnings.map(warningFinding)];
+    return [...unread, ok('config', summary), ...warnings.map(warningFinding)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')));
@@ -88,17 +88,15 @@ async function configFindings(world: DoctorWorld): Promise<readonly Finding[]> {
 
 function notRun(path: string): Finding {
   const summary = `${path} is not read here, as it would be run: \`unwedge config --check ${shellWord(path)}\` does`;
-  return { id: 'config', status: 'ok', summary };
+  return ok('config', summary);
 }
 
-function warningFinding(warning: string): Finding {
-  const [, name, meant] = /^unknown variable (\w+)(?:; did you mean (\w+)\?)?$/.exec(warning) ?? [];
-  return name === undefined
-    ? { id: 'config.warning', status: 'warning', summary: warning }
-    : unreadVariable(name, meant);
+function warningFinding(text: string): Finding {
+  const [, name, meant] = /^unknown variable (\w+)(?:; did you mean (\w+)\?)?$/.exec(text) ?? [];
+  return name === undefined ? warning('config.warning', text) : unreadVariable(name, meant);
 }
 
 function problemFinding({ message, source }: ConfigError['problems'][number], file: string): Finding {
   const fix = source?.from === 'environment' ? `unset ${source.variable}` : `\${EDITOR:-vi} ${shellWord(file)}`;
-  return { id: 'config.wrong', status: 'fail', summary: message, fix };
+  return fail('config.wrong', message, fix);
 }

@@ -6,8 +6,7 @@ import { storePlace } from '../../src/store/paths.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
 import { type Contents, contentsOf } from '../../src/store/contentsOf.ts';
-import { lookAt } from './lookAt.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, lookAt, fail, ok, warning } from './finding.ts';
 
 /** Up to here SQLite's own check takes a second or two, in bytes. */
 const checkUpToBytes = 256 * 2 ** 20;
@@ -21,18 +20,16 @@ const clockStepMs = 60_000;
 export const checkDatabase: Check = async (world) => {
   const path = storePlace(world.db, world.env);
   if (isPostgresUrl(path)) return (await import('./postgres.ts')).checkPostgres(path, world);
-  if (path === ':memory:')
-    return [{ id: 'store', status: 'ok', summary: 'the database is in memory: nothing is kept' }];
+  if (path === ':memory:') return [ok('store', 'the database is in memory: nothing is kept')];
   const stat = lookAt(path);
   if (stat === undefined) return [absent(path, world)];
   if (stat.isDirectory()) {
     const fix = `export UNWEDGE_DB=${shellWord(join(path, 'unwedge.sqlite'))}`;
-    return [{ id: 'store.directory', status: 'fail', summary: `${path} is a directory, and no database`, fix }];
+    return [fail('store.directory', `${path} is a directory, and no database`, fix)];
   }
   // First of all: what is not ours may be any file of the system, and is not to be moved, given away or closed.
   const contents = contentsOf(path);
-  if (contents === 'other')
-    return [{ id: 'store.other', status: 'fail', summary: `${path} is no SQLite database; ${nameAnother}` }];
+  if (contents === 'other') return [fail('store.other', `${path} is no SQLite database; ${nameAnother}`)];
   const unusable = usability(path, stat.uid, contents, world);
   if (unusable !== undefined) return [unusable];
   const examined = await examineDatabase(path, world);
@@ -65,21 +62,19 @@ function absent(path: string, world: DoctorWorld): Finding {
   const isDirectory = statSync(above).isDirectory();
   const refused = refusalOf(above, constants.W_OK | constants.X_OK, world);
   if (refused === readOnly) {
-    const summary = `no database can be made at ${path}: ${above} ${onReadOnly}; ${nameAnother}`;
-    return { id: 'store.unwritable', status: 'fail', summary };
+    return fail('store.unwritable', `no database can be made at ${path}: ${above} ${onReadOnly}; ${nameAnother}`);
   }
   if (!isDirectory || refused !== undefined) {
     const what = isDirectory ? 'is closed to this user' : 'is no directory';
     const summary = `no database can be made at ${path}: ${above} ${what}`;
     // Above a place that somebody named, or above the home of the user, is what belongs to the system.
-    if (isNamed(world) || !isBelow(above, world.home))
-      return { id: 'store.unwritable', status: 'fail', summary: `${summary}; ${nameAnother}` };
+    if (isNamed(world) || !isBelow(above, world.home)) return fail('store.unwritable', `${summary}; ${nameAnother}`);
     const fix = isDirectory ? permitting(above, world) : `mv ${shellWord(above)} ${shellWord(`${above}.aside`)}`;
-    return { id: 'store.unwritable', status: 'fail', summary, fix };
+    return fail('store.unwritable', summary, fix);
   }
   const how = `a gateway with \`store: '${path}'\`, \`unwedge mcp\` or \`unwedge run\` makes one`;
-  if (!isNamed(world)) return { id: 'store', status: 'ok', summary: `no database at ${path} yet: ${how}` };
-  return { id: 'store.absent', status: 'warning', summary: `no database at ${path}: ${how}` };
+  if (!isNamed(world)) return ok('store', `no database at ${path} yet: ${how}`);
+  return warning('store.absent', `no database at ${path}: ${how}`);
 }
 
 const isBelow = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`);
@@ -94,14 +89,13 @@ function usability(path: string, owner: number, contents: Contents, world: Docto
     const refused = refusalOf(where, what, world);
     if (refused === undefined) continue;
     if (refused === readOnly) {
-      const summary = `${where} ${onReadOnly}: ${lost}; mount it for writing, or ${nameAnother}`;
-      return { id: 'store.unwritable', status: 'fail', summary };
+      return fail('store.unwritable', `${where} ${onReadOnly}: ${lost}; mount it for writing, or ${nameAnother}`);
     }
     const whose = owner === world.uid ? '' : ` (it belongs to user ${owner})`;
     const summary = `${where} cannot be written to by this user${whose}: ${lost}`;
     const isKnown = where === path ? contents === 'sqlite' || !isNamed(world) : isBelow(where, world.home);
-    if (!isKnown) return { id: 'store.unwritable', status: 'fail', summary: `${summary}; ${nameAnother}` };
-    return { id: 'store.unwritable', status: 'fail', summary, fix: permitting(where, world) };
+    if (!isKnown) return fail('store.unwritable', `${summary}; ${nameAnother}`);
+    return fail('store.unwritable', summary, permitting(where, world));
   }
   return undefined;
 }
@@ -135,21 +129,14 @@ function openedFindings(path: string, size: number, examined: StoreExamination, 
       return [{ id: 'store', status: 'unknown', summary: `${path} cannot be looked at without a SQLite driver` }];
     case 'locked':
       return [
-        {
-          id: 'store.locked',
-          status: 'warning',
-          summary: `${path} is held by another process: ${examined.reason}`,
-          fix: `fuser -v ${shellWord(path)}`,
-        },
+        warning(
+          'store.locked',
+          `${path} is held by another process: ${examined.reason}`,
+          `fuser -v ${shellWord(path)}`,
+        ),
       ];
     case 'unreadable':
-      return [
-        {
-          id: 'store.unreadable',
-          status: 'fail',
-          summary: `${path} cannot be read: ${examined.reason}; ${nameAnother}`,
-        },
-      ];
+      return [fail('store.unreadable', `${path} cannot be read: ${examined.reason}; ${nameAnother}`)];
     case 'damaged':
       return [
         {
@@ -174,23 +161,18 @@ function versionFindings(
 ): readonly Finding[] {
   if (version > known) {
     const summary = `${path} was written by a newer unwedge (its schema is ${version}, this version knows ${known})`;
-    return [{ id: 'store.newer', status: 'fail', summary, fix: 'npm install --global unwedge@latest' }];
+    return [fail('store.newer', summary, 'npm install --global unwedge@latest')];
   }
   if (foreign) {
     const summary = `${path} is a SQLite database of something else, without a table of unwedge: its gateway adds them at its start; if another file is meant, ${nameAnother}`;
-    return [{ id: 'store.foreign', status: 'warning', summary }];
+    return [warning('store.foreign', summary)];
   }
   const state = version === known ? `schema ${version}` : `schema ${version}, brought to ${known} by the next gateway`;
   const isWhole = checked ? 'whole' : 'too large to be checked without --all';
-  const findings: Finding[] = [{ id: 'store', status: 'ok', summary: `${path}: ${state}, ${bytes(size)}, ${isWhole}` }];
+  const findings: Finding[] = [ok('store', `${path}: ${state}, ${bytes(size)}, ${isWhole}`)];
   if (version > 0 && size > largeBytes) {
     const fix = `sqlite3 ${shellWord(path)} VACUUM`;
-    findings.push({
-      id: 'store.large',
-      status: 'warning',
-      summary: `${path} has ${bytes(size)}: its retention may be too long`,
-      fix,
-    });
+    findings.push(warning('store.large', `${path} has ${bytes(size)}: its retention may be too long`, fix));
   }
   return findings;
 }
@@ -205,11 +187,10 @@ function clockFindings({ newestEventAt, steppedBackMs }: Readable, now: number):
   const fix = 'sudo timedatectl set-ntp true';
   if (aheadMs > clockStepMs) {
     const summary = `the newest event is ${formatDuration(aheadMs)} in the future: the clock was set back, or that of another machine is wrong`;
-    return [{ id: 'clock.ahead', status: 'warning', summary, fix }];
+    return [warning('clock.ahead', summary, fix)];
   }
   if (steppedBackMs <= clockStepMs) return [];
-  const summary = `the clock went back by ${formatDuration(steppedBackMs)} between two events`;
-  return [{ id: 'clock.back', status: 'warning', summary, fix }];
+  return [warning('clock.back', `the clock went back by ${formatDuration(steppedBackMs)} between two events`, fix)];
 }
 
 /** Finds the files that lie beside it, and who may read it. */
@@ -217,23 +198,20 @@ function fileFindings(path: string, mode: number, { uid }: DoctorWorld): readonl
   const findings: Finding[] = [];
   if (uid !== undefined && (mode & 0o077) !== 0) {
     const summary = `${path} can be read by other users (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`;
-    findings.push({ id: 'store.open', status: 'warning', summary, fix: `chmod 600 ${shellWord(path)}` });
+    findings.push(warning('store.open', summary, `chmod 600 ${shellWord(path)}`));
   }
   const aside = namesBeside(path).filter((name) => /\.damaged-\d+$/.test(name));
   if (aside.length > 0) {
     const words = aside.map((name) => shellWord(join(dirname(path), name)));
     const summary = `${aside.length} damaged ${aside.length === 1 ? 'database was' : 'databases were'} set aside, and ${aside.length === 1 ? 'is' : 'are'} still there: look first, what is not in the new one may be in ${aside.length === 1 ? 'it' : 'them'} alone`;
-    findings.push({
-      id: 'store.aside',
-      status: 'warning',
-      summary,
-      fix: `rm -f ${words.map((word) => `${word} ${word}-wal ${word}-shm`).join(' ')}`,
-    });
+    findings.push(
+      warning('store.aside', summary, `rm -f ${words.map((word) => `${word} ${word}-wal ${word}-shm`).join(' ')}`),
+    );
   }
   const wal = lookAt(`${path}-wal`);
   if (wal !== undefined && wal.size > leastRoom) {
     const summary = `the log of the database has ${bytes(wal.size)}: a process has it open for reading and never ends that`;
-    findings.push({ id: 'store.log', status: 'warning', summary, fix: `fuser -v ${shellWord(`${path}-wal`)}` });
+    findings.push(warning('store.log', summary, `fuser -v ${shellWord(`${path}-wal`)}`));
   }
   return findings;
 }
@@ -255,21 +233,11 @@ function roomFindings(directory: string): readonly Finding[] {
   const findings: Finding[] = [];
   if (bsize * bavail < leastRoom) {
     const summary = `the disk of the database has ${bytes(bsize * bavail)} left`;
-    findings.push({
-      id: 'store.room',
-      status: 'warning',
-      summary,
-      fix: `du -xh ${shellWord(directory)} | sort -h | tail`,
-    });
+    findings.push(warning('store.room', summary, `du -xh ${shellWord(directory)} | sort -h | tail`));
   }
   if (process.platform === 'linux' && sharedKinds.has(type)) {
     const summary = 'the database is on a file system that other machines share, where its log cannot be relied on';
-    findings.push({
-      id: 'store.shared',
-      status: 'warning',
-      summary,
-      fix: 'export UNWEDGE_DB=/var/tmp/unwedge-"$(id -u)"/unwedge.sqlite',
-    });
+    findings.push(warning('store.shared', summary, 'export UNWEDGE_DB=/var/tmp/unwedge-"$(id -u)"/unwedge.sqlite'));
   }
   return findings;
 }

@@ -5,14 +5,13 @@ import { messageOf } from '../../src/policy/thrown.ts';
 import { wrapWords } from '../../src/policy/textWidth.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
-import type { Args } from '../command.ts';
+import type { ArgsOf } from '../command.ts';
+import type { form } from './command.ts';
 import type { Io } from '../io.ts';
-import { nextLines } from '../nextLines.ts';
 import { ownVersion } from './ownVersion.ts';
 import { sanitize, toJson } from '../sanitize.ts';
-import { createStyle, type Style } from '../style.ts';
-import { helpWidth } from '../wrap.ts';
-import { agentEnvironment } from './agentEnvironment.ts';
+import { createStyle, helpWidth, nextLines, type Style } from '../text.ts';
+import { agentEnvironment } from '../install/ownLauncher.ts';
 import { checkConfiguration, databaseOfConfiguration } from './configuration.ts';
 import { checkDatabase } from './database.ts';
 import {
@@ -23,6 +22,9 @@ import {
   type Subject,
   subjects,
   type ToldFinding,
+  fail,
+  ok,
+  warning,
 } from './finding.ts';
 import { checkInstallation } from './installation.ts';
 import { checkProcesses } from './processes.ts';
@@ -30,11 +32,7 @@ import { checkProcesses } from './processes.ts';
 /** Changes when fields of the JSON are taken away or get another meaning. */
 const schemaVersion = 1;
 
-type DoctorArgs = Pick<Args, 'json' | 'db'> & {
-  readonly probe: boolean;
-  readonly all: boolean;
-  readonly config: string | undefined;
-};
+type DoctorArgs = ArgsOf<typeof form>;
 
 const checks: Readonly<Record<Subject, Check>> = {
   live: async (world) => (await import('./live.ts')).checkLive(world),
@@ -48,7 +46,7 @@ const checks: Readonly<Record<Subject, Check>> = {
 };
 
 /** Does what `unwedge doctor` was asked to do. Gives the exit code. */
-export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
+export async function run(args: DoctorArgs, io: Io): Promise<number> {
   // A configuration may be a module that leaves timers behind.
   io.endWithCommand?.();
   const given = worldOf(args, io);
@@ -153,18 +151,17 @@ async function checkSystem(world: DoctorWorld): Promise<readonly Finding[]> {
 }
 
 function limitFinding(id: string, what: string, limit: number | undefined, least: number, fix: string): Finding {
-  if (limit === undefined) return { id, status: 'ok', summary: `no limit on ${what}` };
-  if (limit >= least) return { id, status: 'ok', summary: `up to ${limit} ${what}` };
-  return { id, status: 'warning', summary: `only ${limit} ${what} are allowed: servers may fail to start`, fix };
+  if (limit === undefined) return ok(id, `no limit on ${what}`);
+  if (limit >= least) return ok(id, `up to ${limit} ${what}`);
+  return warning(id, `only ${limit} ${what} are allowed: servers may fail to start`, fix);
 }
 
 function temporaryFinding({ tmp, access }: DoctorWorld): Finding {
   try {
     access(tmp, constants.W_OK | constants.X_OK);
-    return { id: 'tmp', status: 'ok', summary: `temporary files go to ${tmp}` };
+    return ok('tmp', `temporary files go to ${tmp}`);
   } catch {
-    const summary = `${tmp}, for temporary files, cannot be written to`;
-    return { id: 'tmp', status: 'fail', summary, fix: `export TMPDIR=${shellWord('/tmp')}` };
+    return fail('tmp', `${tmp}, for temporary files, cannot be written to`, `export TMPDIR=${shellWord('/tmp')}`);
   }
 }
 

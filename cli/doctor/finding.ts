@@ -1,3 +1,6 @@
+import { type Stats, statSync } from 'node:fs';
+import { readString } from '../../src/policy/errorChain.ts';
+
 /** `fail`: something is broken. `warning`: it works, and should be seen to. `unknown`: it could not be looked at. */
 export type FindingStatus = 'ok' | 'warning' | 'fail' | 'unknown';
 
@@ -13,6 +16,14 @@ export interface Finding {
   /** Command to look further, if no command mends it. */
   readonly next?: string | undefined;
 }
+
+const of =
+  (status: FindingStatus) =>
+  (id: string, summary: string, fix?: string): Finding => ({ id, status, summary, fix });
+
+export const ok = of('ok');
+export const warning = of('warning');
+export const fail = of('fail');
 
 /** The subjects, in the order in which they are told. */
 export const subjects = ['live', 'installation', 'database', 'processes', 'configuration', 'agents', 'system'] as const;
@@ -54,4 +65,15 @@ export interface DoctorWorld {
   readonly signal: AbortSignal;
   /** Throws where this user may not do that with the path, as `accessSync` of Node does. */
   readonly access: (path: string, mode: number) => void;
+}
+
+/** Returns the target of a path; undefined when there is nothing. @throws what the file system reports otherwise, such as that it may not be looked at. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const code = readString(error, 'code');
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }

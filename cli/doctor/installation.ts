@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describeDriver } from '../../src/store/describeDriver.ts';
 import { ownVersion } from './ownVersion.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 
 /** Node, unwedge itself, which unwedge others start, and the SQLite driver. */
@@ -19,13 +19,8 @@ const leastNode = [20, 19] as const;
 function nodeFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
-  if (!isOld) return { id: 'node', status: 'ok', summary: `Node ${version}` };
-  return {
-    id: 'node',
-    status: 'fail',
-    summary: `Node ${version} is too old: unwedge needs ${leastNode.join('.')} or newer`,
-    fix: 'nvm install --lts',
-  };
+  if (!isOld) return ok('node', `Node ${version}`);
+  return fail('node', `Node ${version} is too old: unwedge needs ${leastNode.join('.')} or newer`, 'nvm install --lts');
 }
 
 function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
@@ -36,27 +31,24 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
     // Its project, or its crontab, starts it by that path.
     if (local !== undefined) {
       const summary = `unwedge ${own}, at ${local}; it is not on PATH, so what starts it by its name alone finds none`;
-      return { id: 'path', status: 'ok', summary };
+      return ok('path', summary);
     }
-    return {
-      id: 'path',
-      status: 'warning',
-      summary: `unwedge ${own} is not on PATH: what agents and shells start by that name finds none`,
-      fix: `npm install --global unwedge@${own}`,
-    };
+    return warning(
+      'path',
+      `unwedge ${own} is not on PATH: what agents and shells start by that name finds none`,
+      `npm install --global unwedge@${own}`,
+    );
   }
   const there = packageAround(first.path);
   if (there !== undefined && there.directory === packageAround(program)?.directory)
-    return { id: 'path', status: 'ok', summary: `unwedge ${own}, at ${first.path}` };
-  if (there?.version === own)
-    return { id: 'path', status: 'ok', summary: `unwedge ${own}; another copy of it is first on PATH, ${first.path}` };
+    return ok('path', `unwedge ${own}, at ${first.path}`);
+  if (there?.version === own) return ok('path', `unwedge ${own}; another copy of it is first on PATH, ${first.path}`);
   const which = there === undefined ? 'something else' : `version ${there.version}`;
-  return {
-    id: 'path',
-    status: 'warning',
-    summary: `the unwedge that is first on PATH is ${which}, not ${own}: ${first.path}`,
-    fix: `npm install --global unwedge@${own}`,
-  };
+  return warning(
+    'path',
+    `the unwedge that is first on PATH is ${which}, not ${own}: ${first.path}`,
+    `npm install --global unwedge@${own}`,
+  );
 }
 
 /** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */
@@ -90,16 +82,11 @@ async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
   const driver = await describeDriver();
   if (driver.ok) {
     const version = driver.version === undefined ? '' : ` ${driver.version}`;
-    return { id: 'sqlite', status: 'ok', summary: `SQLite ${driver.sqlite}, by ${driver.driver}${version}` };
+    return ok('sqlite', `SQLite ${driver.sqlite}, by ${driver.driver}${version}`);
   }
   const directory = packageAround(program)?.directory;
   const where = directory === undefined ? '' : `cd ${shellWord(projectOf(directory))} && `;
-  return {
-    id: 'sqlite',
-    status: 'fail',
-    summary: `${driver.reason}; Node 22.13 and newer bring one`,
-    fix: `${where}${driver.command}`,
-  };
+  return fail('sqlite', `${driver.reason}; Node 22.13 and newer bring one`, `${where}${driver.command}`);
 }
 
 /** Finds the directory that npm is run in for the dependencies of a package: the one that has it under `node_modules`. */

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import type { ConfigFile } from '../../install/configFile.ts';
 import { type Program, wordsOf } from '../../install/entry.ts';
 import { systemFiles } from '../../install/files.ts';
 import { type OwnCommand, readOwnCommand } from '../../install/launcher.ts';
-import { splitShell } from '../../install/shellText.ts';
+import { splitShell } from '../../install/hookText.ts';
 import { InstallState } from '../../install/state.ts';
 import { scalarIn, tableAt } from '../../install/tree.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { ownLauncher } from '../install/ownLauncher.ts';
 import { ownVersion } from './ownVersion.ts';
-import type { DoctorWorld, Finding } from './finding.ts';
+import { type DoctorWorld, type Finding, fail } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 
 /** A server or hook, what starts it, and what is wrong with that. */
@@ -40,7 +40,7 @@ export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWo
     const summary = `${program.name} of ${file.path} is behind ${missing(lost)}: it cannot start${program.kind === 'hook' ? ', and blocks nothing' : ''}`;
     return {
       ...judged,
-      finding: { id: 'agent.launcher', status: 'fail', summary, fix: restoring(lost, launcher, file) },
+      finding: fail('agent.launcher', summary, restoring(lost, launcher, file)),
     };
   }
   const command = (own?.wraps?.rest ?? words)[0] ?? '';
@@ -52,7 +52,7 @@ export function judgeProgram(program: Program, file: ConfigFile, world: DoctorWo
   const why = isClosed ? `${found.path} is not executable` : `there is no program ${command}`;
   const summary = `${program.name} of ${file.path} cannot start: ${why}`;
   const fix = isClosed ? `chmod +x ${shellWord(found.path)}` : editing(file);
-  return { ...judged, finding: { id: 'agent.program', status: 'fail', summary, fix } };
+  return { ...judged, finding: fail('agent.program', summary, fix) };
 }
 
 const editing = ({ path }: ConfigFile): string => `\${EDITOR:-vi} ${shellWord(path)}`;
@@ -100,4 +100,25 @@ export function variablesOf({ table }: Program): Readonly<Record<string, string>
     if (typeof value === 'string') found[key] = value;
   }
   return found;
+}
+
+/** A server or hook of an agent's file. */
+export interface ConfiguredProgram {
+  readonly program: Program;
+  /** As one of ours; undefined when it is none. */
+  readonly own: OwnCommand | undefined;
+}
+
+/** Verdict of an agent's own rules (policies, approvals, trust) on the parts that a file of it has configured. */
+export interface Standing {
+  /** Judges one server or hook; undefined when nothing is wrong with it. */
+  of(configured: ConfiguredProgram): Finding | undefined;
+  /** Judges the file, once. */
+  ofFile(configured: readonly ConfiguredProgram[]): Finding | readonly Finding[] | undefined;
+}
+
+/** A folder and all that it is in, the nearest first. */
+export function foldersAbove(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersAbove(above)];
 }

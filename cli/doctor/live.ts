@@ -1,10 +1,9 @@
-import { lookAt } from './lookAt.ts';
 import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { storePlace } from '../../src/store/paths.ts';
 import { mattersOf } from '../attention.ts';
 import { lookAround } from '../lookAround.ts';
 import { examineDatabase } from './database.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, lookAt, ok } from './finding.ts';
 
 /**
  * Checks what needs attention now, as `unwedge status` leads with it: it is no fault of the installation, and who types `doctor` at night has to hear of it.
@@ -16,7 +15,7 @@ export const checkLive: Check = async (world) => {
     const io = { env: world.env, now: () => world.now };
     const { now, watched } = await lookAround(world.db, io);
     const matters = mattersOf({ ...watched, runtimes: [] }, now, world.db);
-    if (matters.length === 0) return [{ id: 'live', status: 'ok', summary: 'nothing needs attention now' }];
+    if (matters.length === 0) return [ok('live', 'nothing needs attention now')];
     return matters.map(({ what, next }): Finding => ({ id: 'live.attention', status: 'warning', summary: what, next }));
   } catch {
     // That the database cannot be read is told with the database.

@@ -2,8 +2,8 @@ import { formatDuration } from '../../src/policy/duration.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { openReader } from '../../src/store/openReader.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
-import { counted } from '../counted.ts';
-import type { DoctorWorld, Finding } from './finding.ts';
+import { counted } from '../text.ts';
+import { type DoctorWorld, type Finding, ok, warning } from './finding.ts';
 
 /** Clocks of machines may differ by less than this in everyday life, in ms. */
 const clockStepMs = 60_000;
@@ -14,13 +14,11 @@ export async function checkPostgres(url: string, { now }: DoctorWorld): Promise<
     const reader = await openReader(url);
     const [newest] = await reader.events({ limit: 1 });
     const { events } = await reader.status(now);
-    const findings: Finding[] = [
-      { id: 'store', status: 'ok', summary: `${reader.path} can be read: ${counted(events, 'event')}` },
-    ];
+    const findings: Finding[] = [ok('store', `${reader.path} can be read: ${counted(events, 'event')}`)];
     const aheadMs = (newest?.at ?? now) - now;
     if (aheadMs > clockStepMs) {
       const summary = `the newest event is ${formatDuration(aheadMs)} in the future: the clock of this machine, or of another one, is wrong`;
-      findings.push({ id: 'clock.ahead', status: 'warning', summary, fix: 'sudo timedatectl set-ntp true' });
+      findings.push(warning('clock.ahead', summary, 'sudo timedatectl set-ntp true'));
     }
     return findings;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { withLastLine } from '../../src/policy/lastLine.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
-import type { DoctorWorld, Finding } from './finding.ts';
+import { type DoctorWorld, type Finding, fail, ok } from './finding.ts';
 
 /** An MCP server that an agent would start. */
 export interface ConfiguredServer {
@@ -52,10 +52,9 @@ async function probe({ agent, file, name, words, cwd, env }: ConfiguredServer): 
     await gateway.start();
     const tools = await Promise.race([server.tools(), ended]);
     if (typeof tools !== 'string' && tools.ok)
-      return { id: 'probe', status: 'ok', summary: `${name} of ${agent} starts, and has ${tools.value.length} tools` };
+      return ok('probe', `${name} of ${agent} starts, and has ${tools.value.length} tools`);
     const why = typeof tools === 'string' ? tools : tools.failure.message;
-    const summary = `${name} of ${agent} does not start: ${why}`;
-    return { id: 'probe', status: 'fail', summary, fix: `\${EDITOR:-vi} ${shellWord(file)}` };
+    return fail('probe', `${name} of ${agent} does not start: ${why}`, `\${EDITOR:-vi} ${shellWord(file)}`);
   } finally {
     await gateway.stop();
   }

@@ -12,9 +12,8 @@ import { judgeRuntimes, type RuntimeRow } from '../../src/store/runtimes.ts';
 import { isOfClient } from '../../operator/needs.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord, dbWords } from '../../src/policy/shownCommand.ts';
-import { lookAt } from './lookAt.ts';
 import { examineDatabase, namesBeside } from './database.ts';
-import type { Check, DoctorWorld, Finding } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, lookAt, fail, ok, warning } from './finding.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -35,7 +34,7 @@ export const checkProcesses: Check = async (world) => {
   }
   found.push(...(await socketFindings(world)), ...temporaryFindings(seen, world), ...lockFindings(world));
   const isQuiet = found.every(({ status }) => status === 'ok');
-  return isQuiet ? [...found, { id: 'left', status: 'ok', summary: 'no orphans, dead sockets or stale files' }] : found;
+  return isQuiet ? [...found, ok('left', 'no orphans, dead sockets or stale files')] : found;
 };
 
 async function runtimeFindings(
@@ -49,27 +48,25 @@ async function runtimeFindings(
     if (answer?.store === undefined) return [];
     const { reason, waiting, fix } = answer.store;
     const summary = `${runtimeText(runtime, now)} cannot write its store: ${reason}; ${waiting} rows wait in its memory (${fix}; do not restart it before)`;
-    return [{ id: 'runtime.degraded', status: 'fail', summary }];
+    return [fail('runtime.degraded', summary)];
   });
   const findings = asked.map((each): Finding => {
     const { runtime, answer, problem, frozen } = each;
     const name = runtimeText(runtime, now);
-    if (each.elsewhere !== undefined)
-      return { id: 'runtime.elsewhere', status: 'ok', summary: elsewhereText(each, now) };
+    if (each.elsewhere !== undefined) return ok('runtime.elsewhere', elsewhereText(each, now));
     if (problem === undefined)
       return {
         id: 'runtime',
         status: answer?.stopping === undefined ? 'ok' : 'warning',
         summary: `${name}${stoppingText(answer?.stopping) || ' runs and answers'}`,
       };
-    if (runtime.socket === undefined)
-      return { id: 'runtime', status: 'ok', summary: `${name} runs without a control socket` };
+    if (runtime.socket === undefined) return ok('runtime', `${name} runs without a control socket`);
     const summary = `${name} runs and does not answer: ${problem}`;
     // It may be busy: to end it is the second step, which the summary says. Looked at first, as `status` has it.
     if (frozen === 'silent')
       return { id: 'runtime.silent', status: 'fail', summary, next: `unwedge status --watch${dbWords(db)}` };
     const fix = frozen === undefined ? `kill ${runtime.pid}` : remedyOf(frozen, runtime.pid);
-    return { id: 'runtime.silent', status: 'fail', summary, fix };
+    return fail('runtime.silent', summary, fix);
   });
   return [...findings, ...degraded];
 }
@@ -80,7 +77,7 @@ function orphanFindings(children: readonly ChildRecord[], seen: ProcessWorld): r
     .filter((child) => judge(seen, child) === 'alive')
     .map(({ pid, command, ownerPid }) => {
       const summary = `process ${pid} (${command}) runs on, though the gateway that started it (pid ${ownerPid}) is dead`;
-      return { id: 'orphan', status: 'fail', summary, fix: `kill ${pid}` };
+      return fail('orphan', summary, `kill ${pid}`);
     });
 }
 
@@ -101,8 +98,7 @@ function staleFindings(
     const told = (runs: readonly RuntimeRow[]): string =>
       `gone without a word: ${runs.map((run) => runtimeText(run, now)).join(', ')}`;
     const others = dead.filter((run) => !awaited.includes(run));
-    if (others.length > 0)
-      findings.push({ id: 'runtime.gone', status: 'ok', summary: `${told(others)}; nothing of it waits` });
+    if (others.length > 0) findings.push(ok('runtime.gone', `${told(others)}; nothing of it waits`));
     if (awaited.length > 0)
       findings.push({
         id: 'runtime.gone',
@@ -114,7 +110,7 @@ function staleFindings(
   const marks = namesBeside(path).filter((name) => isStaleMark(name, rows, seen)).length;
   if (marks > 0) {
     const summary = `${marks} ${marks === 1 ? 'file' : 'files'} of processes that are gone beside the database; the next run takes them away`;
-    findings.push({ id: 'stale', status: 'warning', summary, fix: `unwedge run --db ${shellWord(path)} -- true` });
+    findings.push(warning('stale', summary, `unwedge run --db ${shellWord(path)} -- true`));
   }
   return findings;
 }
@@ -131,12 +127,12 @@ async function socketFindings({ env, tmp, uid }: DoctorWorld): Promise<readonly 
   return directories.flatMap((directory): Finding[] => {
     if (directory.problem !== undefined) {
       const summary = `${directory.path}, for control sockets, ${directory.problem}: running gateways cannot be reached`;
-      return [{ id: 'socket.directory', status: 'fail', summary, fix: directory.fix }];
+      return [fail('socket.directory', summary, directory.fix)];
     }
     const { deserted } = directory;
     if (deserted.length === 0) return [];
     const summary = `${deserted.length} control ${deserted.length === 1 ? 'socket' : 'sockets'} in ${directory.path} on which nobody listens`;
-    return [{ id: 'socket.stale', status: 'warning', summary, fix: `rm ${deserted.map(shellWord).join(' ')}` }];
+    return [warning('socket.stale', summary, `rm ${deserted.map(shellWord).join(' ')}`)];
   });
 }
 
@@ -154,7 +150,7 @@ function temporaryFindings(seen: ProcessWorld, { tmp, uid, now }: DoctorWorld): 
     });
   if (left.length === 0) return [];
   const summary = `${left.length} temporary ${left.length === 1 ? 'directory' : 'directories'} of runs that are over`;
-  return [{ id: 'temporary', status: 'warning', summary, fix: `rm -r ${left.map(shellWord).join(' ')}` }];
+  return [warning('temporary', summary, `rm -r ${left.map(shellWord).join(' ')}`)];
 }
 
 function hasOwner(path: string, seen: ProcessWorld): boolean {
@@ -174,7 +170,7 @@ function lockFindings({ env, home, now }: DoctorWorld): readonly Finding[] {
   const stat = lookAt(lock);
   if (stat?.isDirectory() !== true || now - stat.mtimeMs < lockMs) return [];
   const summary = `${lock} was left behind: what writes the configuration of Claude Code waits for it`;
-  return [{ id: 'lock', status: 'warning', summary, fix: `rmdir ${shellWord(lock)}` }];
+  return [warning('lock', summary, `rmdir ${shellWord(lock)}`)];
 }
 
 function entriesOf(directory: string): readonly string[] {

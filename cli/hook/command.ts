@@ -1,10 +1,8 @@
-import { defineCommand } from '../command.ts';
+import { defineCommand, duration, flag, text } from '../command.ts';
 import { UsageError } from '../errors.ts';
 
 /** Form of `unwedge hook`; it is run by the light entry beside, which this file must not import. */
-export const hook = defineCommand({
-  name: 'hook',
-  summary: 'run a hook command so that its crash or hang cannot wedge the agent',
+export const command = defineCommand({
   usage:
     'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--keep-background] [--db FILE] -- COMMAND [ARG...]',
   details: [
@@ -21,19 +19,11 @@ export const hook = defineCommand({
   ].join('\n'),
   ownsNoOutput: true,
   options: {
-    timeout: {
-      kind: 'duration',
-      help: 'limit on the whole run; else by the event: less than the host waits, 55s for most',
-    },
-    'host-timeout': { kind: 'duration', help: 'how long the host waits for this hook; else as its settings say' },
-    'on-failure': {
-      kind: 'text',
-      value: 'allow|block',
-      help: 'what a failing hook means; else allow',
-      choices: ['allow', 'block'],
-    },
-    name: { kind: 'text', value: 'NAME', help: 'what its failures are counted under; else the name of the command' },
-    'keep-background': { kind: 'flag', help: 'leave running what the command started in the background' },
+    timeout: duration('limit on the whole run; else by the event: less than the host waits, 55s for most'),
+    'host-timeout': duration('how long the host waits for this hook; else as its settings say'),
+    'on-failure': text('allow|block', 'what a failing hook means; else allow', ['allow', 'block']),
+    name: text('NAME', 'what its failures are counted under; else the name of the command'),
+    'keep-background': flag('leave running what the command started in the background'),
   },
   run() {
     throw new UsageError(missingCommand);

@@ -1,26 +1,14 @@
 import { programFlaw } from '../../src/policy/commandText.ts';
 import { commandKey } from '../../install/commandKey.ts';
-import { UsageError, unknown } from '../errors.ts';
+import { knownWord, UsageError } from '../errors.ts';
 import { parseWords } from '../parse.ts';
-import { hook, missingCommand } from './command.ts';
+import { command as hook, missingCommand } from './command.ts';
 
 /** Meaning of a failed hook for the question it is asked. */
 export type OnFailure = 'allow' | 'block';
 
 /** A hook as the command line gives it. */
-export interface HookArgs {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Name that its failures are counted under, without the `hook:` before it. */
-  readonly name: string;
-  /** Limit on the whole run, in ms; undefined: by the event. */
-  readonly timeoutMs: number | undefined;
-  /** Time that the host waits for the hook, in ms; undefined: by its settings, else by the event. */
-  readonly hostTimeoutMs: number | undefined;
-  readonly onFailure: OnFailure;
-  readonly keepBackground: boolean;
-  readonly db: string | undefined;
-}
+export type HookArgs = NonNullable<ReturnType<typeof readHookArgs>>;
 
 const choices: readonly OnFailure[] = ['allow', 'block'];
 
@@ -28,7 +16,7 @@ const choices: readonly OnFailure[] = ['allow', 'block'];
  * Reads the words after `unwedge hook`; undefined when help is asked for.
  * @throws {@link UsageError} that names what is wrong.
  */
-export function readHookArgs(words: readonly string[]): HookArgs | undefined {
+export function readHookArgs(words: readonly string[]) {
   const at = words.indexOf('--');
   const options = at < 0 ? words : words.slice(0, at);
   const [command, ...args] = at < 0 ? [] : words.slice(at + 1);
@@ -44,8 +32,7 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
     'on-failure': onFailure = 'allow',
     'keep-background': keepBackground,
   } = parsed.args;
-  const choice = choices.find((known) => known === onFailure);
-  if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices);
+  const choice = knownWord('value of --on-failure', onFailure, choices);
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
   if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
   if (command === undefined || command === '') throw new UsageError(missingCommand);
@@ -54,8 +41,11 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
   return {
     command,
     args,
+    /** Name that its failures are counted under, without the `hook:` before it. */
     name: name ?? commandKey(command, args),
+    /** Limit on the whole run, in ms; undefined: by the event. */
     timeoutMs: timeout,
+    /** Time that the host waits for the hook, in ms; undefined: by its settings, else by the event. */
     hostTimeoutMs: hostTimeout,
     onFailure: choice,
     keepBackground,

@@ -8,7 +8,6 @@ import { systemClock } from '../../src/runtime/systemClock.ts';
 import { storePath } from '../../src/store/paths.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
-import { hook } from './command.ts';
 import { type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
@@ -62,11 +61,9 @@ export async function hookMain(words: readonly string[]): Promise<void> {
 
 async function printHelp(words: readonly string[]): Promise<void> {
   disarmLastTimer();
-  const { commandHelp } = await import('../help.ts');
-  await write(
-    'stdout',
-    commandHelp(hook, { json: words.includes('--json'), columns: process.stdout.columns || Infinity }),
-  );
+  const [{ commandHelp }, { loadCommand }] = await Promise.all([import('../help.ts'), import('../commands.ts')]);
+  const style = { json: words.includes('--json'), columns: process.stdout.columns || Infinity };
+  await write('stdout', commandHelp(await loadCommand('hook'), style));
 }
 
 /** A bug of ours must not decide over what the hook was asked about. */

@@ -1,9 +1,7 @@
-import { defineCommand } from '../command.ts';
+import { defineForm, count, flag, text } from '../command.ts';
 
 /** Live charts; only its options are here, so that asking for help loads no server. */
-export const inspect = defineCommand({
-  name: 'inspect',
-  summary: 'watch the machines of a running gateway: live charts, events and actors in a browser',
+export const form = defineForm({
   usage: 'inspect [--attach NAME|PID] [--port N] [--stately] [--json] [--db FILE]',
   details: [
     'Prints the address of a page on this machine, and shows it until Ctrl-C or the end of the gateway. Who has the address, with its',
@@ -11,9 +9,8 @@ export const inspect = defineCommand({
     'With --stately the page is https://stately.ai/inspect: it needs the internet, and what is shown goes to that third party.',
   ].join('\n'),
   options: {
-    attach: { kind: 'text', value: 'NAME|PID', help: 'which gateway, where several run on the database' },
-    port: { kind: 'count', min: 0, max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
-    stately: { kind: 'flag', help: 'show the official inspector in place of the built-in page' },
+    attach: text('NAME|PID', 'which gateway, where several run on the database'),
+    port: count(0, 65_535, 0, 'the port of the page; else a free one'),
+    stately: flag('show the official inspector in place of the built-in page'),
   },
-  run: async (args, io) => (await import('./inspect.ts')).run(args, io),
 });

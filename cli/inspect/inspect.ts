@@ -6,22 +6,16 @@ import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from 
 import { askRuntimes } from '../../operator/askRuntimes.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import type { JudgedRuntime } from '../../src/store/runtimes.ts';
+import type { ArgsOf } from '../command.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
+import type { form } from './command.ts';
 import type { Io } from '../io.ts';
 import { problemLines, runtimeText } from '../liveRuntimes.ts';
 import { quoted, sanitize, toJson } from '../sanitize.ts';
-import { wrapLines } from '../wrap.ts';
+import { wrapLines } from '../text.ts';
 
-/** Arguments of `unwedge inspect`. */
-interface InspectArgs {
-  readonly attach: string | undefined;
-  /** 0 for a free one. */
-  readonly port: number;
-  readonly stately: boolean;
-  readonly json: boolean;
-  readonly db: string | undefined;
-}
+type InspectArgs = ArgsOf<typeof form>;
 
 /** Each is a client of the control socket, which others need too. */
 const maxViewers = 4;
@@ -104,15 +98,8 @@ async function openRelay(socket: string): Promise<Readable> {
   return relayed;
 }
 
-/** Choice of a runtime. */
-interface Choice {
-  readonly db: string | undefined;
-  /** A name or a pid; without it there must be one only. */
-  readonly attach: string | undefined;
-}
-
 /** The one live runtime of the database that is meant. @throws CommandError when there is none, or several. */
-async function chooseRuntime({ db, attach }: Choice, io: Io): Promise<JudgedRuntime> {
+async function chooseRuntime({ db, attach }: InspectArgs, io: Io): Promise<JudgedRuntime> {
   const { path, rows } = await readDatabase(db, io, async (reader) => ({
     path: reader.path,
     rows: await reader.runtimes(),

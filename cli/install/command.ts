@@ -1,10 +1,19 @@
-import { defineCommand } from '../command.ts';
-import { installOptions } from './options.ts';
+import { type Args, type OptionSpecs, flag, defineForm } from '../command.ts';
+
+/** The options of `unwedge install`. */
+export const installOptions = {
+  all: flag('every agent that has a configuration here'),
+  project: flag('files of the project too, which others may share'),
+  'codex-hooks': flag('hooks of Codex too: it does not run them until you trust them anew in /hooks'),
+  'dry-run': flag('show what would change, as a diff without secrets, and write nothing'),
+  undo: flag('take unwedge out again'),
+} as const satisfies OptionSpecs;
+
+/** Arguments of `unwedge install`. */
+export type InstallArgs = Args<typeof installOptions>;
 
 /** `unwedge install`; only its options are here, so that asking for help loads no parser. */
-export const install = defineCommand({
-  name: 'install',
-  summary: 'put unwedge in front of the MCP servers and hooks that an agent has configured',
+export const form = defineForm({
   usage: 'install claude|codex|cursor|vscode|openclaw|--all [--dry-run] [--project] [--codex-hooks] [--undo] [--json]',
   details: [
     'A server on stdio is started by `unwedge mcp --` from then on, a command hook by `unwedge hook --`. Nothing else in the files changes: not a',
@@ -16,5 +25,4 @@ export const install = defineCommand({
   ].join('\n'),
   operands: ['[AGENT]'],
   options: installOptions,
-  run: async (args, io) => (await import('./installCommand.ts')).installCommand(args, io),
 });

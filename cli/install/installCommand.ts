@@ -5,21 +5,19 @@ import { agentNames } from '../../install/configFile.ts';
 import type { EntryReport } from '../../install/entry.ts';
 import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
-import type { FileReport, InstallReport } from '../../install/report.ts';
-import type { InstallRequest } from '../../install/request.ts';
+import type { FileReport, InstallReport, InstallRequest } from '../../install/report.ts';
 import { wrapWords } from '../../src/policy/textWidth.ts';
 import { describeDriver } from '../../src/store/describeDriver.ts';
 import { installDirectory } from '../../src/store/paths.ts';
-import { agentEnvironment } from '../doctor/agentEnvironment.ts';
-import { CommandError, unknown, UsageError } from '../errors.ts';
+import { CommandError, knownWord, UsageError } from '../errors.ts';
 import { type Io, pause } from '../io.ts';
 import { plainText, sanitize, toJson } from '../sanitize.ts';
-import { createStyle, type Style } from '../style.ts';
-import type { InstallArgs } from './options.ts';
-import { ownLauncher } from './ownLauncher.ts';
+import { createStyle, type Style } from '../text.ts';
+import type { InstallArgs } from './command.ts';
+import { agentEnvironment, ownLauncher } from './ownLauncher.ts';
 
 /** Does what `unwedge install` was asked to do. Gives the exit code. */
-export async function installCommand(args: InstallArgs, io: Io): Promise<number> {
+export async function run(args: InstallArgs, io: Io): Promise<number> {
   const request = requestOf(args);
   const { env } = io;
   const uid = process.getuid?.();
@@ -60,8 +58,7 @@ function requestOf(args: InstallArgs): InstallRequest {
   if (!args.all && word === undefined) {
     throw new UsageError(`Missing AGENT; it is one of ${agentNames.join(', ')}, or --all`);
   }
-  const agent = agentNames.find((name) => name === word);
-  if (word !== undefined && agent === undefined) throw unknown('agent', word, agentNames);
+  const agent = knownWord('agent', word, agentNames);
   return {
     agents: agent === undefined ? agentNames : [agent],
     withProject: args.project,

@@ -3,9 +3,7 @@ import { defineCommand } from '../command.ts';
 import { mcpOptions } from './options.ts';
 
 /** `unwedge mcp`; only its options are here, so that asking for help loads no runtime. */
-export const mcp = defineCommand({
-  name: 'mcp',
-  summary: 'stand between a client and its MCP server, and keep the server alive',
+export const command = defineCommand({
   usage: 'mcp [OPTION...] ([--] COMMAND [ARG...] | --url URL)',
   details: [
     'Put it before the command of a server in the configuration of a client. Messages pass as they are; the client never sees a disconnect.',

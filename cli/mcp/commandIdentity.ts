@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { isPinned, programOf } from './pinnedVersion.ts';
-import { wrapped } from './serverName.ts';
+import { packageRunners } from '../../install/commandKey.ts';
+import { containers, imageWord, packageRun, packagesNamed, programOf, wrapped } from './serverName.ts';
 
 /** A server's command, and where and with what it is started. */
 interface IdentifiedCommand {
@@ -105,3 +105,41 @@ function versionOf(path: string): string | undefined {
     return undefined;
   }
 }
+
+const npmVersion = /^(?:npm:)?(?:@[^/@\s]+\/)?[^/@\s]+@\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+const pythonVersion = /^[\w.-]+(?:\[[\w,.\s-]*\])?(?:==|@)\d+(?:\.\d+)+[\w.+!-]*$/;
+const commit = /(?:[#@])[0-9a-f]{40}$/;
+const jsrVersion = /^jsr:@[^/@\s]+\/[^/@\s]+@\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+const imageVersion = /(?:@sha256:[0-9a-f]{64}|:v?\d+(?:\.\d+)+(?:[-+.][\w.+-]+)?)$/;
+const localFile = /^(?:\.{0,2}\/|[a-z]:).|\.(?:[cm]?[jt]sx?|py)$/i;
+
+/**
+ * Tells whether the same words start the same server each time, as far as they tell: those of `npx`, `uvx` and `docker` fetch another one tomorrow, unless
+ * its version is named.
+ */
+function isPinned(command: string, args: readonly string[], wrappers = 0): boolean {
+  const program = programOf(command);
+  if (isShellText(program, args)) {
+    const [inner, ...innerArgs] = wrapped(program, args);
+    return inner !== undefined && wrappers < mostWrappers && isPinned(inner, innerArgs, wrappers + 1);
+  }
+  const [inner, ...innerArgs] = wrapped(program, args);
+  if (inner !== undefined) return wrappers < mostWrappers && isPinned(inner, innerArgs, wrappers + 1);
+  if (containers.has(program)) {
+    const image = args.includes('run') && !args.includes('compose') ? imageWord(args) : undefined;
+    return image !== undefined && imageVersion.test(image);
+  }
+  const run = packageRun(program, args);
+  if (run !== undefined || packageRunners.has(program)) {
+    const named = packagesNamed(args);
+    const specs = named.length > 0 ? named : run === undefined ? [] : [run];
+    return specs.length > 0 && specs.every(isExact);
+  }
+  return args.every((word) => !/^(?:npm|jsr):/.test(word) || isExact(word));
+}
+
+const isExact = (spec: string): boolean =>
+  [npmVersion, pythonVersion, jsrVersion, commit, localFile].some((form) => form.test(spec));
+
+const isShellText = (program: string, args: readonly string[]): boolean =>
+  /^(?:ba|da|z|k|fi)?sh$/.test(program) && args.some((word) => /^-\w*c$/.test(word));

@@ -8,15 +8,15 @@ import { ownMetrics } from '../../src/runtime/ownMetrics.ts';
 import { type HttpServer, startHttpServer } from '../../web/server/httpServer.ts';
 import { asksForMetrics, sendMetrics } from '../../web/server/sendMetrics.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type Io, untilAborted } from '../io.ts';
 import { startTelemetry } from '../otel.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
+import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
-import { type ListenToken, listenToken } from './listenToken.ts';
+import { type ListenToken, listenToken } from '../tokenFile.ts';
 import type { McpArgs } from './options.ts';
-import { aboveZero } from './plan.ts';
-import { prepareMcp } from './prepareMcp.ts';
-import { openServed, type Served } from './serving.ts';
+import { prepareMcp, type Served } from './prepareMcp.ts';
+import { openServed } from './serving.ts';
 
 /** Time in ms that calls may take to be answered once the process was told to end; a second signal does not wait for that. */
 const drainMs = 5000;
@@ -78,10 +78,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
     if (!registry.stopped) return live.open();
   });
 
-  await new Promise<void>((resolve) => {
-    if (io.signal.aborted) resolve();
-    else io.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await untilAborted(io.signal);
   http.drain();
   refusals.end();
   await registry.stop({ drainMs, recordsEarly: true });

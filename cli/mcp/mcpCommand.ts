@@ -5,24 +5,25 @@ import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
 import { superviseMcpProxy } from '../../proxy/mcp/mcpProxy.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
+import type { Methods } from '../../src/control/serveClient.ts';
 import type { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { withoutTokens } from '../../src/redaction/secretShapes.ts';
 import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { mayHaveOrphans } from '../../src/store/unopened.ts';
 import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type Io, untilAborted } from '../io.ts';
 import { configFile } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
 import { commandIdentity } from './commandIdentity.ts';
-import { hasNoClient, noClientCode, noClientLines } from './noClient.ts';
 import type { McpArgs } from './options.ts';
 import { planLimits, planMcp } from './plan.ts';
-import { prepareMcp } from './prepareMcp.ts';
-import { misspeltKeys } from './serverKeys.ts';
-import { fieldsIn, readServersFile, serversIn } from './serversFile.ts';
-import type { Served } from './serving.ts';
+import { type PreparedMcp, prepareMcp, type Served } from './prepareMcp.ts';
+import { fieldsIn, misspeltKeys, readServersFile, serversIn } from './serversFile.ts';
+import type { Environment } from '../../src/store/paths.ts';
+import { findProgram } from '../doctor/findProgram.ts';
+import { quoted } from '../sanitize.ts';
 
 /** Time in ms that the store waits for the first answer: opening it must not delay that. */
 const storeAfterMs = 2000;
@@ -44,38 +45,19 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     if (args[option] !== undefined && args[option] !== false)
       throw new UsageError(`Option --${option} is for --listen`);
   }
-  const [options] = served.servers;
-  if (served.isHub || options === undefined) return (await import('./hubCommand.ts')).hubCommand(args, io, served);
-  const { name } = served;
   const prepared = await prepareMcp(args, io, served);
-  const { registry, storePath, voice, log } = prepared;
+  const { registry, voice, log } = prepared;
   const { runtime } = registry;
-
   const telemetry = await startTelemetry(args.otel, registry, io);
-  await startRegistry(registry, prepared.logger, { storeLater: !mayHaveOrphans(storePath) });
-  const proxy = superviseMcpProxy(runtime, options, {
-    input: process.stdin,
-    output: process.stdout,
-    ...voice,
-    handshakes: handshakesOf(options, { storePath, secrets: prepared.checked.secrets, noCache: args['no-cache'] }),
-  });
-  const live = registry.show({
-    name: `unwedge mcp ${name}`,
-    methods: {
-      why(params) {
-        const session = nameIn(params, 'session');
-        if (session !== name) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
-        return proxyWhy(proxy);
-      },
-    },
-  });
+  const [options] = served.servers;
+  const { methods, ended, storeAfter } =
+    served.isHub || options === undefined
+      ? await serveSeveral(served, prepared)
+      : await serveOne(options, prepared, args['no-cache']);
+  const live = registry.show({ name: `unwedge mcp ${served.title}`, methods });
   void openLater();
 
-  const aborted = new Promise<void>((resolve) => {
-    if (io.signal.aborted) resolve();
-    else io.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await Promise.race([proxy.ended, aborted]);
+  await Promise.race([ended, untilAborted(io.signal)]);
   const hurried = io.signal.aborted;
   const isAlone = !hurried && hasNoClient(process.stdin);
   if (isAlone) for (const line of noClientLines(served.servers, io.env, process.cwd())) voice.say(line);
@@ -89,16 +71,50 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   return hurried ? exitCodes.brokenPipe : 0;
 
   async function openLater(): Promise<void> {
-    await Promise.race([
-      proxy.served,
-      new Promise<void>((resolve) => {
-        runtime.clock.setTimeout(resolve, storeAfterMs);
-      }),
-    ]);
+    if (storeAfter !== undefined)
+      await Promise.race([
+        storeAfter,
+        new Promise<void>((resolve) => {
+          runtime.clock.setTimeout(resolve, storeAfterMs);
+        }),
+      ]);
     if (registry.stopped) return;
     await prepared.openStore();
     if (!registry.stopped) await live.open();
   }
+}
+
+/** Servers at work for the client on stdin. */
+interface OnStdin {
+  readonly methods: Methods;
+  readonly ended: Promise<void>;
+  /** The store is opened after it, or after 2 s. @defaultValue at once */
+  readonly storeAfter?: Promise<void> | undefined;
+}
+
+async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache: boolean): Promise<OnStdin> {
+  const { registry, storePath, voice, logger } = prepared;
+  const { name } = options;
+  await startRegistry(registry, logger, { storeLater: !mayHaveOrphans(storePath) });
+  const { secrets } = prepared.checked;
+  const handshakes = handshakesOf(options, { storePath, secrets, noCache });
+  const { stdin: input, stdout: output } = process;
+  const proxy = superviseMcpProxy(registry.runtime, options, { input, output, ...voice, handshakes });
+  const methods: Methods = {
+    why(params) {
+      const session = nameIn(params, 'session');
+      if (session !== name) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
+      return proxyWhy(proxy);
+    },
+  };
+  return { methods, ended: proxy.ended, storeAfter: proxy.served };
+}
+
+/** Several servers as one. */
+async function serveSeveral(served: Served, prepared: PreparedMcp): Promise<OnStdin> {
+  const { open, methods } = (await import('./serving.ts')).openServed(served, prepared, true);
+  await prepared.registry.start({ storeLater: true });
+  return { methods, ended: open({ input: process.stdin, output: process.stdout }) };
 }
 
 /** Settings that handshakes are kept by. */
@@ -165,4 +181,26 @@ export async function whatToServe(
 function titleOf(names: readonly string[]): string {
   const more = names.length - mostNamed;
   return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** The exit code where nobody was there to be served. */
+const noClientCode = 1;
+
+/** Tells whether stdin has ended before anybody wrote to it. */
+function hasNoClient(input: object): boolean {
+  // A pipe, a terminal and a file count what they have read; what is none of these has read nothing.
+  const { bytesRead = 0 } = input as { readonly bytesRead?: number };
+  return bytesRead === 0;
+}
+
+/** Writes the message for then: that it is a client's to start this, and the obstacles that its servers would have met. */
+function noClientLines(servers: readonly McpProxyOptions[], env: Environment, cwd: string): readonly string[] {
+  const missing = servers.flatMap(({ name, command, cwd: own = cwd }) => {
+    if (command === undefined) return [];
+    const found = findProgram(command, { env, cwd: own });
+    if (found.ok) return [];
+    const why = found.why === 'missing' ? 'there is no such command' : 'the file is not executable';
+    return [`${name} cannot be started: ${quoted(command)}: ${why}`];
+  });
+  return [...missing, 'stdin ended before a client said anything; `unwedge mcp` is started by an MCP client'];
 }

@@ -4,8 +4,8 @@ import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import { programFlaw } from '../../src/policy/commandText.ts';
 import { whenAliveChoices } from '../../src/policy/policies.ts';
 import type { Environment } from '../../src/store/paths.ts';
-import { durationWord } from '../durationWord.ts';
-import { unknownValue, UsageError } from '../errors.ts';
+import { aboveZero, durationWord } from '../parse.ts';
+import { UsageError, valueAmong } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 import { planRemote, remoteName, remoteOnly } from './remotePlan.ts';
@@ -27,12 +27,8 @@ export function planMcp(args: McpArgs, rest: readonly string[], env: Environment
  */
 export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'command' | 'args' | 'remote' | 'envAllow'> {
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
-  const retry = args.retry === undefined ? undefined : modes.find((mode) => mode === args.retry);
-  if (args.retry !== undefined && retry === undefined) throw unknownValue('--retry', args.retry, modes);
-  const whenAlive = whenAliveChoices.find((choice) => choice === args['when-alive']);
-  if (args['when-alive'] !== undefined && whenAlive === undefined) {
-    throw unknownValue('--when-alive', args['when-alive'], whenAliveChoices);
-  }
+  const retry = valueAmong('--retry', args.retry, modes);
+  const whenAlive = valueAmong('--when-alive', args['when-alive'], whenAliveChoices);
   return {
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
@@ -83,12 +79,6 @@ function toolLimit(text: string): [tool: string, ms: number] {
   if (at <= 0) throw new UsageError(`Expected \`--tool-timeout\` to be TOOL=DURATION, got ${quoted(text)}`);
   const ms = durationWord('--tool-timeout', text.slice(at + 1));
   return [text.slice(0, at), aboveZero('--tool-timeout', ms) ?? ms];
-}
-
-/** @throws {@link UsageError} when it is 0. */
-export function aboveZero(option: string, ms: number | undefined): number | undefined {
-  if (ms === 0) throw new UsageError(`Expected \`${option}\` to be above 0`);
-  return ms;
 }
 
 /** Directories that are looked into, from that of the file upwards. */

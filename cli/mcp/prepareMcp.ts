@@ -1,48 +1,44 @@
-import { createProxyRuntime, type ProxyRuntime } from '../proxyRuntime.ts';
+import { type PreparedProxy, prepareProxy } from '../proxyRuntime.ts';
 import type { ProxyVoice } from '../../proxy/mcp/proxyScope.ts';
 import { createTrafficLog, type TrafficLog } from '../../proxy/mcp/trafficLog.ts';
-import type { Logger } from '../../src/policy/logger.ts';
 import type { Policies } from '../../src/policy/policies.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
-import { databasePath } from '../databasePath.ts';
 import { createTextRedactor } from '../../src/redaction/secrets.ts';
 import type { Io } from '../io.ts';
-import { namedConfig } from '../namedConfig.ts';
-import { createOwnLogger } from '../ownLogger.ts';
-import { sanitize } from '../sanitize.ts';
+import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import type { McpArgs } from './options.ts';
 
 /** Bytes that our stderr may hold unread; output of the server beyond is left out. */
 const mostUnreadErrors = 1024 * 1024;
 
-/** Base that every way of serving begins with. */
-export interface PreparedMcp extends ProxyRuntime {
-  readonly storePath: string;
-  readonly voice: ProxyVoice;
-  readonly logger: Logger;
-  readonly log: TrafficLog | undefined;
-}
-
-/** The servers that are to be served, and the keys under which they stand in the configuration. */
-interface Configured {
-  readonly servers: readonly { readonly name: string }[];
+/** Servers behind a client: one, or several as one. */
+export interface Served {
+  /** Name of it as a whole. */
+  readonly name: string;
+  /** The same for people who look at what runs: several servers without a name of their own by theirs. */
+  readonly title: string;
+  readonly servers: readonly McpProxyOptions[];
+  readonly isHub: boolean;
+  /** The keys under which they stand in the configuration. @defaultValue none: they stand elsewhere */
   readonly besides?: readonly string[] | undefined;
+  /** Hints at likely misspelt keys in their file, a sentence each. */
   readonly hints?: readonly string[] | undefined;
 }
 
-/** @throws what {@link namedConfig} throws. */
+/** Base that every way of serving begins with. */
+export interface PreparedMcp extends PreparedProxy {
+  readonly voice: ProxyVoice;
+  readonly log: TrafficLog | undefined;
+}
+
+/** @throws what {@link prepareProxy} throws. */
 export async function prepareMcp(
   args: McpArgs,
   io: Io,
-  { servers, besides, hints = [] }: Configured,
+  { servers, besides, hints = [] }: Served,
 ): Promise<PreparedMcp> {
-  // Many a client closes what it does not want to read; it still wants its server.
-  io.leaveErrors?.();
-  const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
-  const logger = createOwnLogger(say);
-  const config = await namedConfig(args.config, io, besides);
-  const path = databasePath(args.db ?? config.store, io.env);
-  const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
+  const prepared = await prepareProxy(args, io, besides);
+  const { say, logger } = prepared;
   for (const hint of hints) say(hint);
   const { policies } = prepared.registry.runtime;
   for (const line of unconfigured(
@@ -53,7 +49,7 @@ export async function prepareMcp(
   const redactor = createTextRedactor(prepared.checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
   const voice: ProxyVoice = { errors: passErrors, say, hide: (text) => redactor.text(text), log };
-  return { ...prepared, storePath: path, voice, logger, log };
+  return { ...prepared, voice, log };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { RemoteServerOptions, RemoteTransport } from '../../src/actors/mcp/
 import { isAddress } from '../../src/policy/httpKeys.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import type { Environment } from '../../src/store/paths.ts';
-import { CommandError, unknownValue, UsageError } from '../errors.ts';
+import { CommandError, UsageError, valueAmong } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 
@@ -33,10 +33,7 @@ export function planRemote(
   if (!isAddress(url)) {
     throw new UsageError('Expected `--url` to be an address with http or https, without user name and password');
   }
-  const transport = transports.find((each) => each === args.transport);
-  if (args.transport !== undefined && transport === undefined) {
-    throw unknownValue('--transport', args.transport, transports);
-  }
+  const transport = valueAmong('--transport', args.transport, transports);
   const secret = args['client-secret-env'];
   const clientId = args['client-id'];
   if (!args['sign-in'] && (clientId === undefined) !== (secret === undefined)) {

@@ -1,5 +1,4 @@
-import { commandKey } from '../../install/commandKey.ts';
-import { packageRun, wordAfter } from './packageRunner.ts';
+import { baseName, commandKey, packageRunners } from '../../install/commandKey.ts';
 
 /** Sources of a name beside the words of the command. */
 interface ServerSurroundings {
@@ -49,9 +48,7 @@ function shown(name: string): string {
 }
 
 function nameOf(command: string, args: readonly string[], around: ServerSurroundings, wrappers = 0): string {
-  const program = baseName(command)
-    .replace(/\.(?:exe|cmd|bat)$/i, '')
-    .toLowerCase();
+  const program = programOf(command);
   const [inner, ...innerArgs] = wrappers < mostWrappers ? wrapped(program, args) : [];
   if (inner !== undefined) return nameOf(inner, innerArgs, around, wrappers + 1);
   if (containers.has(program)) return imageName(args) ?? program;
@@ -149,6 +146,64 @@ const isAbsolute = (path: string): boolean => /^(?:[/\\]|[a-z]:)/i.test(path);
 const under = (folder: string | undefined, path: string): string =>
   folder === undefined || isAbsolute(path) ? path : `${folder}/${path}`;
 
-export function baseName(path: string): string {
-  return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '');
+/** Name of a program, without its path and the endings of Windows. */
+export function programOf(command: string): string {
+  return baseName(command)
+    .replace(/\.(?:exe|cmd|bat)$/i, '')
+    .toLowerCase();
+}
+
+/** Commands of which a sub-command runs a package. */
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  npm: ['exec', 'x'],
+  pnpm: ['dlx', 'exec'],
+  yarn: ['dlx', 'exec'],
+  bun: ['x'],
+  uv: ['run', 'tool'],
+};
+/** Options whose next word is their value. */
+const takesValue =
+  /^(?:-[pwC]|--(?:package|from|spec|directory|project|with|with-editable|with-requirements|python|index|index-url|extra-index-url|registry|cache|prefix|userconfig|workspace|env-file|node-options|group|extra))$/;
+/** Program before a script that the runner finds the surroundings for. */
+const interpreter = /^(?:python|node)[\d.]*$/;
+
+/**
+ * The package that a package runner runs, or the command of it, as it is written.
+ * @param program - the name of the command, without path and extension.
+ * @returns undefined when the program is none, or its words name nothing.
+ */
+export function packageRun(program: string, args: readonly string[]): string | undefined {
+  const words = wordsBehind(program, args);
+  if (words === undefined) return undefined;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? '';
+    if (takesValue.test(word)) index++;
+    else if (!word.startsWith('-') && !interpreter.test(word)) return word;
+  }
+  return wordAfter(words, '--package', '-p', '--from', '--spec');
+}
+
+function wordsBehind(program: string, args: readonly string[]): readonly string[] | undefined {
+  const known = Object.hasOwn(verbs, program) ? verbs[program] : undefined;
+  const at = known === undefined ? -1 : args.findIndex((word) => known.includes(word));
+  if (at < 0 && !packageRunners.has(program)) return undefined;
+  const words = args.slice(at + 1);
+  // `pipx run`, `uv tool run`.
+  return words[0] === 'run' ? words.slice(1) : words;
+}
+
+/** The packages that are named by an option, each as it is written. */
+export function packagesNamed(words: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const [option = '', value = words[index + 1] ?? ''] = /^(--[\w-]+)=(.*)$/.exec(word)?.slice(1) ?? [word];
+    if (/^(?:-p|--(?:package|from|spec|with))$/.test(option)) found.push(value);
+  }
+  return found;
+}
+
+/** The word behind the first of these options that is there. */
+function wordAfter(words: readonly string[], ...options: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => options.includes(word));
+  return at < 0 ? undefined : words[at + 1];
 }

@@ -6,25 +6,10 @@ import type { LeftOut } from '../../proxy/hub/hubNames.ts';
 import { McpHub } from '../../proxy/hub/mcpHub.ts';
 import { McpSessions } from '../../proxy/mcp/mcpSessions.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
-import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import { noteIn } from '../../src/policy/operatorOrder.ts';
 import { nameIn } from '../../src/runtime/liveRuntime.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
-import type { PreparedMcp } from './prepareMcp.ts';
-
-/** Servers behind a client: one, or several as one. */
-export interface Served {
-  /** Name of it as a whole. */
-  readonly name: string;
-  /** The same for people who look at what runs: several servers without a name of their own by theirs. */
-  readonly title: string;
-  readonly servers: readonly McpProxyOptions[];
-  readonly isHub: boolean;
-  /** The keys under which they stand in the configuration. @defaultValue none: they stand elsewhere */
-  readonly besides?: readonly string[] | undefined;
-  /** Hints at likely misspelt keys in their file, a sentence each. */
-  readonly hints?: readonly string[] | undefined;
-}
+import type { PreparedMcp, Served } from './prepareMcp.ts';
 
 /** Servers behind clients, at work. */
 interface Serving {

@@ -5,8 +5,7 @@ import { spawnObstacle } from '../../src/actors/process/spawnObstacle.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { storePath } from '../../src/store/paths.ts';
 import { mayHaveOrphans } from '../../src/store/unopened.ts';
-import { parseWords } from '../parse.ts';
-import { splitCommand } from '../splitCommand.ts';
+import { parseWords, splitCommand } from '../parse.ts';
 import { type McpArgs, mcpOptions } from './options.ts';
 
 /** Options that say that there is no one server of a command, or not now. */

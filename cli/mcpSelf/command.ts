@@ -1,8 +1,6 @@
-import { defineCommand } from '../command.ts';
+import { defineCommand, flag } from '../command.ts';
 
-export const mcpSelf = defineCommand({
-  name: 'mcp-self',
-  summary: 'an MCP server for agents: what is stuck, and when it ends',
+export const command = defineCommand({
   usage: 'mcp-self [--allow-restart] [--db FILE]',
   details: [
     'Serves MCP over stdin and stdout with the tools status, why, events and report, which only read and answer as the commands of the same',
@@ -11,7 +9,7 @@ export const mcpSelf = defineCommand({
     '  codex mcp add unwedge -- npx -y unwedge mcp-self',
     'Ends when its client closes stdin.',
   ].join('\n'),
-  options: { 'allow-restart': { kind: 'flag', help: 'offer the tool restart as well' } },
+  options: { 'allow-restart': flag('offer the tool restart as well') },
   ownsNoOutput: true,
   async run(args, io) {
     const { questions, restartTool } = await import('./tools.ts');

@@ -133,11 +133,11 @@ export async function serveSelf(
   }
 
   async function call(params: McpRequest['params'], cancelled: AbortSignal): Promise<object> {
-    const tool = tools.find(({ command }) => command.name === params['name']);
+    const tool = tools.find(({ name }) => name === params['name']);
     if (tool === undefined) throw new Refusal(rpcErrors.invalidParams, `Tool ${String(params['name'])} not found`);
     const given = fieldsOf(params['arguments']);
     const problem = problemOf(tool, given);
-    if (problem !== undefined) return toolResult(`Invalid arguments for tool ${tool.command.name}: ${problem}`, true);
+    if (problem !== undefined) return toolResult(`Invalid arguments for tool ${tool.name}: ${problem}`, true);
     const gaveUp = new AbortController();
     const signal = AbortSignal.any([io.signal, cancelled, gaveUp.signal]);
     const answered = answerTool(tool, given, db, { ...io, signal }).catch((error: unknown) =>
@@ -145,7 +145,7 @@ export async function serveSelf(
     );
     const answer = await inTime(answered, { clock: systemClock, signal: cancelled, limitMs: overallMs });
     if (answer === undefined) gaveUp.abort();
-    return answer ?? toolResult(`The tool ${tool.command.name} gave no answer within ${overallMs / 1000} s`, true);
+    return answer ?? toolResult(`The tool ${tool.name} gave no answer within ${overallMs / 1000} s`, true);
   }
 
   const stopped = new Promise<void>((resolve) => {
@@ -160,10 +160,10 @@ export async function serveSelf(
 }
 
 function listed(tool: SelfTool): object {
-  const { command, description, acts } = tool;
+  const { name, description, acts } = tool;
   return {
-    name: command.name,
-    title: `unwedge ${command.name}`,
+    name,
+    title: `unwedge ${name}`,
     description,
     inputSchema: inputSchema(tool),
     annotations: { readOnlyHint: !acts, destructiveHint: acts, openWorldHint: false },

@@ -1,13 +1,15 @@
-import type { Command, OptionSpec } from '../command.ts';
-import { events } from '../events.ts';
-import { report } from '../report.ts';
-import { restart } from '../restart.ts';
-import { status } from '../status.ts';
-import { why } from '../why.ts';
+import type { Form, OptionSpec } from '../command.ts';
+import { command as events } from '../events.ts';
+import { command as report } from '../report.ts';
+import { command as restart } from '../restart.ts';
+import { command as status } from '../status.ts';
+import { command as why } from '../why.ts';
 
 /** A command that an agent may use as a tool. */
 export interface SelfTool {
-  readonly command: Command;
+  /** Name of the command, and of the tool. */
+  readonly name: string;
+  readonly form: Form;
   /** Said to the model: what the answer tells, and when to ask. */
   readonly description: string;
   /** The options of the command that it offers, by name. */
@@ -21,7 +23,8 @@ export interface SelfTool {
 /** Questions that an agent can ask; none of it changes anything. */
 export const questions: readonly SelfTool[] = [
   {
-    command: status as Command,
+    name: 'status',
+    form: status,
     description:
       'How each supervised integration (MCP server, API, command, hook) is: what needs attention, open circuits with their cause and next try, ' +
       'success rate, last error. Ask this first when a tool fails or does not answer.',
@@ -29,7 +32,8 @@ export const questions: readonly SelfTool[] = [
     acts: false,
   },
   {
-    command: why as Command,
+    name: 'why',
+    form: why,
     description:
       'What a session waits for at this moment, how long it has waited, and which limit ends the wait when. Ask this before you give up on a call. ' +
       'Without a session: every session that waits and every circuit that is not closed.',
@@ -42,13 +46,15 @@ export const questions: readonly SelfTool[] = [
     acts: false,
   },
   {
-    command: events as Command,
+    name: 'events',
+    form: events,
     description: 'What was recorded: failures, crashes, restarts, circuits, sessions; the newest last.',
     options: ['since', 'category', 'integration', 'session', 'failed', 'limit'],
     acts: false,
   },
   {
-    command: report as Command,
+    name: 'report',
+    form: report,
     description: 'How well each integration has worked: calls, success rate, kinds of failure, latency.',
     options: ['since', 'integration', 'tools'],
     acts: false,
@@ -57,7 +63,8 @@ export const questions: readonly SelfTool[] = [
 
 /** Act that an agent can do where its operator lets it. */
 export const restartTool: SelfTool = {
-  command: restart as Command,
+  name: 'restart',
+  form: restart,
   description:
     'Starts an MCP server, or a session, anew. Its calls in flight end with an error that says whether they may have taken effect. ' +
     'Only for what `status` shows as crashed, quarantined or stuck.',
@@ -79,10 +86,10 @@ interface ValueSchema {
 }
 
 /** Returns the input of a tool, as JSON Schema. */
-export function inputSchema({ command, options, operand }: SelfTool) {
+export function inputSchema({ form, options, operand }: SelfTool) {
   const properties: Readonly<Record<string, ValueSchema>> = {
     ...(operand !== undefined && { [operand.name]: { type: 'string', minLength: 1, description: operand.help } }),
-    ...Object.fromEntries(options.map((name) => [name, schemaOf(specOf(command, name))])),
+    ...Object.fromEntries(options.map((name) => [name, schemaOf(specOf(form, name))])),
   };
   return {
     type: 'object',
@@ -94,7 +101,7 @@ export function inputSchema({ command, options, operand }: SelfTool) {
 
 /** The command line that an input stands for. A value is never taken for an option or a command. */
 export function wordsOf(
-  { command, options, operand, acts }: SelfTool,
+  { name, options, operand, acts }: SelfTool,
   input: Readonly<Record<string, unknown>>,
 ): string[] {
   // The record has to tell what an agent did from what a person did.
@@ -107,14 +114,14 @@ export function wordsOf(
     });
   });
   const named = operand === undefined ? undefined : input[operand.name];
-  return [command.name, ...given, ...(typeof named === 'string' ? ['--', named] : [])];
+  return [name, ...given, ...(typeof named === 'string' ? ['--', named] : [])];
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-function specOf(command: Command, name: string): OptionSpec {
-  const spec = command.options[name];
-  if (spec === undefined) throw new Error(`${command.name} has no option ${name}`);
+function specOf(form: Form, name: string): OptionSpec {
+  const spec = form.options[name];
+  if (spec === undefined) throw new Error(`There is no option ${name}`);
   return spec;
 }
 

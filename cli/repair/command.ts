@@ -1,15 +1,13 @@
 import { transcriptFormats } from '../../transcript/detect.ts';
 import { type RepairRule, repairRules, type TranscriptFinding } from '../../transcript/findings.ts';
-import { defineCommand } from '../command.ts';
-import { unknown, UsageError } from '../errors.ts';
+import { defineCommand, flag, text } from '../command.ts';
+import { knownWord, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { renderTable } from '../table.ts';
 import { type FileRepair, repairFile } from './file.ts';
 
-export const repair = defineCommand({
-  name: 'repair',
-  summary: 'make a transcript well-formed: every tool call has exactly one result',
+export const command = defineCommand({
   usage: 'repair FILE [--format NAME] [--check] [--out FILE] [--json]',
   details: [
     'FILE is a session of Claude Code (~/.claude/projects/*/*.jsonl), or JSON up to 256 MB: messages of Anthropic or of OpenAI chat',
@@ -23,23 +21,15 @@ export const repair = defineCommand({
     'Exit codes: 0 well-formed or repaired, 1 with --check when there is something to repair, 2 could not be done.',
   ].join('\n'),
   options: {
-    format: {
-      kind: 'text',
-      value: 'NAME',
-      help: `${transcriptFormats.join(', ')}; else found out from FILE`,
-      choices: transcriptFormats,
-    },
-    check: { kind: 'flag', help: 'change nothing; exit 1 when there is something to repair' },
-    out: { kind: 'text', value: 'FILE', help: 'write the result there; it must not exist yet' },
+    format: text('NAME', `${transcriptFormats.join(', ')}; else found out from FILE`, transcriptFormats),
+    check: flag('change nothing; exit 1 when there is something to repair'),
+    out: text('FILE', 'write the result there; it must not exist yet'),
   },
   operands: ['FILE'],
   errorCode: 2,
   async run(args, io) {
     const [file = ''] = args.operands;
-    const format = transcriptFormats.find((name) => name === args.format);
-    if (args.format !== undefined && format === undefined) {
-      throw unknown('format', args.format, transcriptFormats);
-    }
+    const format = knownWord('format', args.format, transcriptFormats);
     if (args.check && args.out !== undefined) throw new UsageError('--check writes nothing; leave out --out');
     const target = args.check ? 'nowhere' : args.out === undefined ? 'in-place' : { out: args.out };
     const outcome = await repairFile(file, target, format, io.signal);

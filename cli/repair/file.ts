@@ -5,8 +5,7 @@ import type { TranscriptFormat } from '../../transcript/detect.ts';
 import type { TranscriptReport } from '../../transcript/findings.ts';
 import { repairTranscript, type TranscriptRepair } from '../../transcript/repairTranscript.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Draft, Source } from './draft.ts';
-import { replaceFile, writeNew } from './replace.ts';
+import { type Draft, replaceFile, type Source, writeNew } from './replace.ts';
 import { repairLog } from './sessionFile.ts';
 
 /** Target of the result. */

@@ -2,6 +2,8 @@ import { constants, type Stats } from 'node:fs';
 import { copyFile, type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CommandError } from '../errors.ts';
+import type { TranscriptFormat } from '../../transcript/detect.ts';
+import type { TranscriptReport } from '../../transcript/findings.ts';
 
 /** The content of a file, piece by piece. */
 export type Pieces = AsyncIterable<Buffer | string>;
@@ -99,4 +101,20 @@ async function linked(path: string, name: string): Promise<boolean> {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** A repair that was worked out and not yet written. */
+export interface Draft extends TranscriptReport {
+  readonly format: TranscriptFormat | undefined;
+  readonly unit: 'line' | 'entry';
+  /** The repaired file, piece by piece. */
+  readonly pieces: () => Pieces;
+}
+
+/** An open file and how to stop reading it. */
+export interface Source {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly size: number;
+  readonly signal: AbortSignal;
 }

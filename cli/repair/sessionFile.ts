@@ -3,13 +3,11 @@ import { recordIn } from '../../src/protocol/agentReport.ts';
 import { isLogEntry, type TranscriptFormat } from '../../transcript/detect.ts';
 import { Findings } from '../../transcript/findings.ts';
 import { interruptedBy } from '../../transcript/interrupted.ts';
-import { parseLine } from '../../transcript/session.ts';
-import { editedEntries } from '../../transcript/session.ts';
+import { parseLine, editedEntries } from '../../transcript/session.ts';
 import { planSession, type SessionPlan } from '../../transcript/sessionPlan.ts';
 import { emptyScan, scanEntry } from '../../transcript/sessionScan.ts';
 import { CommandError } from '../errors.ts';
-import type { Draft, Source } from './draft.ts';
-import { readLines } from './lines.ts';
+import type { Draft, Source } from './replace.ts';
 
 const interrupted = interruptedBy(undefined);
 
@@ -82,4 +80,51 @@ function textAt({ handle }: Source, start: number, end: number): string {
   const bytes = Buffer.alloc(end - start);
   const length = readSync(handle.fd, bytes, 0, bytes.length, start);
   return bytes.toString('utf8', 0, length);
+}
+
+/** Longest line; longer ones do not become one string. */
+const maxLineBytes = 128 * 1024 * 1024;
+const newline = 0x0a;
+
+/**
+ * Gives each line of a file without its end, and where it starts. Holds one line at a time.
+ * @throws {@link CommandError} when a line is too long; the reason of `signal` when it is aborted.
+ */
+async function readLines(
+  { handle, path, size, signal }: Source,
+  onLine: (line: string, start: number) => void,
+): Promise<void> {
+  const chunk = Buffer.alloc(chunkBytes);
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let start = 0;
+  let count = 0;
+  const complete = (piece: Buffer): void => {
+    count++;
+    const line = held === 0 ? piece : Buffer.concat([...pieces, piece]);
+    onLine(line.toString('utf8'), start);
+    pieces = [];
+    held = 0;
+  };
+
+  for (let at = 0; at < size; ) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunkBytes, size - at), at);
+    if (bytesRead === 0) break;
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end >= 0 && end < bytesRead; end = chunk.indexOf(newline, from)) {
+      complete(chunk.subarray(from, end));
+      from = end + 1;
+      start = at + from;
+    }
+    if (from < bytesRead) {
+      pieces.push(Buffer.from(chunk.subarray(from, bytesRead)));
+      held += bytesRead - from;
+      if (held > maxLineBytes) {
+        throw new CommandError(`Line ${count + 1} of ${path} is longer than ${maxLineBytes} bytes.`);
+      }
+    }
+    at += bytesRead;
+  }
+  if (held > 0) complete(Buffer.alloc(0));
 }

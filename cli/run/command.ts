@@ -1,12 +1,55 @@
-import { bringExeca } from '../../src/actors/process/execaPackage.ts';
-import { defineCommand } from '../command.ts';
+import type { PresetName } from '../../src/policy/presets.ts';
+import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 import { exitCodeLines, exitCodes, runExitCodes } from './exitCode.ts';
-import { runOptions } from './options.ts';
+
+/** All of them, without what they are: help loads none. */
+const presetNames: Readonly<Record<PresetName, true>> = {
+  mcp: true,
+  sdk: true,
+  subprocess: true,
+  toolCall: true,
+  workflow: true,
+  claudeCli: true,
+  codex: true,
+  hook: true,
+};
+
+/** The options of `unwedge run`. */
+export const runOptions = {
+  timeout: duration('limit on the whole, retries included; else that of the policy'),
+  'attempt-timeout': duration('limit on each attempt; else that of the policy, for one attempt none'),
+  'no-output-timeout': duration('limit on silence; else that of the policy'),
+  attempts: count(1, 100, 1, 'attempts in all'),
+  retry: text(
+    'WHEN',
+    'whether an agent that may have acted is begun anew: always, or safe (only where its output tells that it has not); else safe',
+    ['always', 'safe'],
+  ),
+  policy: text(
+    'PRESET',
+    `limits and waits between attempts: ${Object.keys(presetNames).join(', ')}, or a preset of the configuration; else by the agent, or subprocess`,
+    Object.keys(presetNames),
+  ),
+  config: configOption,
+  name: text('NAME', 'what its failures are counted under; else the name of the command or script'),
+  'prompt-file': text('FILE', 'what each attempt gets on stdin; - is the stdin of unwedge'),
+  agent: text('AGENT', 'whose output it is: claude, codex, none, or auto to tell by the command', [
+    'claude',
+    'codex',
+    'none',
+    'auto',
+  ]),
+  stream: flag('show the output of each attempt as it comes; not with --json'),
+  otel: otelOption,
+} as const satisfies OptionSpecs;
+
+/** Arguments of `unwedge run`. */
+export type RunArgs = Args<typeof runOptions>;
 
 /** `unwedge run`; only its options are here, so that asking for help loads no runtime. */
-export const run = defineCommand({
-  name: 'run',
-  summary: 'run a command under limits, with retries and a circuit breaker',
+export const form = defineForm({
   usage: 'run [OPTION...] -- COMMAND [ARG...]',
   details: [
     "Output passes as it is, and so does the command's exit code. These are others:",
@@ -23,8 +66,4 @@ export const run = defineCommand({
   takesCommand: true,
   errorCode: exitCodes.ownError,
   options: runOptions,
-  run: async (args, io, rest) => {
-    bringExeca(() => import('./execaCopy.ts'));
-    return (await import('./runCommand.ts')).runCommand(args, io, rest);
-  },
 });

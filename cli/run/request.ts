@@ -6,44 +6,12 @@ import type { IntegrationPolicy, Limits } from '../../src/policy/policy.ts';
 import { checkPolicies } from '../../src/policy/policies.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import type { PresetName } from '../../src/policy/presets.ts';
-import { unknown, unknownValue, UsageError } from '../errors.ts';
-import type { RunArgs } from './options.ts';
+import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
+import { aboveZero } from '../parse.ts';
+import type { RunArgs } from './command.ts';
 
 /** Task of `unwedge run`, checked. */
-export interface RunPlan {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Name that its failures are counted under. */
-  readonly name: string;
-  readonly agent: AgentOption;
-  /** True where the output is taken for that of an agent. */
-  readonly isAgent: boolean;
-  /** True where it is an agent that prints a result with its answer. */
-  readonly printsResult: boolean;
-  /** Lets another attempt begin anew whatever the ones before did. */
-  readonly retriesAlways: boolean;
-  readonly policy: IntegrationPolicy;
-  /** Whence each attempt gets its stdin; `-` is ours. */
-  readonly promptFile: string | undefined;
-  /** True where the command gets our stdin as its own. */
-  readonly inheritsStdin: boolean;
-  /** True where it uses our terminal: it stays in our process group, and Ctrl-C reaches it from there. */
-  readonly onTerminal: boolean;
-  /** True where it writes to our terminal itself. */
-  readonly inheritsStdout: boolean;
-  /** Holds the output of an attempt until it is known to be the last. */
-  readonly holdsOutput: boolean;
-  readonly json: boolean;
-  readonly db: string | undefined;
-  /** Configured times for which its records are kept. */
-  readonly retention: ConfigOptions['retention'];
-}
-
-/** Terminals among our streams. */
-interface Terminals {
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-}
+export type RunPlan = ReturnType<typeof planRun>;
 
 /**
  * Makes the plan of a run from its command line, and from what is configured, which yields to it.
@@ -52,9 +20,9 @@ interface Terminals {
 export function planRun(
   args: RunArgs,
   rest: readonly string[],
-  terminals: Terminals,
+  terminals: Readonly<Record<'stdin' | 'stdout', boolean>>,
   config: Pick<ConfigOptions, 'store' | 'retention' | 'policies'> = {},
-): RunPlan {
+) {
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
   if (command === '') throw new UsageError('Expected a command after --, got ""');
@@ -67,7 +35,7 @@ export function planRun(
   const { timeout, 'attempt-timeout': attemptMs } = args;
   if (timeout !== undefined && attemptMs !== undefined && attemptMs > timeout)
     throw new UsageError('Expected `--attempt-timeout` to be at most `--timeout`, the limit on all attempts together');
-  const agent = agentOf(args.agent);
+  const agent = knownWord('agent', args.agent ?? 'auto', agentOptions);
   const known = agentCommand(command, words, agent);
   const inheritsStdin = args.attempts === 1 && args['prompt-file'] === undefined;
   const onTerminal = inheritsStdin && terminals.stdin;
@@ -76,52 +44,44 @@ export function planRun(
   const name = args.name ?? commandKey(command, words);
   return {
     command,
-    args: words,
+    args: words as readonly string[],
+    /** Name that its failures are counted under. */
     name,
     agent,
+    /** True where the output is taken for that of an agent. */
     isAgent: known !== undefined,
+    /** True where it is an agent that prints a result with its answer. */
     printsResult: known?.agent === 'claude' && known.format !== 'text',
-    retriesAlways: retryOf(args.retry) === 'always',
+    /** Lets another attempt begin anew whatever the ones before did. */
+    retriesAlways: valueAmong('--retry', args.retry ?? 'safe', retryOptions) === 'always',
     policy: policyOf(args, known, onTerminal, { name, policies: config.policies }),
+    /** Whence each attempt gets its stdin; `-` is ours. */
     promptFile: args['prompt-file'],
+    /** True where the command gets our stdin as its own. */
     inheritsStdin,
+    /** True where it uses our terminal: it stays in our process group, and Ctrl-C reaches it from there. */
     onTerminal,
+    /** True where it writes to our terminal itself. */
     inheritsStdout: onTerminal && terminals.stdout && !args.json && !silenceMatters,
+    /** Holds the output of an attempt until it is known to be the last. */
     holdsOutput,
     json: args.json,
     db: args.db ?? config.store,
+    /** Configured times for which its records are kept. */
     retention: config.retention,
   };
 }
 
 const agentOptions: readonly AgentOption[] = ['auto', 'none', 'claude', 'codex'];
 
-function agentOf(word: string | undefined): AgentOption {
-  const found = word === undefined ? 'auto' : agentOptions.find((option) => option === word);
-  if (found === undefined) throw unknown('agent', word ?? '', agentOptions);
-  return found;
-}
-
 const retryOptions = ['safe', 'always'] as const;
-
-function retryOf(word = 'safe'): (typeof retryOptions)[number] {
-  const found = retryOptions.find((option) => option === word);
-  if (found === undefined) throw unknownValue('--retry', word, retryOptions);
-  return found;
-}
-
-/** Settings for the run of that name. */
-interface Configured {
-  readonly name: string;
-  readonly policies: ConfigOptions['policies'];
-}
 
 /** Retries are only for users who ask for them. Then they are meant, whatever the command did before it failed. */
 function policyOf(
   args: RunArgs,
   agent: AgentCommand | undefined,
   onTerminal: boolean,
-  { name, policies: given }: Configured,
+  { name, policies: given }: Pick<ConfigOptions, 'policies'> & { readonly name: string },
 ): IntegrationPolicy {
   const policies = checkPolicies(given);
   const preset = args.policy ?? presetOf(agent);
@@ -131,9 +91,7 @@ function policyOf(
   const own = (limit: keyof Limits): number =>
     (args.policy === undefined ? policies.limitOf(name, limit) : undefined) ?? Number.POSITIVE_INFINITY;
   const limit = (option: 'timeout' | 'attempt-timeout' | 'no-output-timeout', otherwise: number): number => {
-    const value = args[option];
-    if (value === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
-    return value ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
+    return aboveZero(`--${option}`, args[option]) ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
   };
   const { retry, limits } = base;
   const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';

@@ -1,4 +1,5 @@
 import { fstatSync, type Stats } from 'node:fs';
+import { bringExeca } from '../../src/actors/process/execaPackage.ts';
 import type { RunResult } from '../../src/integrations/subprocess/agentRuns.ts';
 import { joinedAnswerOf } from '../../src/integrations/subprocess/claudeSession.ts';
 import type { RunRequest } from '../../src/integrations/subprocess/subprocessOptions.ts';
@@ -14,18 +15,17 @@ import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
-import { failedText, notBefore } from './circuitWords.ts';
 import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
-import { type HeldOutput, holdOutput } from './heldOutput.ts';
-import { lastWords, leftLines, openedItself } from './lastWords.ts';
-import type { RunArgs } from './options.ts';
-import { ownOutput, type Sink } from './output.ts';
+import { failedText, lastWords, leftLines, notBefore, openedItself } from './lastWords.ts';
+import type { RunArgs } from './command.ts';
+import { type HeldOutput, holdOutput, ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
 import { planRun, type RunPlan } from './request.ts';
 import { type RunEnd, superviseRun } from './supervisedRun.ts';
 
 /** Does what `unwedge run` was asked to do. Gives the exit code. */
-export async function runCommand(args: RunArgs, io: Io, rest: readonly string[]): Promise<number> {
+export async function run(args: RunArgs, io: Io, rest: readonly string[]): Promise<number> {
+  bringExeca(() => import('./execaCopy.ts'));
   const config = await namedConfig(args.config, io);
   const plan = planRun(args, rest, { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY }, config);
   const secrets = new KnownSecrets(io.env);

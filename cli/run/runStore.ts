@@ -4,9 +4,11 @@ import { nameOfRun } from '../../src/runtime/diedRuns.ts';
 import type { Registry } from '../../src/runtime/registry.ts';
 import { sayUnstored, startRegistry } from '../startRegistry.ts';
 import { canBeKept, mayHaveOrphans } from '../../src/store/unopened.ts';
-import type { CircuitTrace } from './circuitTrace.ts';
-import type { HeldLog } from './heldLog.ts';
 import type { RunPlan } from './request.ts';
+import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import type { Store } from '../../src/store/store.ts';
+import { hookMarker } from '../hook/hookMarker.ts';
+import { type Logger, type LogLevel, say } from '../../src/policy/logger.ts';
 
 /** A run that lasts so long is entered in the store, for others to see it and to find what it left, in ms. */
 const lastingMs = 1000;
@@ -101,5 +103,72 @@ export class RunStore {
     if (this.#isEntered || this.#path === ':memory:') return;
     this.#isEntered = true;
     await this.#live.open();
+  }
+}
+
+/** Trace of failures or of an open circuit that earlier runs left, told without opening the database. */
+interface CircuitTrace {
+  isThere(): boolean;
+  /**
+   * Ends the failures in a row that others counted while this run went well, and brings the trace up to date with what is kept.
+   * Looks again after it is removed: a run that failed at that moment must not be forgotten.
+   * @param wentWell - whether the run was an answer.
+   */
+  update(store: Store | undefined, wentWell: boolean): void;
+}
+
+/** @param database - its absolute path, or `:memory:`: then nothing is kept. */
+export function circuitTrace(database: string, name: string): CircuitTrace {
+  const marker = hookMarker(database, name, 'run');
+  const isKept = database !== ':memory:';
+  return {
+    isThere: () => isKept && marker.isThere(),
+    update(store, wentWell) {
+      if (store === undefined || !isKept) return;
+      const row = store.breakers.load(name);
+      if (row === undefined) return;
+      if (wentWell && row.state === 'closed' && row.failures > 0) {
+        store.breakers.saveFailures(name, row.generation, 0);
+        marker.remove();
+      } else if (isTroubled(row)) marker.leave();
+      else {
+        marker.remove();
+        if (isTroubled(store.breakers.load(name))) marker.leave();
+      }
+    },
+  };
+}
+
+function isTroubled(row: PersistedBreaker | undefined): boolean {
+  return row !== undefined && (row.state === 'open' || row.failures > 0);
+}
+
+/** Holds back what is logged until somebody is to hear it, and passes it on from then on. */
+export class HeldLog {
+  readonly #to: Logger;
+  #held: (() => void)[] | undefined = [];
+
+  constructor(to: Logger) {
+    this.#to = to;
+  }
+
+  readonly logger: Logger = {
+    debug: (message, fields) => this.#log('debug', message, fields),
+    info: (message, fields) => this.#log('info', message, fields),
+    warn: (message, fields) => this.#log('warn', message, fields),
+    error: (message, fields) => this.#log('error', message, fields),
+  };
+
+  /** More calls do nothing. */
+  release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const log of held ?? []) log();
+  }
+
+  #log(level: LogLevel, message: string, fields: object | undefined): void {
+    const log = (): void => say(this.#to, level, message, fields);
+    if (this.#held === undefined) log();
+    else this.#held.push(log);
   }
 }

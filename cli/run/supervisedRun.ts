@@ -18,12 +18,10 @@ import { loopClock } from '../../src/runtime/systemClock.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import type { Environment } from '../../src/store/paths.ts';
 import type { Telemetry } from '../otel.ts';
-import { circuitTrace } from './circuitTrace.ts';
-import { HeldLog } from './heldLog.ts';
-import { asRun } from './outcome.ts';
+import { asRun } from './exitCode.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
-import { RunStore } from './runStore.ts';
+import { circuitTrace, HeldLog, RunStore } from './runStore.ts';
 
 /** Time between the signal that asks the command to end and SIGKILL, in ms. */
 const graceMs = 5000;

@@ -7,16 +7,16 @@ import { StoreUnavailableError } from '../../src/store/storeOption.ts';
 import { readDatabase } from '../database.ts';
 import { databasePlace } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { type ListenToken, listenToken } from '../mcp/listenToken.ts';
+import { type Io, untilAborted } from '../io.ts';
+import { type ListenToken, listenToken } from '../tokenFile.ts';
 import { wholeConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { quoted, sanitize, toJson } from '../sanitize.ts';
-import { type ServeArgs, usualDrainMs, usualPort } from './options.ts';
+import { type ServeArgs, usualDrainMs, usualPort } from './command.ts';
 import { servedKeys, whatIsServed } from './whatIsServed.ts';
 
 /** Serves until the command is told to end. Gives the exit code. */
-export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
+export async function run(args: ServeArgs, io: Io): Promise<number> {
   const place = listenPlace(args);
   const token = listenToken(args);
   const { file, servers, agents, hooks, warnings } = await whatIsServed(args, io.env);
@@ -44,10 +44,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
     });
   });
   tell(serving, isPostgresUrl(path) ? shownUrl(path) : path, token, args.json, io);
-  await new Promise<void>((resolve) => {
-    io.signal.addEventListener('abort', () => resolve(), { once: true });
-    if (io.signal.aborted) resolve();
-  });
+  await untilAborted(io.signal);
   const drainMs = args.drain ?? usualDrainMs;
   logger.info(`Stopping: what is under way has ${formatDuration(drainMs)} to end`);
   await serving.stop(drainMs);

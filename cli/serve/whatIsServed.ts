@@ -3,10 +3,9 @@ import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrat
 import type { Served } from '../../web/serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
 import { configFile } from '../namedConfig.ts';
-import { type FileServer, fieldsIn, readServersFile, serversIn } from '../mcp/serversFile.ts';
-import { misspeltKeys, serverKeys } from '../mcp/serverKeys.ts';
+import { fieldsIn, type FileServer, misspeltKeys, readServersFile, serverKeys, serversIn } from '../mcp/serversFile.ts';
 import { quoted } from '../sanitize.ts';
-import type { ServeArgs } from './options.ts';
+import type { ServeArgs } from './command.ts';
 
 /** Keys that may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
 export const servedKeys: readonly string[] = ['mcpServers', 'agents', 'hooks'];

@@ -16,12 +16,11 @@ import type { FailureKind } from '../../src/policy/failure.ts';
 import type { FlightRow } from '../../src/policy/flight.ts';
 import { isRated } from '../../src/policy/ratePolicy.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
-import { compare, toleranceMs } from './compare.ts';
+import { compare, toleranceMs, type ReplayResult } from './compare.ts';
 import { plansOf } from './plan.ts';
 import { overriddenPlans } from './policyOverride.ts';
 import { ReplayedIntegration } from './replayedIntegration.ts';
 import { ReplayedSession } from './replayedSession.ts';
-import type { ReplayResult } from './compare.ts';
 import { sessionPlanOf, textOf } from './sessionPlan.ts';
 import { type Heard, recordedSteps, replayedSteps } from './steps.ts';
 

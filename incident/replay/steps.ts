@@ -1,9 +1,8 @@
 import type { Incident } from '../incident.ts';
 import type { Fact } from '../../src/policy/facts.ts';
-import { toleranceMs } from './compare.ts';
+import { toleranceMs, type ReplayStep } from './compare.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
-import type { ReplayStep } from './compare.ts';
 import { type SessionPlan, textOf } from './sessionPlan.ts';
 
 /** Most that a timer may have come up late on the machine of the record, in ms. */

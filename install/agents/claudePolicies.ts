@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { World } from '../world.ts';
-import { claudeDirectory } from './claudeDirectory.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -127,4 +126,9 @@ export function recordOf(value: unknown): Json {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Finds the folder where Claude Code keeps what is the user's. */
+export function claudeDirectory({ env, home }: Pick<World, 'env' | 'home'>): string {
+  return env['CLAUDE_CONFIG_DIR'] || join(home, '.claude');
 }

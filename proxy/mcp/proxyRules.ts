@@ -1,6 +1,6 @@
 import type { ProbeLimits, ProbePort } from '../../src/calls/boundRule.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
-import type { CallSettings } from '../../src/calls/callOptions.ts';
+import { type CallSettings, effectUnder } from '../../src/calls/callOptions.ts';
 import { mcpForms } from '../../src/calls/requestForms.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';
@@ -11,7 +11,6 @@ import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
-import { effectUnder } from '../../src/calls/callOptions.ts';
 
 interface OwnCalls {
   readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'start'>;

@@ -1,5 +1,4 @@
-import type { AlertRule } from '../policy/alerts.ts';
-import { countsForAlerts } from '../policy/alerts.ts';
+import { type AlertRule, countsForAlerts } from '../policy/alerts.ts';
 import type { CallFigures } from '../policy/callFigures.ts';
 import { rateText } from '../policy/callReport.ts';
 import { formatDuration } from '../policy/duration.ts';

@@ -17,11 +17,9 @@ import {
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
 import { readGiven } from '../policy/readOptions.ts';
 import { type KnownTool, toolLimits, limitRule } from '../policy/toolOptions.ts';
-import type { Resume } from '../streams/chunkRelay.ts';
-import type { Reconciler } from '../policy/reconciler.ts';
+import type { Resume, StreamedAttempt } from '../streams/chunkRelay.ts';
+import type { Reconciler, ReconcileLog } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
-import type { StreamedAttempt } from '../streams/chunkRelay.ts';
-import type { ReconcileLog } from '../policy/reconciler.ts';
 import { isRetried } from './workSignal.ts';
 import type { ErrorPattern } from '../policy/classify.ts';
 import type { FailureFacts } from '../policy/failure.ts';

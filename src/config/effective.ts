@@ -2,11 +2,16 @@ import { durationText } from '../policy/duration.ts';
 import { pathText } from '../policy/optionProblem.ts';
 import { checkPolicies } from '../policy/policies.ts';
 import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
-import { alertValues, integrationValues } from './integrationValues.ts';
+import {
+  alertValues,
+  type ImpliedValue,
+  integrationValues,
+  type PresetSource,
+  presetValues,
+} from './integrationValues.ts';
 import { valueAt } from './issues.ts';
 import { anyName, choicesOf, configKeys, defaultOf, isSecret, keyAt, unitOf, variableAt } from './keys.ts';
 import { leafPaths } from './layers.ts';
-import { type ImpliedValue, type PresetSource, presetValues } from './presetValues.ts';
 import type { ConfigSource } from './problems.ts';
 
 /** Value that holds for one key, and the reason. */

@@ -5,7 +5,8 @@ import type { PresetName } from '../policy/presets.ts';
 import type { ConfigOptions } from './configTypes.ts';
 import { valueAt } from './issues.ts';
 import { keyAt } from './keys.ts';
-import { type ImpliedValue, type IsSaid, presetOf, unsaidKeys } from './presetValues.ts';
+import { leafPaths } from './layers.ts';
+import type { ConfigSource } from './problems.ts';
 
 /** The presets an integration starts from by what it is, where nobody names one; the code decides. */
 const kinds: readonly PresetName[] = ['mcp', 'sdk', 'subprocess', 'claudeCli', 'codex'];
@@ -104,4 +105,62 @@ function usual(base: readonly string[], keys: readonly string[], isSaid: IsSaid)
     .map((key) => [...base, key])
     .filter((path) => !isSaid(path))
     .map((path) => ({ path, value: undefined, usually: keyAt(path)?.usually, source: { from: 'default' } }));
+}
+
+/**
+ * Source of a figure of a policy that nobody set there: the preset it extends; where it extends none the code that declares the integration, else the preset
+ * of its kind, without a name where the code decides that too.
+ */
+export type PresetSource =
+  | { readonly from: 'preset'; readonly preset: string }
+  | { readonly from: 'code or preset'; readonly preset: string | undefined };
+
+/** A value that holds beside those that are said. */
+export interface ImpliedValue {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  /** Said in place of a value that depends on something. */
+  readonly usually?: string | undefined;
+  readonly source: ConfigSource | PresetSource;
+}
+
+/** Tells whether there is a value at a path already. */
+type IsSaid = (path: readonly string[]) => boolean;
+
+/** The long forms of figures that a policy may give in a short one. */
+const shortForms: Readonly<Record<string, string>> = {
+  'limits.attemptMs': 'attemptMs',
+  'limits.idleMs': 'idleMs',
+  'limits.overallMs': 'overallMs',
+  'retry.maxAttempts': 'maxAttempts',
+};
+
+/** Lists the values that the configured presets come to, beside those that are said. */
+export function presetValues({ policies }: ConfigOptions, isSaid: IsSaid): readonly ImpliedValue[] {
+  const resolved = checkPolicies(policies).presets;
+  return Object.entries(policies?.presets ?? {}).flatMap(([name, input]) => {
+    const base = ['policies', 'presets', name];
+    const policy = resolved[name] ?? {};
+    return unsaidKeys(base, policy, isSaid).map((key) => ({
+      path: [...base, ...key],
+      value: valueAt(policy, key),
+      source: presetOf(input, name) ?? { from: 'default' },
+    }));
+  });
+}
+
+/** The preset that a policy starts from, but for itself. */
+function presetOf({ extends: preset }: PolicyInput, self?: string): PresetSource | undefined {
+  return preset === undefined || preset === self ? undefined : { from: 'preset', preset };
+}
+
+/** The figures of a policy that are said neither in their long form nor in a short one. */
+function unsaidKeys(base: readonly string[], policy: object, isSaid: IsSaid): readonly (readonly string[])[] {
+  const inPlace = base.reduceRight<object>((inner, key) => ({ [key]: inner }), policy);
+  return leafPaths(inPlace)
+    .map((path) => path.slice(base.length))
+    .filter((key) => {
+      const short = shortForms[key.join('.')];
+      return !isSaid([...base, ...key]) && (short === undefined || !isSaid([...base, short]));
+    });
 }

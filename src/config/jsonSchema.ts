@@ -1,7 +1,6 @@
 import { durationPattern, infinity, durationText } from '../policy/duration.ts';
 import type { KeyData, Keys } from '../policy/optionKeys.ts';
-import { configTable } from './configTable.ts';
-import { defaultOf, variableAt } from './keys.ts';
+import { configTable, defaultOf, variableAt } from './keys.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,10 +3,9 @@ import { complaintAt, type OptionProblem, type Path, pathText } from '../policy/
 import { judgePolicies } from '../policy/policies.ts';
 import { isCertain } from '../policy/presetChain.ts';
 import { collectProblems } from '../policy/readOptions.ts';
-import { configTable } from './configTable.ts';
 import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
 import { fileProblem, type Teller, toldProblem, valueAt } from './issues.ts';
-import { isWhole } from './keys.ts';
+import { configTable, isWhole } from './keys.ts';
 import { isPlainObject, type Layer, mergeLayers } from './layers.ts';
 import type { ConfigProblem, ConfigSource } from './problems.ts';
 import { readForeignPattern, readPattern } from './readPattern.ts';

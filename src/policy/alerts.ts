@@ -1,6 +1,5 @@
 import type { AlertCount } from './facts/alertFacts.ts';
-import type { FailureKind } from './failure.ts';
-import { failureKinds } from './failure.ts';
+import { type FailureKind, failureKinds } from './failure.ts';
 import { byName, duration, type GivenValues, integer, type Given, number, orOff, section } from './optionKeys.ts';
 import { readGiven } from './readOptions.ts';
 

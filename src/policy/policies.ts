@@ -5,8 +5,15 @@ import { byName, choice, type GivenValues, type Given, section } from './optionK
 import { pathText } from './optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
-import type { TellPolicy } from './presetChain.ts';
-import { isCertain, type KnownPresets, resolvePolicy, resolvePresets, startFrom, thrower } from './presetChain.ts';
+import {
+  type TellPolicy,
+  isCertain,
+  type KnownPresets,
+  resolvePolicy,
+  resolvePresets,
+  startFrom,
+  thrower,
+} from './presetChain.ts';
 import { defaultPolicy, type PresetName } from './presets.ts';
 import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import { readGiven } from './readOptions.ts';

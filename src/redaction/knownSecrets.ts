@@ -1,6 +1,5 @@
 import { isPlainWord } from '../policy/plainWord.ts';
-import { redacted } from './secretNames.ts';
-import { isSecretVariable } from './secretNames.ts';
+import { redacted, isSecretVariable } from './secretNames.ts';
 import { withoutTokens } from './secretShapes.ts';
 
 /** Variables as a process has them, or as they are set for a child. */

@@ -1,7 +1,6 @@
 import { boundedJson, maxEntries } from '../policy/boundedJson.ts';
 import type { Logger, LogLevel } from '../policy/logger.ts';
-import { redacted } from './secretNames.ts';
-import { announcesSecret } from './secretNames.ts';
+import { redacted, announcesSecret } from './secretNames.ts';
 import { keptApart } from './shownNames.ts';
 import { createTextRedactor, type FieldName, type Hiding, shortestSecret, type TextRedactor } from './secrets.ts';
 

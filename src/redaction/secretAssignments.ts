@@ -1,5 +1,4 @@
-import { redacted } from './secretNames.ts';
-import { namePart } from './secretNames.ts';
+import { redacted, namePart } from './secretNames.ts';
 
 /** `api_key=…`, `"password": "…"`, `\"password\":\"…\"`, `Cookie: …`, up to the value. */
 const assigned = new RegExp(`(${namePart})[\\w-]{0,20}(?:\\\\{0,15}["'])?\\s{0,4}(?:=>|[=:]{1,3})\\s{0,4}`, 'gi');

@@ -1,6 +1,5 @@
 import { alertsFrom, alertsKey, type CheckedAlerts } from './alertOptions.ts';
-import type { Clock, Random } from '../policy/clock.ts';
-import { clockKey } from '../policy/clock.ts';
+import { type Clock, type Random, clockKey } from '../policy/clock.ts';
 import { hostLogger, loggerKey } from '../policy/hostLogger.ts';
 import type { Logger } from '../policy/logger.ts';
 import {
@@ -23,8 +22,7 @@ import {
   toolCallRetryKeys,
   type ToolCallRetryOptions,
 } from '../policy/toolCallRetry.ts';
-import type { SessionDefaults } from '../sessions/sessionOptions.ts';
-import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
+import { type SessionDefaults, sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';
 import { storeFrom, storeKey } from '../store/storeOption.ts';

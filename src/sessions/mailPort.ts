@@ -1,5 +1,4 @@
-import type { Acceptance } from './acceptance.ts';
-import { makeEnvelope } from './acceptance.ts';
+import { type Acceptance, makeEnvelope } from './acceptance.ts';
 import type { Message } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
 import type { Persistence } from './persistence.ts';

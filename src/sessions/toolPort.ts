@@ -1,6 +1,5 @@
-import { effectUnder } from '../calls/callOptions.ts';
+import { effectUnder, type CallSettings, type StreamReader } from '../calls/callOptions.ts';
 import type { CallPath } from '../calls/callPath.ts';
-import type { CallSettings, StreamReader } from '../calls/callOptions.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
 import type { ToolForms } from '../calls/requestForms.ts';

@@ -1,8 +1,7 @@
 import { type Actor, type InspectionEvent, createActor } from 'xstate';
 import { indexedScheduler, xstateClock } from './scheduler.ts';
 import { stopSupervisor } from './shutdown.ts';
-import type { Surroundings } from './supervision.ts';
-import { guard } from './supervision.ts';
+import { type Surroundings, guard } from './supervision.ts';
 import { type Supervisor, supervisorHandle } from './supervisorHandle.ts';
 import { supervisorLogic } from './supervisorLogic.ts';
 import { type SupervisorOptions, checkSupervisorOptions } from './supervisorOptions.ts';

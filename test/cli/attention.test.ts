@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attentionText, mattersOf, mattersOfRuntimes } from '../../cli/attention.ts';
 import type { IntegrationView } from '../../operator/integrationView.ts';
-import { createStyle } from '../../cli/style.ts';
+import { createStyle } from '../../cli/text.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 
 const dead = (name: string, pid: number): AskedRuntime<never> => ({

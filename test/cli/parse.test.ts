@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { apiOptions } from '../../cli/api/options.ts';
-import { dashboard } from '../../cli/dashboard/command.ts';
-import { inspect } from '../../cli/inspect/command.ts';
-import { serveOptions } from '../../cli/serve/options.ts';
+import { apiOptions } from '../../cli/api/command.ts';
+import { form as dashboard } from '../../cli/dashboard/command.ts';
+import { form as inspect } from '../../cli/inspect/command.ts';
+import { serveOptions } from '../../cli/serve/command.ts';
 import { UsageError } from '../../cli/errors.ts';
 import { parseWords } from '../../cli/parse.ts';
 

@@ -3,7 +3,7 @@ import { attentionText, mattersOf, type Watched } from '../../cli/attention.ts';
 import { recordedText, stuckAmong, stuckText } from '../../cli/stuckSessions.ts';
 import { askSessions } from '../../operator/askRuntimes.ts';
 import { startControl } from '../control/startControl.ts';
-import { createStyle } from '../../cli/style.ts';
+import { createStyle } from '../../cli/text.ts';
 
 const turn = { turn: 1, message: 's-m1', kind: 'user', delivery: 1, sinceMs: 5000 };
 const next = { id: 'x', rule: 'idle_timeout', inMs: 10_500, what: 'charge' };

@@ -1,5 +1,4 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket, type AddressInfo } from 'node:net';
 
 /**
  * What goes wrong between a node and its database: nothing passes and no connection ends (`hole`); what the server answers is lost

@@ -4,8 +4,7 @@ import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
 import type { Launcher } from '../../install/launcher.ts';
 import type { InstallRecord } from '../../install/record.ts';
-import type { FileReport, InstallReport } from '../../install/report.ts';
-import type { InstallRequest } from '../../install/request.ts';
+import type { FileReport, InstallReport, InstallRequest } from '../../install/report.ts';
 import type { World } from '../../install/world.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

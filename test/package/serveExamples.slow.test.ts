@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { parse } from 'ini';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { serveOptions } from '../../cli/serve/options.ts';
+import { serveOptions } from '../../cli/serve/command.ts';
 import { duration } from '../../src/policy/optionKeys.ts';
 import { readValue } from '../../src/policy/readOptions.ts';
 import { everything, main, makeServeHome, type ServeProcess, startServing } from '../cli/startServe.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commonOptions, type OptionSpecs } from '../../cli/command.ts';
 import { commandIndex } from '../../cli/commandIndex.ts';
-import { commands } from '../../cli/commands.ts';
+import { commands, loadCommand } from '../../cli/commands.ts';
 import { firstOperand } from '../../cli/parse.ts';
 import { bareOptions } from '../../cli/run.ts';
 
@@ -46,7 +46,7 @@ async function wrongIn(line: string): Promise<string | undefined> {
   if (name !== undefined && !/^[a-z][a-z-]*$/.test(name)) return undefined;
   if (name === 'help') return wrongIn(words.toSpliced(at, 1).join(' '));
   if (name !== undefined && !Object.hasOwn(commands, name)) return name;
-  const command = name === undefined ? undefined : await commands[name]?.load();
+  const command = name === undefined ? undefined : await loadCommand(name);
   const options: OptionSpecs = { ...(command?.options ?? bareOptions), ...commonOptions };
   const others = words.toSpliced(at, 1);
   const end = command?.takesCommand === 'bare' ? firstOperand(options, others) : -1;

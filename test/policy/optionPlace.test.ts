@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/index.ts';
-import { ourNames } from '../../src/policy/optionPlace.ts';
-import { placesOf } from '../../src/policy/optionPlace.ts';
+import { ourNames, placesOf } from '../../src/policy/optionPlace.ts';
 import { policyKeys } from '../../src/policy/policyInput.ts';
 
 /** What the gateway says of options of a function. */

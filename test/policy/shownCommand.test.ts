@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parseWords } from '../../cli/parse.ts';
-import { dbWords } from '../../src/policy/shownCommand.ts';
-import { commandAbout, optionWords } from '../../src/policy/shownCommand.ts';
+import { dbWords, commandAbout, optionWords } from '../../src/policy/shownCommand.ts';
 
 /** The words that a shell makes of a command, without its first. */
 function wordsOf(command: string): readonly string[] {

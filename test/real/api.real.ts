@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../testing/index.ts';
-import type { ModelAnswer } from '../../testing/index.ts';
+import { seededRandom, type ModelAnswer } from '../../testing/index.ts';
 import { hasClaude } from './claudeEnv.ts';
 import { hasCodex } from './codexEnv.ts';
 import { claudeThroughApi, codexThroughApi, effect } from './startRealApi.ts';

@@ -1,8 +1,7 @@
 import { functionForms } from '../../src/calls/requestForms.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { checkToolCallRetry } from '../../src/policy/toolCallRetry.ts';
-import type { ToolPort } from '../../src/sessions/toolPort.ts';
-import { createToolPort, type ToolTarget } from '../../src/sessions/toolPort.ts';
+import { type ToolPort, createToolPort, type ToolTarget } from '../../src/sessions/toolPort.ts';
 import type { Request } from './simulatedIntegration.ts';
 import type { ToolRow } from './simulatedSession.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,4 @@
-import type { RpcError } from '../../../src/protocol/jsonRpc.ts';
-import { rpcErrors } from '../../../src/protocol/jsonRpc.ts';
+import { type RpcError, rpcErrors } from '../../../src/protocol/jsonRpc.ts';
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
 
 /** Kind of what Codex asks for: leave to run a command, change files or have permissions; an answer of a person; a tool of the host. */

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { commandLineBytes, commandLineLimit, stackShare } from '../../../src/actors/process/spawnObstacle.ts';
-import { spawnObstacle } from '../../../src/actors/process/spawnObstacle.ts';
+import {
+  commandLineBytes,
+  commandLineLimit,
+  stackShare,
+  spawnObstacle,
+} from '../../../src/actors/process/spawnObstacle.ts';
 import { breakerOutcome } from '../../../src/policy/breaker.ts';
 
 describe('an obstacle to starting', () => {

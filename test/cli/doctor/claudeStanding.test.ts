@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../install/agents/claude.ts';
+import { claude } from '../../../install/agents/agents.ts';
 import { readDocument } from '../../../install/document.ts';
 import { wordsOf } from '../../../install/entry.ts';
 import { readOwnCommand } from '../../../install/launcher.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunArgs } from '../../../cli/run/options.ts';
+import type { RunArgs } from '../../../cli/run/command.ts';
 import { planRun } from '../../../cli/run/request.ts';
 import { type PresetName, presets } from '../../../src/policy/presets.ts';
 

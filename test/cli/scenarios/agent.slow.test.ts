@@ -4,7 +4,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { type AgentArgs, agentOptions } from '../../../cli/agent/options.ts';
+import { type AgentArgs, agentOptions } from '../../../cli/agent/command.ts';
 import { planAgent } from '../../../cli/agent/plan.ts';
 import { parseWords } from '../../../cli/parse.ts';
 import { codexFixture, says } from '../../agents/codex/startCodex.ts';

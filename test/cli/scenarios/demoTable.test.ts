@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demoRow, outcomeLine } from '../../../cli/demoScreen.ts';
+import { demoRow, outcomeLine } from '../../../cli/demo.ts';
 import { httpSilent } from '../../testing/demo/faultReports.ts';
 
 const rowOf = (report = httpSilent) =>

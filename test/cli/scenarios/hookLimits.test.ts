@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createHookLimits } from '../../../cli/hook/hookMain.ts';
-import { readHostTimeout } from '../../../cli/hook/hostTimeout.ts';
-import { readAncestors } from '../../../cli/hook/hostTimeout.ts';
+import { readHostTimeout, readAncestors } from '../../../cli/hook/hostTimeout.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const entry = (command: string, timeout?: number, args?: readonly string[]) => ({

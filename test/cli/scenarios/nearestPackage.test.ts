@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nearestPackage } from '../../../cli/mcp/plan.ts';
-import { planMcp } from '../../../cli/mcp/plan.ts';
+import { nearestPackage, planMcp } from '../../../cli/mcp/plan.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** A directory `files/dist/deep` with these texts as `package.json`, by their directory. */

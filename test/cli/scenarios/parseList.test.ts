@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commandHelp } from '../../../cli/help.ts';
-import { mcp } from '../../../cli/mcp/command.ts';
+import { loadCommand } from '../../../cli/commands.ts';
 import { parseWords } from '../../../cli/parse.ts';
 
 const options = { allow: { kind: 'list', value: 'NAME', help: 'a name' } } as const;
@@ -19,7 +19,9 @@ describe('an option that may be repeated', () => {
     expect(() => parse('--allow', 'a', '--allow')).toThrow('Option --allow needs a value');
   });
 
-  it('[L-1] says so in the help', () => {
-    expect(commandHelp(mcp, { json: false, columns: 80 })).toMatch(/--env-allow NAME[^]*?; may be\s+repeated$/m);
+  it('[L-1] says so in the help', async () => {
+    expect(commandHelp(await loadCommand('mcp'), { json: false, columns: 80 })).toMatch(
+      /--env-allow NAME[^]*?; may be\s+repeated$/m,
+    );
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { configOptions } from '../../../cli/config/options.ts';
+import { configOptions } from '../../../cli/config/command.ts';
 import { loadConfig } from '../../../src/config/loadConfig.ts';
 import { folderWith, problemsOf } from '../folder.ts';
 import { keyTables } from '../keyTables.ts';

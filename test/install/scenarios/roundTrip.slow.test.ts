@@ -1,7 +1,7 @@
 import JSON5 from 'json5';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../install/agents/claude.ts';
+import { claude } from '../../../install/agents/agents.ts';
 import { codex } from '../../../install/agents/codex.ts';
 import type { ConfigFile } from '../../../install/configFile.ts';
 import { type FilePlan, planUnwrap, planWrap } from '../../../install/planFile.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { claude } from '../../../install/agents/claude.ts';
+import { claude } from '../../../install/agents/agents.ts';
 import { planWrap } from '../../../install/planFile.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

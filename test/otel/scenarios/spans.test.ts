@@ -1,5 +1,4 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { HrTime } from '@opentelemetry/api';
+import { context, SpanKind, SpanStatusCode, trace, type HrTime } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { AttemptError, createGateway } from '../../../src/index.ts';
 import { withTelemetry } from '../../../otel/index.ts';

@@ -1,7 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import type { Backend } from '../startWorkflow.ts';
-import { eventsOf, failing, item, never, planOf, startWorkflow, untilAborted } from '../startWorkflow.ts';
+import { type Backend, eventsOf, failing, item, never, planOf, startWorkflow, untilAborted } from '../startWorkflow.ts';
 
 type Deed = 'done' | 'slow' | 'transient' | 'once' | 'permanent' | 'auth' | 'hangs' | 'ignores';
 type Step = 'fine' | 'throws' | 'hangs' | 'ignores';

@@ -1,5 +1,4 @@
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Socket, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelAnswer } from '../../../../testing/faultyModelApi.ts';
 import { startApiProxy, streamed } from '../startApiProxy.ts';

@@ -1,7 +1,6 @@
 import { Agent, createServer } from 'node:http';
-import { connect, createServer as createNetServer } from 'node:net';
+import { connect, createServer as createNetServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask, startApiProxy, streamed } from '../startApiProxy.ts';
 

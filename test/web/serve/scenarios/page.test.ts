@@ -7,7 +7,7 @@ import { readValue } from '../../../../src/policy/readOptions.ts';
 import { duration } from '../../../../src/policy/optionKeys.ts';
 import { routes } from '../../../../web/serve/routeTable.ts';
 import { everything, main, makeServeHome, startServe, startServing } from '../../../cli/startServe.ts';
-import { serveOptions, usualDrainMs } from '../../../../cli/serve/options.ts';
+import { serveOptions, usualDrainMs } from '../../../../cli/serve/command.ts';
 import { routeTables } from '../routeTables.ts';
 
 const file = '../../../../docs/serve.md';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { circuitTrace } from '../../../cli/run/circuitTrace.ts';
+import { circuitTrace } from '../../../cli/run/runStore.ts';
 import { hasSqlite, startStore } from '../../store/startStore.ts';
 
 describe.skipIf(!hasSqlite)('the file that tells of failed runs of a name', () => {

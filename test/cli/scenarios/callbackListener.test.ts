@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listenForCallback } from '../../../cli/mcp/callbackListener.ts';
+import { listenForCallback } from '../../../cli/mcp/signIn.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** What a browser gets that another site's page sends there. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { misspeltKeys } from '../../../cli/mcp/serverKeys.ts';
+import { misspeltKeys } from '../../../cli/mcp/serversFile.ts';
 
 const hints = (server: unknown) => misspeltKeys({ files: server });
 

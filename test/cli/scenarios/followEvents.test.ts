@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../../cli/io.ts';
-import { runCommandLine } from '../../cli/run.ts';
-import { databaseWith } from './startCli.ts';
-import { main } from './startRun.ts';
-import { failed, hasSqlite, openDatabase, type StartedStore, startStore, told } from '../store/startStore.ts';
+import type { Io } from '../../../cli/io.ts';
+import { runCommandLine } from '../../../cli/run.ts';
+import { databaseWith } from '../startCli.ts';
+import { main } from '../startRun.ts';
+import { failed, hasSqlite, openDatabase, type StartedStore, startStore, told } from '../../store/startStore.ts';
 
 /** Follows the events of a store; between two looks the next step is taken, after the last one Ctrl-C is pressed. */
 async function follow(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLines } from '../../../cli/agent/failureWords.ts';
+import { failureLines } from '../../../cli/agent/printer.ts';
 import { type Failure, type FailureKind, failureKinds } from '../../../src/policy/failure.ts';
 
 const plan = { name: 'codex', backend: 'codex', command: undefined } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDemoScreen } from '../../cli/demoScreen.ts';
+import { createDemoScreen } from '../../cli/demo.ts';
 import { faults } from '../../testing/demo/faults.ts';
 import { httpOutage, httpSilent, tour } from '../testing/demo/faultReports.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { othersText } from '../../cli/otherRuntimes.ts';
+import { othersText } from '../../cli/liveRuntimes.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const other = (pid: number, database: string) => ({ name: 'gateway.mjs', pid, startedAt: now - 60_000, database });
