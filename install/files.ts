@@ -54,7 +54,7 @@ export const systemFiles = {
   },
   rename: (from: string, to: string) => fs.renameSync(from, to),
   /** Nothing happens when it is not there. */
-  remove: (path: string) => void unlessMissing(() => fs.unlinkSync(path)),
+  remove: (path: string) => unlessMissing(() => fs.unlinkSync(path)),
   /** With those above it, for its owner alone. */
   ensureDirectory: (path: string) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
   /** False when it is there already. */
@@ -67,7 +67,7 @@ export const systemFiles = {
       throw error;
     }
   },
-  removeDirectory: (path: string) => void unlessMissing(() => fs.rmdirSync(path)),
+  removeDirectory: (path: string) => unlessMissing(() => fs.rmdirSync(path)),
 };
 
 /**

@@ -51,7 +51,7 @@ const starts = [
     'src/control/server',
     'src/control/staleSockets',
     'src/store/openStore',
-    'src/actors/prompt/promptSweep',
+    'src/actors/prompt/promptFile',
     'src/actors/process/orphans',
   ],
   ['processes', 1, 'src/index', 'src/actors/process/process', 'src/integrations/subprocess/agentRuns'],

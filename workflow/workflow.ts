@@ -12,7 +12,6 @@ import {
   type WorkflowMachineInput,
   type WorkflowSlotInput,
 } from './runMachine.ts';
-import type { FailureFacts } from '../src/policy/failure.ts';
 import { defineKind, type IntegrationKind } from '../src/runtime/integrationKind.ts';
 import type { Part, Runtime } from '../src/runtime/runtime.ts';
 import { createRun, type OwnedRun } from './run.ts';

@@ -20,7 +20,6 @@ import {
   versionOf,
 } from './requestChecks.ts';
 import { maxBodyBytes, readRequestBody } from './requestBody.ts';
-import type { OpenServer } from '../wire/serverLines.ts';
 import { SharedServer } from './sharedServer.ts';
 import { AnswerSink } from './answerSink.ts';
 

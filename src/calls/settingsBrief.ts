@@ -1,4 +1,3 @@
-import type { Effect } from '../policy/effects.ts';
 import type { FlightOfCall, FlightRow, PendingRow, RecordedFailure } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';

@@ -1,30 +1,14 @@
-import { alertsFrom, alertsKey, type CheckedAlerts } from './alertOptions.ts';
-import { type Clock, type Random, clockKey } from '../policy/clock.ts';
+import { alertsFrom, alertsKey } from './alertOptions.ts';
+import { type Random, clockKey } from '../policy/clock.ts';
 import { hostLogger, loggerKey } from '../policy/hostLogger.ts';
-import type { Logger } from '../policy/logger.ts';
-import {
-  boolean,
-  callback,
-  choice,
-  duration,
-  integer,
-  type Given,
-  section,
-  more,
-  type Values,
-} from '../policy/optionKeys.ts';
-import { policiesFrom, type Policies, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
+import { boolean, callback, choice, duration, integer, type Given, section, more } from '../policy/optionKeys.ts';
+import { policiesFrom, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { type Retention, retentionKey } from '../policy/retention.ts';
-import {
-  type ToolCallRetry,
-  toolCallRetryFrom,
-  toolCallRetryKeys,
-  type ToolCallRetryOptions,
-} from '../policy/toolCallRetry.ts';
+import { retentionKey } from '../policy/retention.ts';
+import { toolCallRetryFrom, toolCallRetryKeys, type ToolCallRetryOptions } from '../policy/toolCallRetry.ts';
 import { type SessionDefaults, sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
-import { createFactRedactor, type FactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';
+import { createFactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';
 import { storeFrom, storeKey } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 

@@ -14,7 +14,14 @@ interface BoxProps {
 }
 
 /** A part of a view, with its heading. */
-export function Box({ title, label = String(title), note, end, look = '', children }: BoxProps) {
+export function Box({
+  title,
+  label = typeof title === 'string' ? title : undefined,
+  note,
+  end,
+  look = '',
+  children,
+}: BoxProps) {
   return (
     <section class={`box ${look}`} aria-label={label}>
       <div class="sh">
