@@ -157,6 +157,14 @@ async function generate(options) {
           handler: (id) => (id === 'xstate' ? { id: '#xstate', external: true } : undefined),
         },
       },
+      {
+        // What is CommonJS needs the bundler's runtime, which would be one more file at each start.
+        name: 'eventemitter3',
+        transform: {
+          filter: { id: /eventemitter3[\\/]index\.js$/ },
+          handler: (code) => `const module = {};\n${code}\nexport default module.exports;`,
+        },
+      },
     ],
     resolve: { mainFields: ['module', 'main'] },
     logLevel: 'warn',

@@ -59,7 +59,7 @@ export function createLateCodex(scope: CodexScope): LateCodex {
       const before = closings;
       const codex = await load();
       // Closed meanwhile: nobody would end what is started now.
-      if (closings !== before) throw new AttemptError(closed(name));
+      if (closings !== before) throw new AttemptError(closed);
       return codex.acquire();
     },
     async close() {
@@ -74,6 +74,9 @@ export function createLateCodex(scope: CodexScope): LateCodex {
   };
 }
 
-function closed(name: string): FailureFacts {
-  return { kind: 'unavailable', reason: 'stopped', message: `${name} is stopped`, outcome: 'not_started' };
-}
+const closed: FailureFacts = {
+  kind: 'cancelled',
+  reason: 'stopped',
+  message: 'Codex was stopped',
+  outcome: 'not_started',
+};

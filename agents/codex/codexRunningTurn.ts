@@ -4,8 +4,8 @@ import type { FailureFacts } from '../../src/policy/failure.ts';
 import { answer } from '../../src/protocol/agentReport.ts';
 import { createItemReplay, type ItemEvent } from './protocol/itemReplay.ts';
 import { type CodexItem, isToolCall, mayAct } from './protocol/items.ts';
-import { type CodexNotice, type CodexTurnError, isProgress } from './protocol/notifications.ts';
-import type { CodexTokens, CodexTurnEvent } from './codexTypes.ts';
+import { type CodexNotice, type CodexTokens, type CodexTurnError, isProgress } from './protocol/notifications.ts';
+import type { CodexTurnEvent } from './codexTypes.ts';
 
 /** End of a turn for the connection: with Codex's word, without one though its thread is idle, or with the connection. */
 export type TurnEnd =

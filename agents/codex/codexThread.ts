@@ -7,7 +7,7 @@ import { anyObject, anything, type Key, type KeysOf, signal, type Values } from 
 import { readOptions, readValue } from '../../src/policy/readOptions.ts';
 import { show } from '../../src/policy/showValue.ts';
 import { inputParts, requestLimitMs } from './protocol/requests.ts';
-import { brokenTurn } from './protocol/threads.ts';
+import { brokenTurn, type CodexTurnRecord } from './protocol/threads.ts';
 import type { CallCodexOptions } from './codexCalls.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import { runTurn, type ThreadScope } from './codexTurnRun.ts';
@@ -18,7 +18,6 @@ import {
   type CodexTurn,
   type CodexTurnEvent,
   type CodexTurnOptions,
-  type CodexTurnRecord,
   type CodexTurnResult,
   ownTurnKeys,
 } from './codexTypes.ts';

@@ -4,7 +4,9 @@ import type { CallStats } from '../../src/calls/callPathOptions.ts';
 import type { Outcome } from '../../src/policy/failure.ts';
 import { anyObject, anything, duration, type Given, type Key } from '../../src/policy/optionKeys.ts';
 import type { CodexItem } from './protocol/items.ts';
+import type { CodexTokens } from './protocol/notifications.ts';
 import type { CodexQuestionKind } from './protocol/questions.ts';
+import type { CodexThreadList, CodexTurnRecord } from './protocol/threads.ts';
 
 /**
  * State of the connection to the app-server: there was none yet (`idle`), it greets (`handshake`), can be used (`ready`), ends in good order (`draining`),
@@ -83,15 +85,6 @@ export interface CodexTurnOptions
   extends Pick<CallOptions<CodexInput, CodexTurnResult>, 'signal' | 'effect' | 'label' | 'fallback'>,
     Given<typeof ownTurnKeys> {}
 
-/** Tokens as Codex counts them. */
-export interface CodexTokens {
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-  readonly reasoning: number;
-  readonly total: number;
-}
-
 /** Events of a turn, in order. */
 export type CodexTurnEvent =
   | { readonly type: 'turn.started'; readonly turn: string }
@@ -157,15 +150,6 @@ export interface CodexTurn extends AsyncIterable<CodexTurnEvent, undefined, void
   interrupt(reason?: unknown): Promise<void>;
 }
 
-/** A turn as the thread's history has it. */
-export interface CodexTurnRecord {
-  readonly id: string;
-  /** `completed`, `interrupted`, `failed`, `inProgress`, or what Codex comes up with. */
-  readonly status: string;
-  /** Error that went wrong, where one did. */
-  readonly error: string | undefined;
-}
-
 /** A thread on one connection; after a crash it has to be resumed by its id. */
 export interface CodexThread {
   /** By this it is resumed. */
@@ -188,23 +172,6 @@ export interface CodexThread {
    * @throws TypeError or RangeError at once when an option is wrong.
    */
   send(input: CodexInput, options?: CodexTurnOptions): CodexTurn;
-}
-
-/** A thread as the list of threads has it. */
-export interface CodexThreadInfo {
-  readonly id: string;
-  /** Its first words. */
-  readonly preview: string;
-  readonly cwd: string | undefined;
-  /** In ms since the epoch. */
-  readonly updatedAt: number | undefined;
-}
-
-/** Page of the threads that Codex keeps. */
-export interface CodexThreadList {
-  readonly threads: readonly CodexThreadInfo[];
-  /** Gets the next page; absent on the last one. */
-  readonly nextCursor: string | undefined;
 }
 
 /**

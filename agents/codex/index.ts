@@ -12,15 +12,13 @@ export type {
   CodexState,
   CodexStreamOptions,
   CodexThread,
-  CodexThreadInfo,
-  CodexThreadList,
   CodexThreadOptions,
-  CodexTokens,
   CodexTurn,
   CodexTurnEvent,
   CodexTurnOptions,
-  CodexTurnRecord,
   CodexTurnResult,
 } from './codexTypes.ts';
 export type { CodexItem } from './protocol/items.ts';
+export type { CodexTokens } from './protocol/notifications.ts';
 export type { CodexQuestion, CodexQuestionKind, CodexReply } from './protocol/questions.ts';
+export type { CodexThreadInfo, CodexThreadList, CodexTurnRecord } from './protocol/threads.ts';

@@ -53,11 +53,12 @@ function agentOver(
   async function open(id: string | undefined, options: AgentStartOptions): Promise<Outcome<Conversation>> {
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
     const opened = await backend.open(id, options);
-    if (!opened.ok) return opened;
+    // Before what the backend says: it may have been stopped first.
     if (stopping !== undefined) {
-      await opened.value.stop();
+      if (opened.ok) await opened.value.stop();
       return { ok: false, failure: stopped(name) };
     }
+    if (!opened.ok) return opened;
     const conversation = new AgentConversation(scope, opened.value, (ended) => conversations.delete(ended));
     conversations.add(conversation);
     return { ok: true, value: conversation };

@@ -157,11 +157,15 @@ type Readable = Extract<StoreExamination, { state: 'readable' }>;
 function versionFindings(
   path: string,
   size: number,
-  { version, known, foreign, checked }: Readable,
+  { version, known, tooOld, foreign, checked }: Readable,
 ): readonly Finding[] {
   if (version > known) {
     const summary = `${path} was written by a newer unwedge (its schema is ${version}, this version knows ${known})`;
     return [fail('store.newer', summary, 'npm install --global unwedge@latest')];
+  }
+  if (tooOld) {
+    const summary = `${path} was written by a build from before the first release (its schema is ${version}); no gateway can use it`;
+    return [fail('store.older', summary, `move it away: mv ${shellWord(path)} ${shellWord(`${path}.old`)}`)];
   }
   if (foreign) {
     const summary = `${path} is a SQLite database of something else, without a table of unwedge: its gateway adds them at its start; if another file is meant, ${nameAnother}`;

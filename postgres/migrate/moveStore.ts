@@ -12,7 +12,14 @@ import { diagnosePg } from '../pgTrouble.ts';
 import { judgeRuntimes } from '../../src/store/runtimes.ts';
 import type { Database, Driver } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
-import { findEventTable, hasTable, isOurs, markAsMoved, versionsOf } from '../../src/store/sqlite/schema.ts';
+import {
+  findEventTable,
+  hasTable,
+  isOurs,
+  markAsMoved,
+  refuseTooOld,
+  versionsOf,
+} from '../../src/store/sqlite/schema.ts';
 import { readRows } from '../../src/store/sqlite/fileTables.ts';
 import { runIn, runs } from '../../src/store/tables/runtimes.ts';
 import { type Copy, copiesOf } from './copies.ts';
@@ -115,7 +122,7 @@ function refuseUsed(driver: Driver, options: MoveOptions): void {
   if (!existsSync(from)) throw new MoveError(`There is no database at ${from}`);
   const file = driver.open(from, { busyTimeoutMs, readOnly: true });
   try {
-    if (isOurs(file)) versionsOf(file, true);
+    if (isOurs(file)) refuseTooOld(versionsOf(file, true).version);
     if (!isOurs(file) || !findEventTable(file, true).exists) {
       throw new MoveError(`${from} is not a database of unwedge alone: only such a file can be moved`);
     }

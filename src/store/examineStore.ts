@@ -6,7 +6,7 @@ import type { Database } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
 import { selectLostLog } from './sqlite/logMark.ts';
 import { openQueryOnly } from './sqlite/queryOnly.ts';
-import { findEventTable, isOurs, versionsOf } from './sqlite/schema.ts';
+import { findEventTable, isOurs, isTooOld, versionsOf } from './sqlite/schema.ts';
 import { readRows } from './sqlite/fileTables.ts';
 import { childIn, children } from './tables/children.ts';
 import { runIn, runs } from './tables/runtimes.ts';
@@ -22,6 +22,8 @@ export type StoreExamination =
       readonly version: number;
       /** The one that this version of unwedge makes. */
       readonly known: number;
+      /** True for one from before the first release, which no gateway can use. */
+      readonly tooOld: boolean;
       /** True where it holds tables, and none of them is ours. */
       readonly foreign: boolean;
       readonly runtimes: readonly RuntimeRow[];
@@ -67,6 +69,7 @@ export async function examineStore(
     return {
       state: 'readable',
       ...versions,
+      tooOld: isTooOld(versions.version),
       foreign: !ours && versions.version === 0,
       runtimes: readRows(database, runs).map(runIn),
       children: readRows(database, children).map(childIn),

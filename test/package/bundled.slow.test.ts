@@ -66,7 +66,7 @@ it('[U-10] the registry is asked about what is beside the package and about what
     stdout: `${Object.values(asked).flat().length} packages were asked about, ${bill().components.length} of them built in`,
   });
   for (const each of bill().components) expect(asked[nameOf(each)]).toContain(each.version);
-  for (const name of ['xstate', 'zod', 'eventemitter3']) expect(asked).toHaveProperty([name]);
+  for (const name of ['xstate', 'zod', 'execa']) expect(asked).toHaveProperty([name]);
   expect(asked).not.toHaveProperty(['vitest']);
 });
 

@@ -1,6 +1,14 @@
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
-import type { CodexTokens } from '../codexTypes.ts';
 import { type CodexItem, readItem } from './items.ts';
+
+/** Tokens as Codex counts them. */
+export interface CodexTokens {
+  readonly input: number;
+  readonly cachedInput: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly total: number;
+}
 
 /** An error of a turn, as Codex tells it: on the way, or at its end. */
 export interface CodexTurnError {

@@ -1,6 +1,31 @@
 import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
-import type { CodexThreadInfo, CodexThreadList, CodexTurnRecord } from '../codexTypes.ts';
 import { readTurnError } from './notifications.ts';
+
+/** A turn as the thread's history has it. */
+export interface CodexTurnRecord {
+  readonly id: string;
+  /** `completed`, `interrupted`, `failed`, `inProgress`, or what Codex comes up with. */
+  readonly status: string;
+  /** Error that went wrong, where one did. */
+  readonly error: string | undefined;
+}
+
+/** A thread as the list of threads has it. */
+export interface CodexThreadInfo {
+  readonly id: string;
+  /** Its first words. */
+  readonly preview: string;
+  readonly cwd: string | undefined;
+  /** In ms since the epoch. */
+  readonly updatedAt: number | undefined;
+}
+
+/** Page of the threads that Codex keeps. */
+export interface CodexThreadList {
+  readonly threads: readonly CodexThreadInfo[];
+  /** Gets the next page; absent on the last one. */
+  readonly nextCursor: string | undefined;
+}
 
 /** A thread as an answer about it alone has it. */
 interface ThreadRecord {

@@ -9,7 +9,7 @@ import type { Database, DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from '../openHere.ts';
-import { findEventTable, isOurs, versionsOf } from './schema.ts';
+import { findEventTable, isOurs, refuseTooOld, versionsOf } from './schema.ts';
 import { selectLostLog } from './logMark.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { runIn, runs } from '../tables/runtimes.ts';
@@ -102,7 +102,7 @@ export async function openSqliteReader(path: string, loaders?: readonly DriverLo
     database = openQueryOnly(found.driver, path);
     const ours = isOurs(database);
     // A file that was moved says where to.
-    versionsOf(database, ours);
+    refuseTooOld(versionsOf(database, ours).version);
     const { name, exists } = findEventTable(database, ours);
     if (!exists) throw new Error('it holds no events of unwedge');
     return new SqliteReader(path, database, name);

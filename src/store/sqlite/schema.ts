@@ -1,13 +1,15 @@
 import type { Database, SqlRow } from './database.ts';
 import { refuseOlderRuns } from './olderRuns.ts';
 import { tablesInFile } from '../tables/schema.ts';
-import { MovedError, NewerSchemaError } from './trouble.ts';
+import { MovedError, NewerSchemaError, OlderSchemaError } from './trouble.ts';
 
 /** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
 const applicationId = 0x756e7764;
 
 /** A later version changes what is there, in order and forward only, and has the next number. */
 const knownVersion = 14;
+/** Oldest version whose tables have the columns of now. Those before it were of builds that were never released. */
+const oldestVersion = 13;
 
 /** Makes what is not there. Each write to a session carries the fence it was claimed with; a claim by another runtime raises it. */
 const createOurs = `${tablesInFile}
@@ -51,7 +53,7 @@ export interface Schema {
  * Makes a database ready for writing. Our own database gets WAL and `user_version`. A database with tables and without our mark is
  * somebody else's: it gets our tables as `unwedge_*`, with their version in `unwedge_meta`. We use its `events` as they are, and touch
  * nothing else. An up-to-date database is only read, so that opening it waits for no lock.
- * @throws {@link NewerSchemaError}, or what SQLite reports.
+ * @throws {@link NewerSchemaError}, {@link OlderSchemaError}, or what SQLite reports.
  */
 export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'): Schema {
   let ours = isOurs(database);
@@ -72,14 +74,24 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
   return { ours, eventTable: findEventTable(database, ours).name, isNew: version === 0 };
 }
 
+const keptOfBreakers =
+  'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause, paused_at, paused_until';
+
 function migrate(database: Database, ours: boolean): void {
   const version = versionOf(database, ours);
   if (version < knownVersion && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
   const events = findEventTable(database, ours);
-  // Until 14 it had no defaults; all that is lost with it is which circuits are open.
-  if (version < 14) database.exec('DROP TABLE IF EXISTS unwedge_breakers');
+  // Until 14 its columns had no defaults.
+  const hadBreakers = version > 0 && version < 14 && hasTable(database, 'unwedge_breakers');
+  if (hadBreakers) database.exec('ALTER TABLE unwedge_breakers RENAME TO unwedge_breakers_old');
   if (!events.exists) database.exec(createEvents(events.name));
   database.exec(createOurs);
+  if (hadBreakers) {
+    database.exec(
+      `INSERT INTO unwedge_breakers (${keptOfBreakers}) SELECT ${keptOfBreakers} FROM unwedge_breakers_old`,
+    );
+    database.exec('DROP TABLE unwedge_breakers_old');
+  }
   if (ours) {
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${knownVersion}`);
     return;
@@ -102,7 +114,16 @@ export function isOurs(database: Database): boolean {
 function versionOf(database: Database, ours: boolean): number {
   const { version, known } = versionsOf(database, ours);
   if (version > known) throw new NewerSchemaError(version, known);
+  refuseTooOld(version);
   return version;
+}
+
+/** Tells whether no gateway of this version can use it. */
+export const isTooOld = (version: number): boolean => version > 0 && version < oldestVersion;
+
+/** @throws {@link OlderSchemaError} for a version that cannot be brought forward, nor read. */
+export function refuseTooOld(version: number): void {
+  if (isTooOld(version)) throw new OlderSchemaError(version, oldestVersion);
 }
 
 /** The version of the schema that a database has, 0 for none, and the one that is known here. @throws {@link MovedError} */

@@ -35,6 +35,16 @@ export class NewerSchemaError extends Error {
   }
 }
 
+/** Written by a build from before the first release, whose tables are others. Nothing of the file is changed. */
+export class OlderSchemaError extends Error {
+  readonly code = 'UNWEDGE_OLDER_SCHEMA';
+  constructor(found: number, oldest: number) {
+    super(
+      `the schema has version ${found}, of a build from before the first release; the oldest that is understood is ${oldest}`,
+    );
+  }
+}
+
 /** Error of a file whose content is in a database now; this stands in its place. */
 export class MovedError extends Error {
   readonly code = 'UNWEDGE_MOVED';
@@ -89,6 +99,7 @@ const fixes: Readonly<Record<string, string>> = {
     'name that database: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`; or delete the file to begin a new one',
   UNWEDGE_OLDER_RUNS: `restart what is named, or the editor or agent that started it; or ${choose}`,
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
+  UNWEDGE_OLDER_SCHEMA: `${replace}; or ${choose}`,
 };
 
 /** Tells what a failing store means. Accepts anything thrown. */

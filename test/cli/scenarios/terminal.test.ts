@@ -43,8 +43,8 @@ async function startSeeded(): Promise<{ readonly db: string; readonly file: stri
   const insert = database.prepare('INSERT INTO events (timestamp, category, event_type, metadata) VALUES (?, ?, ?, ?)');
   insert.run(now - 30_000, 'session', 'turn_failed', JSON.stringify({ session, kind: 'timeout', error: cause }));
   const alert = database.prepare(
-    `INSERT INTO unwedge_alerts (id, integration, kind, message, failures, raised_at, last_failure_at, cleared_at, cleared_by)
-     VALUES (?, ?, 'timeout', ?, 7, ?, ?, ?, ?)`,
+    `INSERT INTO unwedge_alerts (id, integration, kind, message, because, failures, crashes, raised_at, last_failure_at, cleared_at, cleared_by)
+     VALUES (?, ?, 'timeout', ?, 'failures', 7, 0, ?, ?, ?, ?)`,
   );
   alert.run('one', longName, cause, now - 300_000, now - 60_000, null, null);
   alert.run('two', 'kb', cause, now - 900_000, now - 800_000, now - 100_000, 'recovered');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openSqliteReader } from '../../../src/store/sqlite/reader.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from '../startStore.ts';
 
@@ -50,6 +51,59 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     const database = openDatabase(join(temporaryDirectory(), 'events.sqlite'));
     prepareSchema(database, synchronous);
     expect(database.prepare('PRAGMA synchronous').get()?.['synchronous']).toBe(level);
+  });
+
+  it.each([1, 4, 8, 12])(
+    '[I-6] [U-11] of version %i, from before the first release, is refused unchanged',
+    async (version) => {
+      const { store, path } = await startStore();
+      store.record(failed(1));
+      await store.close();
+      openDatabase(path).exec(`ALTER TABLE unwedge_runtimes DROP COLUMN calls; PRAGMA user_version = ${version}`);
+      const before = schemaOf(path);
+      const later = await startStore({ path });
+      expect(later.store.degraded).toBe(true);
+      expect(later.facts.of('store.degraded')[0]).toMatchObject({
+        reason: expect.stringContaining(`the schema has version ${version}, of a build from before`) as string,
+        fix: expect.stringContaining('move the file away') as string,
+      });
+      await later.store.close();
+      expect(pragmas(path)[1]).toBe(version);
+      expect(schemaOf(path)).toEqual(before);
+      await expect(openSqliteReader(path)).rejects.toThrow('of a build from before the first release');
+    },
+  );
+
+  it('[O-1] [R-6] of version 13 keeps its circuits, their pauses and causes', async () => {
+    const { store, path } = await startStore();
+    await store.close();
+    const database = openDatabase(path);
+    database.exec(`DROP TABLE unwedge_breakers;
+      CREATE TABLE unwedge_breakers (
+        name TEXT PRIMARY KEY, state TEXT NOT NULL, opened_at INTEGER NOT NULL, open_until INTEGER NOT NULL, last_open_ms INTEGER NOT NULL,
+        openings INTEGER NOT NULL, generation INTEGER NOT NULL, lease_until INTEGER, lease_owner TEXT, failures INTEGER NOT NULL DEFAULT 0,
+        cause TEXT, paused_at INTEGER, paused_until INTEGER
+      ) STRICT;
+      INSERT INTO unwedge_breakers VALUES ('api', 'open', 1, 2, 3, 4, 5, 6, 'other', 7, NULL, 8, 9);
+      PRAGMA user_version = 13`);
+    const later = await startStore({ path });
+    expect(later.store.degraded).toBe(false);
+    expect(later.store.breakers.load('api')).toMatchObject({
+      ...{
+        state: 'open',
+        openedAt: 1,
+        openUntil: 2,
+        openings: 4,
+        generation: 5,
+        failures: 7,
+        pausedAt: 8,
+        pausedUntil: 9,
+      },
+    });
+    expect(pragmas(path)[1]).toBe(14);
+    expect(
+      openDatabase(path).prepare("SELECT name FROM sqlite_schema WHERE name = 'unwedge_breakers_old'").all(),
+    ).toEqual([]);
   });
 
   it('of a newer version is left alone', async () => {

@@ -26,6 +26,17 @@ async function startCodexAgent(script: Script, options: Partial<AgentOptions> = 
   return { gateway, agent };
 }
 
+/** Failure of whoever began a conversation with an agent that was stopped meanwhile. */
+const itWasStopped = {
+  kind: 'unavailable',
+  reason: 'stopped',
+  message: 'coder is stopped',
+  integration: 'coder',
+  outcome: 'not_started',
+  attempts: 0,
+  retryable: false,
+};
+
 describe('an agent over the app-server of Codex', () => {
   it('[U-4] answers through the same interface, one process for all its conversations', async () => {
     const { agent, gateway } = await startCodexAgent({ 'turn/start': [quickTurn] });
@@ -140,8 +151,17 @@ describe('an agent over the app-server of Codex', () => {
     gateway.on('process.started', started);
     const opening = agent.start();
     await agent.stop();
-    expect(await opening).toMatchObject({ ok: false, failure: { reason: 'stopped' } });
+    expect(await opening).toMatchObject({ ok: false, failure: itWasStopped });
     expect(started).not.toHaveBeenCalled();
+  });
+
+  it('[I-3] [U-4] says that it was stopped, and that nothing had begun, where it is stopped while Codex is greeted', async () => {
+    const { agent, gateway } = await startCodexAgent({}, { codex: { command: 'sleep', args: ['60'] } });
+    const started = gateway.wait('process.started');
+    const opening = agent.start();
+    await started;
+    await agent.stop();
+    expect(await opening).toMatchObject({ ok: false, failure: itWasStopped });
   });
 
   it('[I-3] [U-4] ends its process when it is stopped', async () => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { noFigures } from '../../../src/policy/callFigures.ts';
-import type { RetentionOptions } from '../../../src/policy/retention.ts';
-import type { SessionLedger } from '../../../src/sessions/sessionStore.ts';
-import type { Database } from '../../../src/store/sqlite/database.ts';
-import { pruneSession, usedBytes } from '../../../src/store/sqlite/prune.ts';
+import { noFigures } from '../../src/policy/callFigures.ts';
+import type { RetentionOptions } from '../../src/policy/retention.ts';
+import type { SessionLedger } from '../../src/sessions/sessionStore.ts';
+import type { Database } from '../../src/store/sqlite/database.ts';
+import { pruneSession, usedBytes } from '../../src/store/sqlite/prune.ts';
 import {
   failed,
   hasSqlite,
@@ -14,7 +14,7 @@ import {
   storedCalls,
   temporaryDirectory,
   sessionsOf,
-} from '../startStore.ts';
+} from './startStore.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const day = 24 * 60 * 60_000;
