@@ -164,8 +164,8 @@ function versionFindings(
     return [fail('store.newer', summary, 'npm install --global unwedge@latest')];
   }
   if (tooOld) {
-    const summary = `${path} was written by a build from before the first release (its schema is ${version}); no gateway can use it`;
-    return [fail('store.older', summary, `move it away: mv ${shellWord(path)} ${shellWord(`${path}.old`)}`)];
+    const summary = `${path} was written by a build from before the first release (its schema is ${version}); no gateway can use it; move it away`;
+    return [fail('store.older', summary, `mv ${shellWord(path)} ${shellWord(`${path}.old`)}`)];
   }
   if (foreign) {
     const summary = `${path} is a SQLite database of something else, without a table of unwedge: its gateway adds them at its start; if another file is meant, ${nameAnother}`;

@@ -17,6 +17,7 @@ import type { FlightRow } from '../../src/policy/flight.ts';
 import { isRated } from '../../src/policy/ratePolicy.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { compare, toleranceMs, type ReplayResult } from './compare.ts';
+import { LateClock } from './lateClock.ts';
 import { plansOf } from './plan.ts';
 import { overriddenPlans } from './policyOverride.ts';
 import { ReplayedIntegration } from './replayedIntegration.ts';
@@ -57,7 +58,7 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
     masked: (fact) => fact,
   };
   const sessionPlan = sessionPlanOf(incident, plans, origin);
-  const deadlines = new DeadlineQueue(clock);
+  const deadlines = new DeadlineQueue(new LateClock(clock, plans, sessionPlan));
   const shared = { clock, deadlines, facts, random };
   const integrations = new Map(plans.map((plan) => [plan.name, new ReplayedIntegration(plan, shared)]));
   const root = createRootSupervisor({ clock, random, facts });

@@ -5,10 +5,6 @@ import { type IntegrationPlan, type PlannedAttempt, type PlannedCall, unknownAtt
 
 /** Attempts of calls may begin so much later or earlier than they did, and still end when they did, in ms. */
 const sameMs = 250;
-/** Most that a limit may have passed before a busy machine looked at it, in ms. A loop that stood still for longer is on record. */
-const latestMs = 1000;
-/** Time in ms before a limit at which what came in time came: the watchdog of a session looks 1 ms before the call path. */
-const inTimeMs = 2;
 /** Most signs of life of one attempt. */
 const mostTouches = 1000;
 
@@ -62,18 +58,13 @@ export class ScriptedOperation {
     });
   }
 
-  /**
-   * Finds when it did, if it began then; where that would pass a limit that it had kept, after the time it took. What was read past a limit that
-   * nobody had looked at by then came in time.
-   */
-  #endOf({ limits, arrivedAt }: PlannedCall, { startedAt, endedAt, end }: PlannedAttempt, now: number): number {
+  /** Finds when it did, if it began then; where that would pass a limit that it had kept, after the time it took. */
+  #endOf({ limits }: PlannedCall, { startedAt, endedAt }: PlannedAttempt, now: number): number {
     const tookMs = endedAt - startedAt;
     const limitMs = Math.min(limits.attemptMs, limits.idleMs);
     const isStretched = tookMs < limitMs && endedAt - now >= limitMs;
-    const at = Math.abs(now - startedAt) > sameMs || isStretched ? now + tookMs : Math.max(now, endedAt);
-    const due = Math.min(now + limits.attemptMs, arrivedAt + limits.overallMs);
-    const cameInTime = (end === 'answered' || end === 'threw') && at >= due && at <= due + latestMs;
-    return cameInTime ? Math.max(now, due - inTimeMs) : at;
+    if (Math.abs(now - startedAt) > sameMs || isStretched) return now + tookMs;
+    return Math.max(now, endedAt);
   }
 
   /** Signs of life, as far as what is on record would not have lasted so long without. */

@@ -7,6 +7,8 @@ export interface SessionPlan {
   readonly id: string;
   readonly watchdog: SessionLimits;
   readonly turns: readonly PlannedTurn[];
+  /** Times when its watchdog fired. */
+  readonly firings: readonly number[];
   /** Rules of the session itself that an operator had act before their time. */
   readonly fired: readonly PlannedFiring[];
 }
@@ -45,6 +47,7 @@ export function sessionPlanOf(
     ({ category, metadata }) =>
       (category === 'session' || category === 'operator') && metadata['session'] === session.name,
   );
+  const firings = own.filter(({ type }) => type === 'watchdog_fired').map(({ at }) => at - origin);
   const started = own.filter(({ category, type }) => category === 'session' && type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
   const places = new Map(started.map(({ metadata }, index) => [metadata['turn'], index] as const).toReversed());
@@ -66,7 +69,7 @@ export function sessionPlanOf(
     lastStart = Math.max(lastStart, event.at - origin);
     return { ...turnOf(event, find, ofTurns[index] ?? [], origin), startedAt: lastStart };
   });
-  return { id: session.name, watchdog: session.watchdog, turns, fired: firedIn(events, session.name, origin) };
+  return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
 }
 
 /** Skips those of calls: integrations have their own records. */

@@ -24,6 +24,7 @@ const others: Readonly<Record<string, string>> = {
 it('[S-4] a module that a living process loads late is loaded again where descriptors were short, and no other file imports as it runs', () => {
   const found = sourceFiles().filter((file) => {
     if (startsOnly.test(file)) return false;
+    if (file.endsWith('.d.ts')) return false;
     const text = readFileSync(join(source, file), 'utf8').replaceAll(
       /lateModule\(\s*(?:async )?\(\)\s*=>(?:[^;{]*|\s*\{[^}]*\}[^;]*);/g,
       '',
