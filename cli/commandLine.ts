@@ -42,7 +42,8 @@ export async function main(words: readonly string[]): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    isTTY: process.stdout.isTTY,
+    // Node types it as a boolean, and has none where stdout is no terminal.
+    isTTY: process.stdout.isTTY === true,
     // Looked at anew each time: a window is resized.
     get columns() {
       return outputWidth(process.stdout, process.env) ?? Infinity;
