@@ -101,6 +101,8 @@ export async function bundlePackage(tree) {
   }
   chmodSync(join(tree, 'cli', 'main.js'), 0o755);
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));
+  // As one package after the other: an import of it has 48 files open at once, and a process may have 64.
+  writeFileSync(join(tree, 'parts', 'execa.js'), requiredPackage('execa', [], ['execa']));
   const built = packagesOf([...output.flatMap(({ moduleIds }) => moduleIds ?? []), ...pageModules]);
   writeLicenses(join(tree, 'parts'), built);
   writeFileSync(join(tree, 'bundled.cdx.json'), `${JSON.stringify(billOf(built, manifest))}\n`);
@@ -147,14 +149,17 @@ async function generate(options) {
   const build = await rolldown({
     input,
     platform: 'node',
-    external: (id, importer) => id !== 'xstate' && isOneOf(id, packages) && importer !== source(ownCopy),
+    external: (id) => id !== 'xstate' && id !== 'execa' && isOneOf(id, packages),
     plugins: [
       inlinePage(),
       {
-        name: 'xstate',
+        name: 'required',
         resolveId: {
           order: 'pre',
-          handler: (id) => (id === 'xstate' ? { id: '#xstate', external: true } : undefined),
+          handler: (id, importer) =>
+            id === 'xstate' || (id === 'execa' && importer !== source(ownCopy))
+              ? { id: `#${id}`, external: true }
+              : undefined,
         },
       },
       {

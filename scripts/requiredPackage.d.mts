@@ -1,1 +1,5 @@
-export function requiredPackage(name: string, output: readonly { readonly code?: string }[]): string;
+export function requiredPackage(
+  name: string,
+  output: readonly { readonly code?: string }[],
+  late?: readonly string[],
+): string;

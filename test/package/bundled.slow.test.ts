@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { execa } from 'execa';
 import { expect, it, onTestFinished } from 'vitest';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -54,7 +55,7 @@ async function startRegistry(known: Readonly<Record<string, unknown>>) {
 
 const audit = (registry: string) =>
   execa(process.execPath, [fileURLToPath(new URL('scripts/audit.mjs', root))], {
-    env: { npm_config_registry: registry, npm_config_cache: undefined },
+    env: { npm_config_registry: registry, npm_config_cache: temporaryDirectory() },
     reject: false,
   });
 

@@ -13,12 +13,10 @@ import { usualName } from '../../machines/subprocessInput.ts';
 import type { AgentCommand } from '../../protocol/agentCommand.ts';
 import type { TraceContext } from '../../calls/tracing.ts';
 
-/** Files that execa and what it needs may have open at once while it is loaded. */
-const filesOfExeca = 128;
 const processModule = lateModule(async () => {
   const [module] = await Promise.all([import('../../actors/process/process.ts'), loadExeca()]);
   return module;
-}, filesOfExeca);
+});
 
 /** An attempt of a subprocess integration. */
 interface ProcessRun {
