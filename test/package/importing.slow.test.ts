@@ -166,16 +166,15 @@ describe('a part that cannot be loaded', () => {
       const { ok, failure } = await run.call({ args: ['--version'] });
       await gateway.stop();
       print({ ok, kind: failure.kind, outcome: failure.outcome, message: failure.message });`,
-      { fails: '/parts/run-processes-' },
+      { fails: '/parts/execa.js' },
     );
-    const message = expect.stringContaining('run-processes-') as string;
+    const message = expect.stringContaining('execa') as string;
     expect(printed).toEqual({ ok: false, kind: 'spawn', outcome: 'not_started', message });
     expect(complaints).toBe('');
   });
 
   it.each([
     ['the MCP SDK', '/node_modules/@modelcontextprotocol/', `{ command: ${node} }`],
-    ['execa', '/parts/run-processes-', `{ command: ${node} }`],
     ['the link', '/parts/mcpLink-', `{ command: ${node} }`],
     ['what remote servers need', '/parts/remoteServer-', `{ url: 'http://127.0.0.1:9/mcp' }`],
   ])(
@@ -222,7 +221,7 @@ describe('a part that cannot be loaded', () => {
     ],
     [
       'the run of an agent',
-      '/parts/run-processes-',
+      '/parts/execa.js',
       `const run = gateway.subprocess('codex', { command: ${node}, policy: { retry: { maxAttempts: 1 } } });
        await gateway.start();
        const { ok, failure } = await run.call({});`,
@@ -293,9 +292,9 @@ describe('a gateway that is stopped while a part is loading', () => {
       await gateway.stop();
       const { ok, failure } = await called;
       letGo();
-      await loaded('processes');
+      await loaded('execa');
       setImmediate(() => print([ok, failure.reason, facts.includes('process.started')]));`,
-      { holds: '/parts/run-processes-' },
+      { holds: '/parts/execa.js' },
     );
     expect({ printed, complaints, exitCode }).toEqual({
       printed: [false, 'stopped', false],
@@ -304,7 +303,7 @@ describe('a gateway that is stopped while a part is loading', () => {
     });
   });
 
-  it.each(['/node_modules/@modelcontextprotocol/', '/parts/run-processes-', '/parts/mcpLink-'])(
+  it.each(['/node_modules/@modelcontextprotocol/', '/parts/mcpLink-'])(
     '[P-1] starts no MCP server any more: %s',
     async (holds) => {
       const { printed, complaints, exitCode } = await runFresh(
@@ -315,7 +314,6 @@ describe('a gateway that is stopped while a part is loading', () => {
         await held;
         await gateway.stop();
         letGo();
-        await loaded('processes');
         await import('@modelcontextprotocol/client');
         setImmediate(() => print(facts.includes('process.started')));`,
         { holds },
