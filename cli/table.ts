@@ -99,7 +99,11 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** {@link renderTable} by what its columns hold; one that is `false` is not there. */
-export function tableOf<T>(rows: readonly T[], width: number, fields: readonly (Field<T> | false | undefined)[]): string {
+export function tableOf<T>(
+  rows: readonly T[],
+  width: number,
+  fields: readonly (Field<T> | false | undefined)[],
+): string {
   const columns = fields.filter((each) => each !== false && each !== undefined);
   return renderTable(
     columns,

@@ -37,7 +37,7 @@ function unusable(file: string, why: string, cause: unknown): CommandError {
 }
 
 /** 144 bits of chance. */
-export const newToken = (): string => randomBytes(18).toString('base64url');
+const newToken = (): string => randomBytes(18).toString('base64url');
 
 export interface ListenToken {
   readonly value: string;

@@ -89,13 +89,13 @@ export function askInTurn(
 }
 
 /** Reads an error of the connection. */
-export function readError({ code, message }: NodeJS.ErrnoException): Extract<ControlAnswer, { ok: false }> {
+function readError({ code, message }: NodeJS.ErrnoException): Extract<ControlAnswer, { ok: false }> {
   const isAbsent = code === 'ENOENT' || code === 'ECONNREFUSED';
   return isAbsent ? { ok: false, reason: 'absent', message: 'nobody listens' } : { ok: false, reason: 'lost', message };
 }
 
 /** The answer in a line of a runtime. */
-export function readAnswer(line: string): ControlAnswer {
+function readAnswer(line: string): ControlAnswer {
   const message = parseRpc(line);
   if (message.kind === 'result') return { ok: true, value: message.result };
   if (message.kind === 'error') return { ok: false, reason: 'refused', message: message.error.message };

@@ -3,7 +3,7 @@ import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { SessionPlan } from './sessionPlan.ts';
 
 /** Most that a timer may have come up late on the machine of the record, in ms. */
-export const latestMs = 20;
+const latestMs = 20;
 /** Most that one may have come up late of which it is known what it was for, in ms. A loop that stood still for longer is on record. */
 const knownLatestMs = 1000;
 /** Puts a limit behind an answer that came in time, because nobody had looked at the limit yet, in ms. */

@@ -38,7 +38,7 @@ function spoilt(indices: readonly unknown[]): string {
 }
 
 /** The last event of an answer whose reason to end has come, and nothing after it. */
-export const lastEvents: Readonly<Record<Dialect, string>> = {
+const lastEvents: Readonly<Record<Dialect, string>> = {
   messages: event('message_stop', { type: 'message_stop' }),
   chat: 'data: [DONE]\n\n',
   responses: '',
@@ -46,7 +46,7 @@ export const lastEvents: Readonly<Record<Dialect, string>> = {
 };
 
 /** Makes the only event that Codex reads of an answer that failed. */
-export function failedResponse(code: string, message: string): string {
+function failedResponse(code: string, message: string): string {
   const response = { id: 'resp_unwedge', object: 'response', status: 'failed', output: [] };
   return event('response.failed', { type: 'response.failed', response: { ...response, error: { code, message } } });
 }

@@ -119,7 +119,7 @@ function unknownPreset(name: string, known: readonly string[]): Complaint {
 export type TellPolicy = (path: Path, complaint: Complaint) => void;
 
 /** Completes a policy from what it starts from; what it returns is frozen throughout. */
-export function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
+function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
   const given = <K extends keyof ReadPolicy & keyof IntegrationPolicy>(key: K) => read[key] ?? base[key];
   const rate = completeRate(read.rate, base.rate);
   return Object.freeze({

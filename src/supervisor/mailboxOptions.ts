@@ -6,12 +6,6 @@ import { choice, integer, type Given } from '../policy/optionKeys.ts';
  */
 export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
 
-/** {@link MailboxOptions} that were checked. */
-export interface Mailbox {
-  readonly capacity: number;
-  readonly overflow: Overflow;
-}
-
 /** The options of a mailbox. */
 export const mailboxKeys = {
   /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */

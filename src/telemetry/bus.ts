@@ -212,7 +212,7 @@ const channels = new Map<FactType, Channel>();
  * The channel of `node:diagnostics_channel` on which facts of this type are published when they are told: `unwedge:<type>`. Without
  * subscribers no fact is built for it.
  */
-export function factChannel(type: FactType): Channel {
+function factChannel(type: FactType): Channel {
   let found = channels.get(type);
   if (found === undefined) {
     found = channel(`unwedge:${type}`);

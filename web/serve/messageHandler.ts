@@ -120,7 +120,7 @@ export const userMessage = ({ text, agent }: UserMessage): Message => ({
 export const toolMessage = (tool: ToolMessage): Message => ({ kind: 'tool', data: tool });
 
 /** @throws TypeError for a message of another making. */
-export function toolMessageIn({ data }: Message): ToolMessage {
+function toolMessageIn({ data }: Message): ToolMessage {
   const { server, name, arguments: given } = (data ?? {}) as Partial<ToolMessage>;
   if (typeof server !== 'string' || typeof name !== 'string' || typeof given !== 'object' || given === null)
     throw new TypeError('The message says no tool: it was not sent by this program');
@@ -128,7 +128,7 @@ export function toolMessageIn({ data }: Message): ToolMessage {
 }
 
 /** The agent that a message is for, where it says one. */
-export function agentIn({ data }: Message): string | undefined {
+function agentIn({ data }: Message): string | undefined {
   const agent = (data as { agent?: unknown } | null | undefined)?.agent;
   return typeof agent === 'string' ? agent : undefined;
 }

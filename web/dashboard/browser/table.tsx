@@ -66,7 +66,7 @@ interface RowProps<R> extends Pick<TableProps<R>, 'columns'> {
 }
 
 /** A row; also one that stands among those of another table. */
-export function Row<R>({ columns, of, attributes = { 'data-row': true } }: RowProps<R>) {
+function Row<R>({ columns, of, attributes = { 'data-row': true } }: RowProps<R>) {
   return (
     <tr {...attributes}>
       {columns.map(({ title, isNumber = false, look = '', label = title, cell }) => (
