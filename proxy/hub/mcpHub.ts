@@ -3,13 +3,14 @@ import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts
 import type { Clock } from '../../src/policy/clock.ts';
 import { inTime } from '../../src/policy/inTime.ts';
 import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { elementSpans, memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   fieldsOf,
   idKey,
   type McpMessage,
   type McpNotification,
   type McpRequest,
+  messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
 import { changedMethod, wantsChanges } from '../../src/protocol/mcp/listRecord.ts';
@@ -96,10 +97,12 @@ export class McpHub {
   }
 
   #take(text: string): void {
-    const message = readMessage(text);
-    if (message.kind === 'batch') {
-      for (const { start, end } of elementSpans(text)) this.#take(text.slice(start, end));
-    } else if (message.kind === 'request') this.#request(message, text);
+    for (const { item, own } of messagesOf(readMessage(text), text)) this.#takeOne(item, own);
+  }
+
+  /** A batch within a batch is no message. */
+  #takeOne(message: McpMessage, text: string): void {
+    if (message.kind === 'request') this.#request(message, text);
     else if (message.kind === 'notification') this.#notification(message, text);
     else if (message.kind === 'answer' && message.key !== undefined) {
       const asked = this.#questions.answered(message.key);

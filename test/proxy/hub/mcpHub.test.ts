@@ -106,3 +106,12 @@ describe('a hub', () => {
     await expect.poll(() => hub.untaken('one')).toBe(0);
   });
 });
+
+it('[P-8] [I-1] answers the requests of a batch, and goes on after batches within batches, however deep', async () => {
+  const hub = start('a');
+  const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+  hub.input.write(`[${ping(1)},[${ping(2)}],${ping(3)}]\n`);
+  hub.input.write(`${'['.repeat(50_000)}${ping(4)}${']'.repeat(50_000)}\n${ping(5)}\n`);
+  await turns();
+  expect(hub.told().map(({ id }) => id)).toEqual([1, 3, 5]);
+});
