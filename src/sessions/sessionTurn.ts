@@ -29,21 +29,29 @@ export class SessionTurn implements Turn {
   readonly messageId: string;
   readonly delivery: number;
   readonly #scope: TurnScope;
-  /** For the session: its user has {@link Turn}. */
-  readonly calls: TurnCalls;
-  readonly questions: Questions;
+  readonly #calls: TurnCalls;
+  readonly #questions: Questions;
   readonly #controller = new AbortController();
   #isDone = false;
 
   constructor(scope: TurnScope) {
     this.#scope = scope;
     markOfWork(this.#controller.signal);
-    this.calls = new TurnCalls(scope);
-    this.questions = new Questions(scope);
+    this.#calls = new TurnCalls(scope);
+    this.#questions = new Questions(scope);
     this.number = scope.number;
     this.session = scope.session.id;
     this.messageId = scope.message;
     this.delivery = scope.delivery;
+  }
+
+  /** For the session, as `questions` is: no field of its own, so that a handler that writes its turn as JSON or copies it has neither. */
+  get calls(): TurnCalls {
+    return this.#calls;
+  }
+
+  get questions(): Questions {
+    return this.#questions;
   }
 
   get signal(): AbortSignal {

@@ -460,3 +460,12 @@ describe('the patterns of a session', () => {
     expect(await callWith('HTTP 404: not found', { transientPatterns })).toBe(1);
   });
 });
+
+it('a turn has for its handler nothing of the session but what it is given to use', async () => {
+  let fields: readonly string[] = [];
+  const { session, clock } = startSession({ onMessage: (_message, turn) => void (fields = Object.keys(turn)) });
+  await session.send({ kind: 'user' });
+  await clock.advance(1);
+  expect(fields).toContain('tool');
+  for (const name of ['calls', 'questions', 'end']) expect(fields).not.toContain(name);
+});
