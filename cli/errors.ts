@@ -32,12 +32,12 @@ function unknownOr(otherwise: string, what: string, word: string, known: readonl
   return new UsageError(`Unknown ${what} ${quoted(word)}; ${hint}`);
 }
 
-/** One of the words that are known, where one is given. @throws {@link UsageError} as {@link unknown} says it. */
+/** Reads a word that has to be a known one, where one is given. @throws {@link UsageError} as {@link unknown} says it. */
 export function knownWord<T extends string, W extends string | undefined>(what: string, word: W, known: readonly T[]) {
   return among(word, known, (given) => unknown(what, given, known));
 }
 
-/** One of the values of an option, where one is given. @throws {@link UsageError} that names them. */
+/** Reads a value that has to be among those of an option, where one is given. @throws {@link UsageError} that names them. */
 export function valueAmong<T extends string, W extends string | undefined>(
   option: string,
   word: W,

@@ -14,7 +14,7 @@ const events = pruned('event', 'id', 'at < :before');
 
 /** By the clock of the database. */
 const before = (column: string): string => `${column} < clock_timestamp() - :before * interval '1 ms'`;
-/** One that goes on begins to count anew. */
+/** Rows by which writers know what they wrote; a writer that goes on begins to count anew. */
 const writers = pruned('writer', 'id', before('at'));
 /** Old ones are of machines that are no more: nobody else can judge their processes. */
 const elsewhere = [

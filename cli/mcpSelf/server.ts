@@ -29,7 +29,7 @@ const about = {
     '`why` for what a session waits for and when that ends.',
 };
 
-/** What a client asks in vain, as JSON-RPC tells it. */
+/** Refusal of a request, as JSON-RPC tells it. */
 class Refusal extends Error {
   readonly code: number;
   readonly data: object | undefined;
@@ -72,7 +72,7 @@ export async function serveSelf(
 
   function take(text: string): void {
     const message = readMessage(text);
-    // One batch in another is no message.
+    // A batch within a batch is no message.
     if (message.kind === 'batch') message.items.forEach(heed);
     else heed(message);
     if (message.kind === 'garbage' && text !== '')
@@ -153,7 +153,7 @@ export async function serveSelf(
     io.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await Promise.race([ended, stopped]);
-  // What was asked before the client ended its side is answered.
+  // Requests that came before the client ended its side are answered.
   await Promise.race([Promise.all([...running.values()].map(({ replied }) => replied)), stopped]);
   pipe.stop();
   await Promise.race([pipe.flush(), stopped]);

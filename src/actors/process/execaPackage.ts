@@ -14,7 +14,7 @@ export async function loadExeca(): Promise<Execa> {
   return loaded;
 }
 
-/** What starts commands; undefined until it is loaded. */
+/** Gives the function that starts commands; undefined until it is loaded. */
 export function loadedExeca(): Execa | undefined {
   return loaded;
 }

@@ -43,7 +43,7 @@ export function usedBytes(database: Database): number {
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 }
 
-/** Of a table that is not ours nothing is deleted: its rows cannot be told from ours. */
+/** Deletes nothing of a table that is not ours: its rows cannot be told from ours. */
 function pruneEvents(database: Database, { ours, eventTable }: Schema, before: number, most: number): Pruned {
   if (!ours && eventTable === 'events') return { rows: 0, more: false };
   const rows = database
