@@ -126,7 +126,9 @@ function packed(judge) {
 }
 
 /** With what it says also where it is content. */
-const shown = (result) => ({ ...result, note: result.output });
+function shown(result) {
+  return { ...result, note: result.output };
+}
 
 function pack() {
   return npm(['pack', '--silent', '--pack-destination', scratch]);

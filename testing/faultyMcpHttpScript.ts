@@ -1,11 +1,10 @@
 import { boolean, callback, choice, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
-import { type FaultyTool, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
+import { type FaultyServerOptions, type FaultyTool, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { httpRulesKey, type McpHttpFaultRule, type ReadMcpHttpRule } from './mcpHttpFaults.ts';
 
 const ownKeys = {
-  ...serverKeys,
   /** The script. The first rule that matches a request befalls it; what matches none is answered as it should be. @defaultValue [] */
   faults: httpRulesKey,
   /**
@@ -26,14 +25,14 @@ const ownKeys = {
 };
 
 /** Faults of an MCP server over HTTP, and what it is like otherwise. */
-export interface FaultyMcpHttpServerOptions extends Given<typeof ownKeys> {}
+export interface FaultyMcpHttpServerOptions extends FaultyServerOptions, Given<typeof ownKeys> {}
 
 /** The options, checked, with their defaults. */
 export type FaultyMcpHttpScript = ReturnType<typeof scriptOf>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function scriptOf(options: FaultyMcpHttpServerOptions) {
-  const { tools = ['echo'], ...read } = readOptions('', options, ownKeys);
+  const { tools = ['echo'], ...read } = readOptions('', options, { ...serverKeys, ...ownKeys });
   checkRules(read.faults);
   return { ...read, tools: toolsFrom(tools) };
 }

@@ -4,7 +4,15 @@ import { boolean, type Given, text } from '../src/policy/optionKeys.ts';
 import { readOptions } from '../src/policy/readOptions.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
-import { type FaultyTool, type ReadMcpRule, rulesKey, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
+import {
+  type FaultyServerOptions,
+  type FaultyTool,
+  type ReadMcpRule,
+  rulesKey,
+  serverKeys,
+  toolList,
+  toolsFrom,
+} from './mcpFaults.ts';
 
 /** A program and its arguments, as clients and `gateway.mcpServer` take them. */
 export interface FaultyMcpServer {
@@ -60,7 +68,6 @@ function programPath(): string {
 const mostScriptBytes = 100_000;
 
 const ownKeys = {
-  ...serverKeys,
   /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
   faults: rulesKey,
   /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
@@ -76,10 +83,15 @@ const ownKeys = {
 };
 
 /** Faults of an MCP server, and what it is like otherwise. */
-export interface FaultyMcpServerOptions extends Given<typeof ownKeys> {}
+export interface FaultyMcpServerOptions extends FaultyServerOptions, Given<typeof ownKeys> {}
 
 function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
-  const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, ownKeys);
+  const {
+    tools = ['echo'],
+    toolsAfterRestart,
+    faults,
+    ...read
+  } = readOptions('', options, { ...serverKeys, ...ownKeys });
   for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
   const counts = toolsAfterRestart !== undefined || faults.some(({ start }) => start !== undefined);
   if (counts && read.startsFile === undefined) {

@@ -66,6 +66,9 @@ export const serverKeys = {
   instructions: text({ empty: true }),
 };
 
+/** What a faulty server is like otherwise, on whatever transport. */
+export interface FaultyServerOptions extends Given<typeof serverKeys> {}
+
 /** The name alone stands for a tool without more. */
 export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly FaultyTool[] {
   return tools.map((each) => (typeof each === 'string' ? { name: each } : each));

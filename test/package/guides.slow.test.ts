@@ -174,13 +174,6 @@ describe.each(pages)('docs/guides/%s', (page) => {
     const isWhatItIsAbout = page === 'cron.md' ? ({ language }: Block) => language === 'sh' : isProgram;
     expect(shown.filter(isWhatItIsAbout).length).toBeGreaterThan(0);
   });
-
-  it('[U-6] is at most 160 lines long, in lines of at most 160 characters but for tables', () => {
-    const lines = read(page).split('\n');
-    expect(lines.length).toBeLessThanOrEqual(161);
-    const prose = read(page).replaceAll(/^```text\n[\s\S]*?^```/gm, '');
-    expect(prose.split('\n').filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
-  });
 });
 
 describe('docs/guides/runbook.md', () => {

@@ -73,3 +73,13 @@ describe('the links of', () => {
     ]);
   });
 });
+
+describe('the size of', () => {
+  const guides = pages.filter((page) => page.startsWith('docs/guides/') && !page.endsWith('/README.md'));
+  it.each(guides)('[U-6] %s is at most 160 lines of at most 160 characters but for tables', (page) => {
+    const lines = read(page).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(160);
+    const prose = read(page).replaceAll(/^```text\n[\s\S]*?^```/gm, '');
+    expect(prose.split('\n').filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
+  });
+});
