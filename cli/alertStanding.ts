@@ -6,12 +6,12 @@ import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { watchedAlerts } from '../operator/alertNotes.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
-import type { StoreReader, UnwatchedAlert } from '../src/store/storeReader.ts';
+import type { StoreReader, UnwatchedAlert } from '../reader/storeReader.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, ago, localTime } from './text.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
-import type { AlertNote } from '../src/store/alertNote.ts';
+import type { AlertNote } from '../reader/alertNote.ts';
 
 /** Raiser of an alert, as it is on record; of an older version nothing is. */
 interface RaisedRecord {

@@ -13,8 +13,8 @@ import type {
   SessionRecords,
   SessionStatus,
   UnwatchedAlert,
-} from '../src/store/storeReader.ts';
-import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../src/store/alertNote.ts';
+} from '../reader/storeReader.ts';
+import { type AlertNote, isPutAway, type Noted, type NotedAlerts } from '../reader/alertNote.ts';
 import { noteText } from './alertStanding.ts';
 import { counted, nextLines, ago, type Style } from './text.ts';
 import { inSeconds, nextTryOf, nextTryText } from '../operator/nextTry.ts';

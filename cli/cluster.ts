@@ -2,7 +2,7 @@ import { formatDuration } from '../src/policy/duration.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
-import type { ClusterNode, ClusterSession, ClusterView } from '../src/store/storeReader.ts';
+import type { ClusterNode, ClusterSession, ClusterView } from '../reader/storeReader.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';

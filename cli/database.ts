@@ -1,8 +1,8 @@
 import { shellWord } from '../src/policy/shownCommand.ts';
-import { isDamage } from '../src/store/examineStore.ts';
+import { isDamage } from '../reader/examineStore.ts';
 import { statSync } from 'node:fs';
-import type { StoreReader } from '../src/store/storeReader.ts';
-import { openReader } from '../src/store/openReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
+import { openReader } from '../reader/openReader.ts';
 import { isPostgresUrl, shownUrl } from '../src/policy/postgresUrl.ts';
 import { databasePlace } from './databasePath.ts';
 import { CommandError } from './errors.ts';

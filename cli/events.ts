@@ -3,7 +3,7 @@ import { isAbout } from '../src/store/eventSubjects.ts';
 import { categories } from '../src/store/record.ts';
 import { nearestId } from '../src/policy/nearest.ts';
 import { createShownNames, type ShownName } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import { type Args, defineCommand, count, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { unknown, UsageError } from './errors.ts';

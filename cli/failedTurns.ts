@@ -1,4 +1,4 @@
-import type { SessionStatus, StoreReader } from '../src/store/storeReader.ts';
+import type { SessionStatus, StoreReader } from '../reader/storeReader.ts';
 
 /** A session, and whether its last failed turn is over for good. */
 export interface SessionStanding extends SessionStatus {

@@ -3,7 +3,7 @@ import { nearest } from '../src/policy/nearest.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import type { ShownName } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize } from './sanitize.ts';
 

@@ -1,6 +1,6 @@
 import { formatDuration } from '../src/policy/duration.ts';
 import type { EventRow } from '../src/store/events.ts';
-import type { CallRecord, StoreReader, TurnRecord } from '../src/store/storeReader.ts';
+import type { CallRecord, StoreReader, TurnRecord } from '../reader/storeReader.ts';
 import { sanitize } from './sanitize.ts';
 import { ago, counted, localTime, wrapLines } from './text.ts';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../src/runtime/systemClock.ts';
 import type { OrderResult } from '../src/policy/operatorOrder.ts';
 import { nearestId } from '../src/policy/nearest.ts';
 import { optionWords, dbWords } from '../src/policy/shownCommand.ts';
-import type { DeadLetterRecord } from '../src/store/storeReader.ts';
+import type { DeadLetterRecord } from '../reader/storeReader.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';

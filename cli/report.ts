@@ -12,7 +12,7 @@ import { formatDuration, formatLatency } from '../src/policy/duration.ts';
 import { wrapWords } from '../src/policy/textWidth.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { EventRow } from '../src/store/events.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import { defineCommand, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';

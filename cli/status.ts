@@ -1,7 +1,7 @@
 import type { LiveGroup, LiveStatus } from '../src/control/answers.ts';
 import { formatDuration, formatLatency } from '../src/policy/duration.ts';
 import { rateWaitText } from '../src/policy/ratePolicy.ts';
-import type { SessionStatus } from '../src/store/storeReader.ts';
+import type { SessionStatus } from '../reader/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
 import { type Args, defineCommand, flag } from './command.ts';

@@ -1,7 +1,7 @@
 import { formatDuration } from '../src/policy/duration.ts';
 import type { AskedSession } from '../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
-import type { SessionRecords, StoreReader } from '../src/store/storeReader.ts';
+import type { SessionRecords, StoreReader } from '../reader/storeReader.ts';
 import { counted } from './text.ts';
 import { sanitize } from './sanitize.ts';
 import { ruleText, waitText } from './whyText.ts';

@@ -1,4 +1,4 @@
-import { describeDriver } from '../src/store/describeDriver.ts';
+import { describeDriver } from '../reader/describeDriver.ts';
 import { defineCommand } from './command.ts';
 import { ownVersion } from './doctor/ownVersion.ts';
 import { toJson } from './sanitize.ts';

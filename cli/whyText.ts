@@ -3,7 +3,7 @@ import type { CallRule, CallWhy } from '../src/calls/callWhy.ts';
 import { reconcileText } from '../proxy/wire/reconcileText.ts';
 import { formatDuration } from '../src/policy/duration.ts';
 import { rateWaitText } from '../src/policy/ratePolicy.ts';
-import type { SessionOwner, SessionRecords } from '../src/store/storeReader.ts';
+import type { SessionOwner, SessionRecords } from '../reader/storeReader.ts';
 import type { PolicyRow } from '../src/policy/flight.ts';
 import type { RuleWhy, SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
 import { sanitize } from './sanitize.ts';

@@ -5,7 +5,7 @@ import { redactTexts } from '../src/redaction/redactTexts.ts';
 import { policyMark } from '../src/store/flights.ts';
 import { KnownSecrets } from '../src/redaction/knownSecrets.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import {
   cameAt,
   type Incident,

@@ -1,7 +1,7 @@
-import type { AlertNote, NotedAlerts } from '../src/store/alertNote.ts';
+import type { AlertNote, NotedAlerts } from '../reader/alertNote.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import type { ShownName } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import type { WatchedAlert } from '../src/control/answers.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 

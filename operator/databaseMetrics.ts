@@ -1,7 +1,7 @@
 import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
 import { type MetricFamily, metricsOf, renamed } from '../src/policy/metrics.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';
 import { type IntegrationView, openToolsOf, viewOf } from './integrationView.ts';

@@ -13,7 +13,7 @@ import {
 } from '../src/policy/operatorOrder.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { createShownNames, nameAmong, type ShownName } from '../src/redaction/shownNames.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';
 import { knownNames } from '../src/runtime/knownNames.ts';

@@ -2,7 +2,7 @@ import type { OpenToolCircuit } from '../src/calls/toolCircuits.ts';
 import type { LiveIntegration, LiveStatus } from '../src/control/answers.ts';
 import type { ReportLine } from '../src/policy/callReport.ts';
 import { type ShownName, withShownNames } from '../src/redaction/shownNames.ts';
-import type { IntegrationStatus } from '../src/store/storeReader.ts';
+import type { IntegrationStatus } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 
 /** An integration as the records and the live runtimes together show it. */

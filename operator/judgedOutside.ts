@@ -2,7 +2,7 @@ import type { LiveStatus } from '../src/control/answers.ts';
 import type { AlertCause } from '../src/policy/facts/alertFacts.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import type { ShownName } from '../src/redaction/shownNames.ts';
-import type { IntegrationStatus, RuntimeFailures, UnwatchedAlert } from '../src/store/storeReader.ts';
+import type { IntegrationStatus, RuntimeFailures, UnwatchedAlert } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 
 /** Runs of one command watch nothing: they end before anybody could be told. */

@@ -1,6 +1,6 @@
-import { type AlertNote, isPutAway } from '../src/store/alertNote.ts';
+import { type AlertNote, isPutAway } from '../reader/alertNote.ts';
 import type { SessionWhy } from '../src/sessions/why.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 import { type IntegrationView, openToolsOf } from './integrationView.ts';
 import { nextTryOf } from './nextTry.ts';

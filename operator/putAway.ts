@@ -4,7 +4,7 @@ import { nearest } from '../src/policy/nearest.ts';
 import { noteIn, notDone, type Order, type OrderResult } from '../src/policy/operatorOrder.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
-import type { AlertNoteFact } from '../src/store/storeReader.ts';
+import type { AlertNoteFact } from '../reader/storeReader.ts';
 import { askRuntimes } from './askRuntimes.ts';
 import type { OrderedDatabase } from './giveOrder.ts';
 import { judgedOutside } from './judgedOutside.ts';

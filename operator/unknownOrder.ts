@@ -1,7 +1,7 @@
 import type { ControlAnswer } from './client.ts';
 import { notDone, type Order, type OrderResult } from '../src/policy/operatorOrder.ts';
 import { commandAbout } from '../src/policy/shownCommand.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 
 /** Says of an order that was sent and not answered that it may have been carried out. Undefined where that is not so. */
 export function unansweredText(answer: ControlAnswer, order: Pick<Order, 'order' | 'name'>): string | undefined {

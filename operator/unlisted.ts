@@ -6,7 +6,7 @@ import { socketDirectories } from '../src/control/socketPath.ts';
 import { socketsOf } from '../src/control/staleSockets.ts';
 import { identifyNow } from '../src/actors/process/processIdentity.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
-import type { StoreReader } from '../src/store/storeReader.ts';
+import type { StoreReader } from '../reader/storeReader.ts';
 import { systemClock } from '../src/runtime/systemClock.ts';
 
 /** Time in which a socket must say whose it is, in ms. */

@@ -1,5 +1,5 @@
 import type { Fact, Told } from '../src/policy/facts.ts';
-import { troubleIn } from '../src/store/counting.ts';
+import { troubleIn } from './countedTrouble.ts';
 import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../src/store/events.ts';
 import { type StoredEvent, storedEvent } from '../src/store/record.ts';
 import { boundedJson } from '../src/policy/boundedJson.ts';

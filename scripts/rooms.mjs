@@ -146,6 +146,15 @@ export const floors = [
   [{ room: 'src/index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' }],
   [
     {
+      room: 'reader',
+      purpose:
+        'A store of other processes, read for people: its status, sessions, messages, alerts; whether the file is in order; orders on dead letters.',
+      begin: 'storeReader.ts',
+      next: ['openReader.ts', 'tableReader.ts'],
+    },
+  ],
+  [
+    {
       room: 'transcript',
       purpose: 'Histories of agents mended: every tool call gets exactly one result. The entry `unwedge/transcript`.',
       begin: 'repairTranscript.ts',
@@ -335,11 +344,11 @@ export function sourceOfTest(path) {
   return tops.includes(file.split('/')[0]) ? file : `src/${file}`;
 }
 
-/** Parts outside that the core loads when they are asked for, by the file that does. */
-const loadedFromOutside = { 'src/store/openStore.ts': 'postgres/', 'src/store/openReader.ts': 'postgres/' };
+/** The engine on PostgreSQL, which core and reader load when it is asked for, by the file that does. */
+const loadedFromOutside = { 'src/store/openStore.ts': 'postgres/', 'reader/openReader.ts': 'postgres/' };
 
-/** Engines of the store that the move of one to another reads. */
-const maySeeEngines = /^postgres\//;
+/** Rooms that read the engines of the store: the reader, and the move of one to another. */
+const maySeeEngines = /^(postgres|reader)\//;
 
 /** Each import that the table forbids, and each file that is in no room; empty when all is well. */
 export function forbiddenImports() {

@@ -1,6 +1,6 @@
 import { constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { examineStore, type StoreExamination } from '../../src/store/examineStore.ts';
+import { examineStore, type StoreExamination } from '../../reader/examineStore.ts';
 import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
 import { storePlace } from '../../src/store/paths.ts';
 import { formatDuration } from '../../src/policy/duration.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describeDriver } from '../../src/store/describeDriver.ts';
+import { describeDriver } from '../../reader/describeDriver.ts';
 import { ownVersion } from './ownVersion.ts';
 import { shellWord } from '../../src/policy/shownCommand.ts';
 import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';

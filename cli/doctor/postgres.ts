@@ -1,6 +1,6 @@
 import { formatDuration } from '../../src/policy/duration.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
-import { openReader } from '../../src/store/openReader.ts';
+import { openReader } from '../../reader/openReader.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import { counted } from '../text.ts';
 import { type DoctorWorld, type Finding, ok, warning } from './finding.ts';

@@ -7,7 +7,7 @@ import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
 import type { FileReport, InstallReport, InstallRequest } from '../../install/report.ts';
 import { wrapWords } from '../../src/policy/textWidth.ts';
-import { describeDriver } from '../../src/store/describeDriver.ts';
+import { describeDriver } from '../../reader/describeDriver.ts';
 import { installDirectory } from '../../src/store/paths.ts';
 import { CommandError, knownWord, UsageError } from '../errors.ts';
 import { type Io, pause } from '../io.ts';

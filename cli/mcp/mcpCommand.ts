@@ -9,7 +9,7 @@ import type { Methods } from '../../src/control/serveClient.ts';
 import type { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { withoutTokens } from '../../src/redaction/secretShapes.ts';
 import { nameIn } from '../../src/runtime/liveRuntime.ts';
-import { mayHaveOrphans } from '../../src/store/unopened.ts';
+import { mayHaveOrphans } from '../../reader/unopened.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
 import { configFile } from '../namedConfig.ts';

@@ -4,7 +4,7 @@ import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
 import { spawnObstacle } from '../../src/actors/process/spawnObstacle.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { storePath } from '../../src/store/paths.ts';
-import { mayHaveOrphans } from '../../src/store/unopened.ts';
+import { mayHaveOrphans } from '../../reader/unopened.ts';
 import { parseWords, splitCommand } from '../parse.ts';
 import { type McpArgs, mcpOptions } from './options.ts';
 

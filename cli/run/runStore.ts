@@ -3,7 +3,7 @@ import type { RegisterChild } from '../../src/policy/childRecord.ts';
 import { nameOfRun } from '../../src/runtime/diedRuns.ts';
 import type { Registry } from '../../src/runtime/registry.ts';
 import { sayUnstored, startRegistry } from '../startRegistry.ts';
-import { canBeKept, mayHaveOrphans } from '../../src/store/unopened.ts';
+import { canBeKept, mayHaveOrphans } from '../../reader/unopened.ts';
 import type { RunPlan } from './request.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import type { Store } from '../../src/store/store.ts';

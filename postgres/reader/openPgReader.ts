@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../src/store/storeOption.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 import { importPg } from '../pgDriver.ts';
 import { knownVersion, schemaHere, schemaVersion } from '../pgSchema.ts';
 import { type PgTarget, readTarget } from '../pgTarget.ts';

@@ -1,4 +1,4 @@
-import type { ClusterNode, ClusterSession, ClusterView } from '../../src/store/storeReader.ts';
+import type { ClusterNode, ClusterSession, ClusterView } from '../../reader/storeReader.ts';
 import type { PgRow } from '../pgDriver.ts';
 import type { Ask } from './pgReads.ts';
 

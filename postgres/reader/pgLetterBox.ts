@@ -14,12 +14,11 @@ import {
   unknownText,
   unreadableText,
   waitsText,
-} from '../../src/store/letterOrder.ts';
-import { isDeadLetter } from '../../src/store/deadLetterRows.ts';
+} from '../../reader/letterOrder.ts';
 import { storedEvent } from '../../src/store/record.ts';
 import { boundedJson } from '../../src/policy/boundedJson.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { messageIn, nameOf } from '../../src/store/sessionRows.ts';
+import { isDeadLetter, messageIn, nameOf } from '../../src/store/sessionRows.ts';
 import { Batch } from '../batch.ts';
 import { writeFenced } from '../fenced.ts';
 import type { Lease } from '../leases.ts';

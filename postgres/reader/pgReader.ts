@@ -1,8 +1,8 @@
 import type { OrderResult } from '../../src/policy/operatorOrder.ts';
 import { messageNamed } from '../../src/sessions/messageId.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../src/store/events.ts';
-import type { LetterOrder } from '../../src/store/letterOrder.ts';
-import { messageRecordIn } from '../../src/store/recordRows.ts';
+import type { LetterOrder } from '../../reader/letterOrder.ts';
+import { messageRecordIn } from '../../reader/recordRows.ts';
 import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type {
   AlertNoteFact,
@@ -14,8 +14,8 @@ import type {
   SessionRecords,
   StoreReader,
   StoreStatus,
-} from '../../src/store/storeReader.ts';
-import { TableReader } from '../../src/store/tables/tableReader.ts';
+} from '../../reader/storeReader.ts';
+import { TableReader } from '../../reader/tableReader.ts';
 import type { Read } from '../../src/store/work.ts';
 import { queryOf, queryValues } from '../pgTables.ts';
 import { outcomeIn } from '../mailOutcome.ts';

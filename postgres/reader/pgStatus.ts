@@ -1,14 +1,21 @@
 import { checkNumber } from '../../src/policy/options.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import { breakerIn } from '../../src/store/breakers.ts';
-import { lastErrorIn } from '../../src/store/counting.ts';
+import { lastErrorIn } from '../countedTrouble.ts';
 import { parseMetadata } from '../../src/store/events.ts';
 import type { Row } from '../../src/store/dialect.ts';
-import { failuresIn, integrationsIn, longMs, sessionsIn, shortMs } from '../../src/store/statusRows.ts';
-import type { AlertView, FailureFigures, StoreStatus } from '../../src/store/storeReader.ts';
+import {
+  alertViewOf,
+  failuresIn,
+  integrationsIn,
+  longMs,
+  sessionsIn,
+  shortMs,
+  unwatchedIn,
+} from '../../reader/statusRows.ts';
+import type { AlertView, FailureFigures, StoreStatus } from '../../reader/storeReader.ts';
 import type { Ask } from './pgReads.ts';
 import { defaultAlertRule } from '../../src/policy/alerts.ts';
-import { alertViewOf, unwatchedIn } from '../../src/store/alertRows.ts';
 
 /** Above so many events their number is the estimate of the server: to count them takes time. */
 const mostCounted = 500_000;

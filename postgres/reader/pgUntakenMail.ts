@@ -1,6 +1,6 @@
 import { messageNamed } from '../../src/sessions/messageId.ts';
 import { sessionFailure } from '../../src/sessions/turnEnds.ts';
-import type { LetterOrder } from '../../src/store/letterOrder.ts';
+import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { outcomeToJson } from '../mailOutcome.ts';
 import type { PgRow } from '../pgDriver.ts';
 import type { Value } from '../../src/store/dialect.ts';

@@ -14,6 +14,9 @@ import type { ToolResult } from '../sessions/toolResult.ts';
 import type { Row } from './dialect.ts';
 import { fromJson } from './json.ts';
 
+/** SQL for the messages that are dead letters, neither sent again nor dropped. */
+export const isDeadLetter = `state IN ('poison', 'expired', 'malformed')`;
+
 /** A message as an engine has it. Times are wall time in ms since the epoch. */
 export interface MessageRow extends MessageName {
   /** JSON; a damaged store may hold other text. */

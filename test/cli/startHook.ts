@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { openReader } from '../../src/store/openReader.ts';
+import { openReader } from '../../reader/openReader.ts';
 import { moment } from '../support/moment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDriver } from '../../src/store/describeDriver.ts';
+import { describeDriver } from '../../reader/describeDriver.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { runBuilt } from './startCli.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Liveness } from '../../src/actors/process/processIdentity.ts';
 import { type AlertOptions, createGateway } from '../../src/index.ts';
 import { judgedOutside } from '../../operator/judgedOutside.ts';
-import type { IntegrationStatus, UnwatchedAlert } from '../../src/store/storeReader.ts';
+import type { IntegrationStatus, UnwatchedAlert } from '../../reader/storeReader.ts';
 import { call } from '../cli/startCli.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -15,10 +15,10 @@ const others: Readonly<Record<string, string>> = {
   'src/actors/mcp/mcpSpawn.ts': 'on Windows alone, whose processes have no such limit',
   'agents/claude/claudeLog.ts': 'a module of Node reads no file',
   'proxy/boundary/superviseMcpServer.ts': 'begun with the start of a server, once',
-  'src/store/openReader.ts': 'a reader is opened anew for each look',
+  'reader/openReader.ts': 'a reader is opened anew for each look',
   'postgres/reader/pgReader.ts': 'orders on letters, by commands',
   'src/store/sqlite/betterSqlite3.ts': 'within the loading of the store, which is late',
-  'src/store/sqlite/reader.ts': 'orders on letters, by commands',
+  'reader/sqlite/reader.ts': 'orders on letters, by commands',
 };
 
 it('[S-4] a module that a living process loads late is loaded again where descriptors were short, and no other file imports as it runs', () => {

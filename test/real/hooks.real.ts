@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { processesWith } from '../cli/startHook.ts';
 import { setup } from '../globalSetup.ts';
-import { openReader } from '../../src/store/openReader.ts';
+import { openReader } from '../../reader/openReader.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { callsTool, says } from './fakeAnthropic.ts';
 import { startRealClaude } from './startRealClaude.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { createGateway, type ProcessGuardOptions } from '../../src/index.ts';
-import { openReader } from '../../src/store/openReader.ts';
+import { openReader } from '../../reader/openReader.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

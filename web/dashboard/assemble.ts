@@ -6,9 +6,9 @@ import { type ReportEntry, reportOf } from '../../src/policy/callReport.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import { gatewaysOf } from '../../operator/needs.ts';
 import { type IntegrationView, viewOf } from '../../operator/integrationView.ts';
-import type { NotedAlerts } from '../../src/store/alertNote.ts';
+import type { NotedAlerts } from '../../reader/alertNote.ts';
 import { judgedOutside } from '../../operator/judgedOutside.ts';
-import type { AlertView, StoreStatus } from '../../src/store/storeReader.ts';
+import type { AlertView, StoreStatus } from '../../reader/storeReader.ts';
 import type { AlertLine, IntegrationLine, Look, RuntimeLine, SessionLine } from './snapshot.ts';
 import { waitsOf, type WaitSources } from './waits.ts';
 

@@ -20,7 +20,7 @@ import { watchedAlerts, withNotes } from '../../operator/alertNotes.ts';
 import { databaseMetrics } from '../../operator/databaseMetrics.ts';
 import { giveOrder } from '../../operator/giveOrder.ts';
 import type { SessionWhy } from '../../src/sessions/why.ts';
-import type { ClusterView, DeadLetterRecord, StoreReader } from '../../src/store/storeReader.ts';
+import type { ClusterView, DeadLetterRecord, StoreReader } from '../../reader/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain, type EventPage, type EventSearch, findEvents } from './eventPages.ts';
 import type { Look, RuntimeTree, SessionDetail } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import { type EventQuery, type EventRow, wentWrong } from '../../src/store/events.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 
 /** Some of the events that a search finds. */
 export interface EventPage {

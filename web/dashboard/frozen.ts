@@ -1,6 +1,6 @@
 import type { LiveStatus } from '../../src/control/answers.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 
 /** Pending records of sessions that no gateway answers for. */
 export interface PendingRecords {

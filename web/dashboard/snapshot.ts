@@ -2,11 +2,11 @@ import type { LiveIntegration } from '../../src/control/answers.ts';
 import type { BreakerCause } from '../../src/policy/breakerCause.ts';
 import type { ReportEntry } from '../../src/policy/callReport.ts';
 import type { OrderName } from '../../src/policy/operatorOrder.ts';
-import type { AlertNote } from '../../src/store/alertNote.ts';
+import type { AlertNote } from '../../reader/alertNote.ts';
 import type { BulkProgress } from '../../operator/bulkOrder.ts';
 import type { Liveness } from '../../src/actors/process/processIdentity.ts';
 import type { SessionWhy } from '../../src/sessions/why.ts';
-import type { SessionRecords } from '../../src/store/storeReader.ts';
+import type { SessionRecords } from '../../reader/storeReader.ts';
 import type { TreeNode } from '../../src/supervisor/tree.ts';
 import type { TurnLine } from './turnLines.ts';
 

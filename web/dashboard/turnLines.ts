@@ -1,5 +1,5 @@
 import type { EventRow } from '../../src/store/events.ts';
-import type { CallRecord, TurnRecord } from '../../src/store/storeReader.ts';
+import type { CallRecord, TurnRecord } from '../../reader/storeReader.ts';
 
 /** A tool call of a turn, as far as the record tells: of one that was not kept only its failure is known. */
 export interface CallLine extends Omit<CallRecord, 'startedAt'> {

@@ -3,7 +3,7 @@ import { breakerRuleText } from '../../src/policy/breakerRule.ts';
 import { type HurtSessions, hurtText, type Need, needsOf } from '../../operator/needs.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../../src/sessions/why.ts';
-import type { DeadLetterRecord } from '../../src/store/storeReader.ts';
+import type { DeadLetterRecord } from '../../reader/storeReader.ts';
 import type { TreeNode } from '../../src/supervisor/tree.ts';
 import type { PendingRecords } from './frozen.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, Wait } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 
 /** An answer that is no success, with its status and one sentence for people. */
 export class ApiError extends Error {

@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
 import type { Clock, Timer } from '../../src/policy/clock.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 import type { Asked, Handlers } from './api.ts';
 import { ApiError, heldElsewhere, unreadable } from './apiError.ts';
 import { MessageStates } from './messageView.ts';

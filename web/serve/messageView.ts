@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../../src/sessions/history.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
-import type { MessageRecord, SessionRecords, StoreReader, TurnRecord } from '../../src/store/storeReader.ts';
+import type { MessageRecord, SessionRecords, StoreReader, TurnRecord } from '../../reader/storeReader.ts';
 import type { AgentAnswer } from './agentTurns.ts';
 import { declinedBy, type MessageResult } from './messageHandler.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';

@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/policy/failure.ts';
 import { inTime } from '../../src/policy/inTime.ts';
 import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import type { Message } from '../../src/sessions/mailbox.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
 import { ApiError, heldElsewhere, unreadable } from './apiError.ts';
 import { answersIn, type MessageResult, toolMessage, userMessage } from './messageHandler.ts';

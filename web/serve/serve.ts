@@ -11,7 +11,7 @@ import { systemClock } from '../../src/runtime/systemClock.ts';
 import { type HttpServerOptions, startHttpServer } from '../server/httpServer.ts';
 import type { HistoryEntry } from '../../src/sessions/history.ts';
 import { checkSessionOptions } from '../../src/sessions/sessionOptions.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 import { AgentTurns } from './agentTurns.ts';
 import { createApi } from './api.ts';
 import { declareHooks, declareServers } from './declareServed.ts';

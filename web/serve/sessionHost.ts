@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { inTime } from '../../src/policy/inTime.ts';
 import type { Session } from '../../src/sessions/session.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
+import type { StoreReader } from '../../reader/storeReader.ts';
 import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
 import { ApiError } from './apiError.ts';
 import type { MessageResult } from './messageHandler.ts';

@@ -1,7 +1,6 @@
 import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
-import { isDeadLetter } from '../deadLetterRows.ts';
-import { messageIn } from '../sessionRows.ts';
+import { isDeadLetter, messageIn } from '../sessionRows.ts';
 import type { Database } from './database.ts';
 
 /** Reads one dead letter of a session. */

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fromJson, toJson } from '../json.ts';
-import type { LostLogRecord } from '../storeReader.ts';
 import type { Database } from './database.ts';
-import { field } from './eventRows.ts';
 import { hasTable } from './schema.ts';
 
 /** A commit that was acknowledged, as it stands in the database and beside it. */
@@ -123,8 +121,8 @@ export class LogMark {
 const createMeta = 'CREATE TABLE IF NOT EXISTS unwedge_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT';
 const upsert = `INSERT INTO unwedge_meta (key, value) VALUES ('log', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** Finds what a database has lost that no process has opened since. */
-function readLostLog(database: Database, path: string): LostLog | undefined {
+/** Finds what a database has lost that no process has opened since. @throws what SQLite reports. */
+export function readLostLog(database: Database, path: string): LostLog | undefined {
   // First: what is acknowledged meanwhile is in the database by then.
   const mark = readMark(path);
   return mark && lostBetween(mark, readRow(database), inodeOf(path));
@@ -139,25 +137,6 @@ export function lostLogText(path: string, { from, to }: LostLog): { readonly rea
     reason: `${path}: ${what}; ${how}`,
     fix: 'send again what is missing; whoever copies or cleans there must leave the `-wal` and `-shm` beside the file, and copy by `VACUUM INTO`',
   };
-}
-
-/** Returns what is known of a log that was lost: by an event since then, wall time in ms since the epoch, or by the mark. @throws what SQLite reports. */
-export function selectLostLog(
-  database: Database,
-  path: string,
-  table: string | undefined,
-  since: number,
-): LostLogRecord | undefined {
-  const lost = readLostLog(database, path);
-  if (lost !== undefined) return lostLogText(path, lost);
-  if (table === undefined) return undefined;
-  const row = database
-    .prepare(
-      `SELECT timestamp, ${field('reason')} AS reason, ${field('fix')} AS fix FROM ${table}
-       WHERE category = 'store' AND event_type = 'log_lost' AND timestamp > ? ORDER BY rowid DESC LIMIT 1`,
-    )
-    .get(since);
-  return row && { at: Number(row['timestamp']), reason: String(row['reason']), fix: String(row['fix']) };
 }
 
 /** The last time that a `Date` can hold, in ms. */

@@ -1,8 +1,8 @@
-import type { AlertCount, AlertEnd } from '../../policy/facts/alertFacts.ts';
+import type { AlertCause, AlertCount, AlertEnd } from '../../policy/facts/alertFacts.ts';
 import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact } from '../../policy/facts.ts';
-import { alertIn } from '../alertRows.ts';
-import { insertInto, namesOf, statement } from '../dialect.ts';
+import { type FailureKind, failureKinds } from '../../policy/failure.ts';
+import { insertInto, namesOf, type Row, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 
 const order = { rank: 5 };
@@ -110,3 +110,22 @@ export class Alerts implements AlertRecords {
 const evenLate = { late: 'run' } as const;
 
 const keyOf = ({ integration }: Pick<OpenAlert, 'integration'>): string => `alert ${integration}`;
+
+const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate', 'circuit'];
+
+/** As a row holds it; a kind that this version does not know is `unknown`. */
+export function alertIn(row: Row): OpenAlert {
+  const kind = String(row['kind']);
+  return {
+    id: String(row['id']),
+    integration: String(row['integration']),
+    // A file that no newer version has opened has neither of the two.
+    because: causes.find((cause) => cause === row['because']) ?? 'failures',
+    crashes: Number(row['crashes'] ?? 0),
+    kind: Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',
+    message: String(row['message']),
+    failures: Number(row['failures']),
+    raisedAt: Number(row['raised_at']),
+    lastFailureAt: Number(row['last_failure_at']),
+  };
+}

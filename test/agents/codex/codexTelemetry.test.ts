@@ -4,7 +4,7 @@ import type { Fact } from '../../../src/index.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { join } from 'node:path';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { codexFixture, quickTurn, says, startThread } from './startCodex.ts';
 
 const secret = 'sk-planted0123456789abcdef';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { DatabaseSource } from '../../../web/dashboard/databaseSource.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { failed, hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call, databaseWith } from '../startCli.ts';

@@ -4,7 +4,7 @@ import { DatabaseSource } from '../../../web/dashboard/databaseSource.ts';
 import { createGateway } from '../../../src/index.ts';
 import type { Need } from '../../../operator/needs.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call } from '../startCli.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askRuntime } from '../../../operator/client.ts';
 import { createGateway, type GatewayOptions, systemClock } from '../../../src/index.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import type { RuntimeRow } from '../../../src/store/runtimes.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';

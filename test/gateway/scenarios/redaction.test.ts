@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askRuntime } from '../../../operator/client.ts';
 import { createGateway, type Fact, type Gateway, type Logger, systemClock } from '../../../src/index.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { call } from '../../cli/startCli.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AttemptError, createGateway } from '../../../src/index.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { SimulatedClock } from '../../../testing/index.ts';
 import { hasSqlite, openDatabase, temporaryDirectory } from '../../store/startStore.ts';
 

@@ -6,7 +6,7 @@ import { incidentText } from '../../../incident/incidentFiles.ts';
 import { registryOf } from '../../../src/runtime/registryOf.ts';
 import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { StoreReader } from '../../../src/store/storeReader.ts';
+import type { StoreReader } from '../../../reader/storeReader.ts';
 import type { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** What gateways of this process have stored, as another process reads it of one database. */

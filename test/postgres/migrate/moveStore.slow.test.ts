@@ -5,7 +5,7 @@ import { noFigures } from '../../../src/policy/callFigures.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { type MoveOptions, moveStore, retire } from '../../../postgres/migrate/moveStore.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { openStore } from '../../../src/store/openStore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { RecordedFacts } from '../../support/facts.ts';

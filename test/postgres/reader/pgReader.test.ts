@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema } from '../../store/startPostgres.ts';
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { StoreReader } from '../../../src/store/storeReader.ts';
+import type { StoreReader } from '../../../reader/storeReader.ts';
 import { newSchema } from '../startPostgres.ts';
 import { startStore } from '../startStore.ts';
 

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import {
   failed,
   hasSqlite,

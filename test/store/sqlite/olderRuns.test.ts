@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { identifyNow } from '../../../src/actors/process/processIdentity.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { openStore } from '../../../src/store/openStore.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { failed, hasSqlite, openDatabase, startStore, temporaryDirectory } from '../startStore.ts';

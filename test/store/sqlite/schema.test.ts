@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openSqliteReader } from '../../../src/store/sqlite/reader.ts';
+import { openSqliteReader } from '../../../reader/sqlite/reader.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from '../startStore.ts';
 

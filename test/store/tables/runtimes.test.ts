@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { judgeRuntimes, type RuntimeIdentity, type RuntimeRow } from '../../../src/store/runtimes.ts';
 import { limits } from '../conformance/owned.ts';
 import { hasSqlite, openDatabase, startStore, temporaryDirectory, sessionsOf } from '../startStore.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chainOf, type EventPage, type EventSearch, findEvents } from '../../../web/dashboard/eventPages.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { failed, hasSqlite, startStore, told } from '../../store/startStore.ts';
 
 async function start(count = 25) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pendingRecords } from '../../../web/dashboard/frozen.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { sourceOf, startGateway } from './startDashboard.ts';
 

@@ -5,7 +5,7 @@ import { type DashboardServerOptions, startDashboardServer } from '../../../web/
 import type { AlertRules } from '../../../src/policy/alerts.ts';
 import { createGateway } from '../../../src/index.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** A gateway with a database and a socket: one integration whose circuit opens on the first failure, and one session. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { turnLines } from '../../../web/dashboard/turnLines.ts';
 import type { EventRow } from '../../../src/store/events.ts';
-import type { TurnRecord } from '../../../src/store/storeReader.ts';
+import type { TurnRecord } from '../../../reader/storeReader.ts';
 
 const event = (id: number, type: string, metadata: Record<string, unknown>): EventRow => ({
   ...{ id, at: id * 100, category: 'session', type, metadata: { session: 's', ...metadata } },

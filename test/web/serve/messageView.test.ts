@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { declinedBy } from '../../../web/serve/messageHandler.ts';
 import { endedView, messageView, type MessageSources, recordView } from '../../../web/serve/messageView.ts';
 import type { HistoryEntry } from '../../../src/sessions/history.ts';
-import type { MessageRecord } from '../../../src/store/storeReader.ts';
+import type { MessageRecord } from '../../../reader/storeReader.ts';
 
 const id = 'serve:a-m1';
 const begun = (turn: number): HistoryEntry => ({ type: 'message', turn, id, message: { kind: 'user' }, at: 0 });

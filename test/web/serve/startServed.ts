@@ -3,7 +3,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/policy/clock.ts';
 import type { MessageView } from '../../../web/serve/messageView.ts';
 import { type ServeOptions, startServe } from '../../../web/serve/serve.ts';
-import { openReader } from '../../../src/store/openReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../../src/policy/duration.ts';
-import type { ClusterNode, ClusterSession, ClusterView } from '../../../src/store/storeReader.ts';
+import type { ClusterNode, ClusterSession, ClusterView } from '../../../reader/storeReader.ts';
 import { useAsked } from './asked.ts';
 import { Box, To } from './box.tsx';
 import { type Column, Table } from './table.tsx';

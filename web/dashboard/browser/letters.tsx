@@ -1,4 +1,4 @@
-import type { DeadLetterRecord } from '../../../src/store/storeReader.ts';
+import type { DeadLetterRecord } from '../../../reader/storeReader.ts';
 import { useAsked } from './asked.ts';
 import { Box, To } from './box.tsx';
 import { BulkBar, noPicked, Pick, useForgotten } from './bulkBar.tsx';

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type Logger, systemClock } from '../../../../src/index.ts';
 import { askRuntime } from '../../../../operator/client.ts';
-import { openReader } from '../../../../src/store/openReader.ts';
+import { openReader } from '../../../../reader/openReader.ts';
 import { call } from '../../../cli/startCli.ts';
 import { hasSqlite } from '../../../store/startStore.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MessageStates } from '../../../../web/serve/messageView.ts';
-import type { MessageRecord, StoreReader } from '../../../../src/store/storeReader.ts';
+import type { MessageRecord, StoreReader } from '../../../../reader/storeReader.ts';
 import { deferred } from '../../../support/deferred.ts';
 import { SkippingClock } from '../../../support/skippingClock.ts';
 

@@ -1,6 +1,18 @@
-import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
-import type { Row } from './dialect.ts';
-import type { FailureFigures, IntegrationStatus, RuntimeFailures, SessionStatus, StoreStatus } from './storeReader.ts';
+import { defaultAlertRule, deliveryNames } from '../src/policy/alerts.ts';
+import type { AlertEnd } from '../src/policy/facts/alertFacts.ts';
+import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
+import type { Row } from '../src/store/dialect.ts';
+import { alertIn } from '../src/store/tables/alerts.ts';
+import type {
+  AlertView,
+  ClearedAlert,
+  FailureFigures,
+  IntegrationStatus,
+  RuntimeFailures,
+  SessionStatus,
+  StoreStatus,
+  UnwatchedAlert,
+} from './storeReader.ts';
 
 /** Spans that status tells of, in ms: figures of the last minutes, and of the last day. */
 export const shortMs = 10 * 60_000;
@@ -86,4 +98,50 @@ export function sessionsIn(
     };
   });
   return { sessions, moreSessions: Number(seen[0]?.['seen'] ?? 0) - seen.length };
+}
+
+/**
+ * Gives what a store says of alerts.
+ * @param rows - open ones first, oldest first; then the cleared, the last first.
+ * @param failing - by the default thresholds.
+ */
+export function alertViewOf(rows: readonly Row[], failing: readonly UnwatchedAlert[], now: number): AlertView {
+  const open = rows.filter((row) => row['cleared_at'] === null).map(alertIn);
+  const cleared = rows
+    .filter((row) => row['cleared_at'] !== null)
+    .slice(0, 50)
+    .map((row) => ({
+      ...alertIn(row),
+      clearedAt: Number(row['cleared_at']),
+      clearedBy: ends.find((end) => end === row['cleared_by']) ?? 'closed',
+    }));
+  const known = new Set([...open, ...cleared.filter(isRecent(now))].map(({ integration }) => integration));
+  const unwatched = failing.filter(({ integration }) => !known.has(integration) && !deliveries.has(integration));
+  return { open, unwatched, cleared };
+}
+
+/** Reads what fails, by its row, with its last error beside it. */
+export function unwatchedIn(
+  row: Row,
+  { kind, error }: { readonly kind: string | undefined; readonly error: string },
+): UnwatchedAlert {
+  return {
+    integration: String(row['name']),
+    because: Number(row['failures']) >= defaultAlertRule.failures ? 'failures' : 'crashes',
+    failures: Number(row['failures']),
+    crashes: Number(row['crashes']),
+    lastFailureAt: Number(row['at']),
+    kind,
+    message: error,
+  };
+}
+
+const ends: readonly AlertEnd[] = ['quiet', 'closed', 'recovered'];
+
+/** Deliveries of alerts raise none. */
+const deliveries: ReadonlySet<string> = new Set(Object.values(deliveryNames));
+
+/** The failures of the window were told of already. */
+function isRecent(now: number) {
+  return ({ clearedAt }: ClearedAlert): boolean => now - clearedAt < defaultAlertRule.windowMs;
 }

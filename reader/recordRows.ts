@@ -1,11 +1,13 @@
-import { messageId } from '../sessions/messageId.ts';
-import type { ToolResult } from '../sessions/toolResult.ts';
-import { fromJson } from './json.ts';
-import { messageIn } from './sessionRows.ts';
-import type { CallRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
+import { createFactRedactor } from '../src/redaction/redactFact.ts';
+import { messageId } from '../src/sessions/messageId.ts';
+import type { ToolResult } from '../src/sessions/toolResult.ts';
+import type { Row } from '../src/store/dialect.ts';
+import { fromJson } from '../src/store/json.ts';
+import { messageIn } from '../src/store/sessionRows.ts';
+import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
 
-/** A row as engines give it. */
-type Row = Readonly<Record<string, unknown>>;
+/** Most of a dead letter's text that is shown, in characters. */
+const shownChars = 300;
 
 /** Gives what a session has on record, by the rows of what waits, of calls without a result and of dead letters. */
 export function sessionRecordsIn(
@@ -84,6 +86,28 @@ export function callRecordIn(row: Row, { status, synthetic, attempts }: ShownRes
     ...numberIn(attempts, 'attempts'),
   };
 }
+
+/** A dead letter by its row. */
+export function deadLetterIn(row: Row): DeadLetterRecord {
+  const session = String(row['session']);
+  const message = messageIn(String(row['body']));
+  const text = message?.text === undefined ? undefined : shownText(message.text);
+  return {
+    id: messageIdIn(session, row),
+    session,
+    kind: message?.kind ?? 'unreadable',
+    reason: String(row['state']),
+    deliveries: Number(row['deliveries']),
+    postedAt: Number(row['posted_at']),
+    ...(row['ended_at'] !== null && { endedAt: Number(row['ended_at']) }),
+    ...(text !== undefined && { text }),
+    canSend: message !== undefined && row['state'] !== 'untaken',
+  };
+}
+
+/** Messages are kept as they are: what is shown of one is masked here. */
+const redact = createFactRedactor();
+const shownText = (text: string): string => redact({ text }).text.slice(0, shownChars);
 
 function kindIn(body: unknown): string {
   const kind = (fromJson(body)?.value as { kind?: unknown } | null | undefined)?.kind;

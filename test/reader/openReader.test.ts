@@ -2,8 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EventQuery } from '../../src/store/events.ts';
-import { openReader } from '../../src/store/openReader.ts';
-import { failed, hasSqlite, openDatabase, startStore, temporaryDirectory, told } from './startStore.ts';
+import { openReader } from '../../reader/openReader.ts';
+import { failed, hasSqlite, openDatabase, startStore, temporaryDirectory, told } from '../store/startStore.ts';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -1,8 +1,8 @@
 import { describe } from 'vitest';
 import { hasPostgres } from '../../support/postgresServer.ts';
-import { readableDatabase, readableFile } from '../conformance/readable.ts';
-import { isRead } from '../conformance/reader.ts';
-import { hasSqlite } from '../startStore.ts';
+import { readableDatabase, readableFile } from '../../store/conformance/readable.ts';
+import { isRead } from '../../store/conformance/reader.ts';
+import { hasSqlite } from '../../store/startStore.ts';
 
 const engines = [...(hasSqlite ? [readableFile] : []), ...(hasPostgres ? [readableDatabase] : [])];
 

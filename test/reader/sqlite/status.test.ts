@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
 import type { Fact, Told } from '../../../src/policy/facts.ts';
-import type { AlertView } from '../../../src/store/storeReader.ts';
-import { openReader } from '../../../src/store/openReader.ts';
-import { failed, hasSqlite, startStore, told } from '../startStore.ts';
+import type { AlertView } from '../../../reader/storeReader.ts';
+import { openReader } from '../../../reader/openReader.ts';
+import { failed, hasSqlite, startStore, told } from '../../store/startStore.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 /** The window in which failures count, and after which an alert that was cleared tells of them no more. */

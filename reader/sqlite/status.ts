@@ -1,15 +1,14 @@
-import { checkNumber } from '../../policy/options.ts';
-import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
-import type { Row } from '../dialect.ts';
-import { failuresIn, integrationsIn, longMs, sessionsIn, shortMs } from '../statusRows.ts';
+import { checkNumber } from '../../src/policy/options.ts';
+import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import type { Row } from '../../src/store/dialect.ts';
+import { alertViewOf, failuresIn, integrationsIn, longMs, sessionsIn, shortMs, unwatchedIn } from '../statusRows.ts';
 import type { AlertView, FailureFigures, IntegrationStatus, StoreStatus, UnwatchedAlert } from '../storeReader.ts';
 import { isCountedFailure, isCrash, isTrouble, metKind, metWords, owner } from './counting.ts';
-import type { Database, SqlRow } from './database.ts';
-import { field } from './eventRows.ts';
-import { hasTable } from './schema.ts';
-import { selectBreakers } from './sqliteBreakers.ts';
-import { defaultAlertRule } from '../../policy/alerts.ts';
-import { alertViewOf, unwatchedIn } from '../alertRows.ts';
+import type { Database, SqlRow } from '../../src/store/sqlite/database.ts';
+import { field } from '../../src/store/sqlite/eventRows.ts';
+import { hasTable } from '../../src/store/sqlite/schema.ts';
+import { selectBreakers } from '../../src/store/sqlite/sqliteBreakers.ts';
+import { defaultAlertRule } from '../../src/policy/alerts.ts';
 
 /**
  * Tells what a database says as of `now`, wall time in ms since the epoch.

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Driver } from '../../../src/store/sqlite/database.ts';
 import { findDriver } from '../../../src/store/sqlite/driver.ts';
-import { openQueryOnly } from '../../../src/store/sqlite/queryOnly.ts';
-import { failed, hasSqlite, startStore, temporaryDirectory } from '../startStore.ts';
+import { openQueryOnly } from '../../../reader/sqlite/queryOnly.ts';
+import { failed, hasSqlite, startStore, temporaryDirectory } from '../../store/startStore.ts';
 
 it.skipIf(!hasSqlite)('a database that is read cannot be changed, and nothing is left behind', async () => {
   const directory = temporaryDirectory();

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DriverLoader } from '../../../src/store/sqlite/database.ts';
 import { findDriver } from '../../../src/store/sqlite/driver.ts';
-import { openSqliteReader } from '../../../src/store/sqlite/reader.ts';
-import { hasSqlite, openDatabase, startStore } from '../startStore.ts';
+import { openSqliteReader } from '../../../reader/sqlite/reader.ts';
+import { hasSqlite, openDatabase, startStore } from '../../store/startStore.ts';
 
 /** A reader of a file, and what it has asked about the tables of sessions since it was last looked at. */
 async function startReader() {

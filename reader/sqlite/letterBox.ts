@@ -1,9 +1,9 @@
-import { messageId, messageNamed } from '../../sessions/messageId.ts';
-import { done, notDone, type OrderResult } from '../../policy/operatorOrder.ts';
-import { noLetter } from '../../sessions/deadLetterOrders.ts';
-import { resendKey } from '../../sessions/sessionStore.ts';
-import type { Fact } from '../../policy/facts.ts';
-import { storedEvent } from '../record.ts';
+import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { done, notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
+import { resendKey } from '../../src/sessions/sessionStore.ts';
+import type { Fact } from '../../src/policy/facts.ts';
+import { storedEvent } from '../../src/store/record.ts';
 import {
   droppedText,
   type LetterOrder,
@@ -12,15 +12,15 @@ import {
   unknownText,
   unreadableText,
 } from '../letterOrder.ts';
-import { boundedJson } from '../../policy/boundedJson.ts';
-import { createFactRedactor } from '../../redaction/redactFact.ts';
-import { createConnection } from './connection.ts';
-import type { Database } from './database.ts';
-import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
-import { insertEvent } from './eventLog.ts';
-import type { Schema } from './schema.ts';
-import { messageOf } from '../../policy/thrown.ts';
-import { findDriver } from './driver.ts';
+import { boundedJson } from '../../src/policy/boundedJson.ts';
+import { createFactRedactor } from '../../src/redaction/redactFact.ts';
+import { createConnection } from '../../src/store/sqlite/connection.ts';
+import type { Database } from '../../src/store/sqlite/database.ts';
+import { buryLetter, resendLetter, selectDeadLetter } from '../../src/store/sqlite/deadLetters.ts';
+import { insertEvent } from '../../src/store/sqlite/eventLog.ts';
+import type { Schema } from '../../src/store/sqlite/schema.ts';
+import { messageOf } from '../../src/policy/thrown.ts';
+import { findDriver } from '../../src/store/sqlite/driver.ts';
 import type { AlertNoteFact } from '../storeReader.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */

@@ -1,22 +1,22 @@
 import { existsSync, statSync } from 'node:fs';
-import type { OrderResult } from '../../policy/operatorOrder.ts';
-import type { EventQuery, EventRow } from '../events.ts';
+import type { OrderResult } from '../../src/policy/operatorOrder.ts';
+import type { EventQuery, EventRow } from '../../src/store/events.ts';
 import type { LetterOrder } from '../letterOrder.ts';
-import type { RuntimeRow } from '../runtimes.ts';
+import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type { AlertNoteFact, AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
 import { readAlerts, readStatus } from './status.ts';
-import type { Database, DriverLoader } from './database.ts';
-import { findDriver } from './driver.ts';
-import { selectEvents } from './eventRows.ts';
-import { identityOf } from '../openHere.ts';
-import { findEventTable, isOurs, refuseTooOld, versionsOf } from './schema.ts';
-import { selectLostLog } from './logMark.ts';
+import type { Database, DriverLoader } from '../../src/store/sqlite/database.ts';
+import { findDriver } from '../../src/store/sqlite/driver.ts';
+import { selectEvents } from '../../src/store/sqlite/eventRows.ts';
+import { identityOf } from '../../src/store/openHere.ts';
+import { findEventTable, isOurs, refuseTooOld, versionsOf } from '../../src/store/sqlite/schema.ts';
+import { selectLostLog } from './lostLog.ts';
 import { openQueryOnly } from './queryOnly.ts';
-import { runIn, runs } from '../tables/runtimes.ts';
-import { TableReader } from '../tables/tableReader.ts';
-import type { Read } from '../work.ts';
-import { readRows } from './fileTables.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { runIn, runs } from '../../src/store/tables/runtimes.ts';
+import { TableReader } from '../tableReader.ts';
+import type { Read } from '../../src/store/work.ts';
+import { readRows } from '../../src/store/sqlite/fileTables.ts';
+import { messageOf } from '../../src/policy/thrown.ts';
 
 /** A database opened for reading. */
 class SqliteReader extends TableReader implements StoreReader {

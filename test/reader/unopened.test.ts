@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { canBeKept } from '../../src/store/unopened.ts';
+import { canBeKept } from '../../reader/unopened.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 it('[G-2] a database is kept in a file, or in folders that are made with it, and never where a folder is', () => {

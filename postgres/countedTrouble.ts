@@ -1,5 +1,5 @@
-import { failureKinds } from '../policy/failure.ts';
-import type { EventRow } from './events.ts';
+import { failureKinds } from '../src/policy/failure.ts';
+import type { EventRow } from '../src/store/events.ts';
 
 /**
  * Trouble that an event tells of somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session that
@@ -22,7 +22,7 @@ const harmless: ReadonlySet<unknown> = new Set(
   Object.entries(failureKinds).flatMap(([kind, { alerts }]) => (alerts ? [] : [kind])),
 );
 
-/** Tells what an event counts as, for an engine that writes it beside the event. SQLite asks the same in SQL (`sqlite/counting.ts`). */
+/** Tells what an event counts as, for an engine that writes it beside the event. SQLite asks the same in SQL (`reader/sqlite/counting.ts`). */
 export function troubleIn(event: Event): CountedTrouble | undefined {
   const trouble = kindOfTrouble(event);
   const of = trouble === 'turn' ? event.metadata['session'] : ownerOf(event);

@@ -1,18 +1,18 @@
-import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
-import type { AlertCause, AlertEnd } from '../policy/facts/alertFacts.ts';
-import type { OpenAlert } from '../policy/alertRecord.ts';
-import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
-import type { FactOf } from '../policy/facts.ts';
-import type { OrderResult } from '../policy/operatorOrder.ts';
-import type { HistoryEntry } from '../sessions/history.ts';
-import type { Message } from '../sessions/mailbox.ts';
-import type { DeadLetterReason, MessageEnd } from '../sessions/sessionStore.ts';
-import type { ToolResult } from '../sessions/toolResult.ts';
-import type { EventQuery, EventRow } from './events.ts';
-import type { FlightQuery } from './flights.ts';
-import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
+import type { CallFiguresRow, CallTotals } from '../src/policy/callFigures.ts';
+import type { AlertCause, AlertEnd } from '../src/policy/facts/alertFacts.ts';
+import type { OpenAlert } from '../src/policy/alertRecord.ts';
+import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
+import type { FactOf } from '../src/policy/facts.ts';
+import type { OrderResult } from '../src/policy/operatorOrder.ts';
+import type { HistoryEntry } from '../src/sessions/history.ts';
+import type { Message } from '../src/sessions/mailbox.ts';
+import type { DeadLetterReason, MessageEnd } from '../src/sessions/sessionStore.ts';
+import type { ToolResult } from '../src/sessions/toolResult.ts';
+import type { EventQuery, EventRow } from '../src/store/events.ts';
+import type { FlightQuery } from '../src/store/flights.ts';
+import type { FlightRecord, PolicyRow } from '../src/policy/flight.ts';
 import type { LetterOrder } from './letterOrder.ts';
-import type { RuntimeRow } from './runtimes.ts';
+import type { RuntimeRow } from '../src/store/runtimes.ts';
 
 /** A store of other processes, opened for reading: nothing is created or changed. All of it rejects where the store cannot be read. */
 export interface StoreReader {

@@ -1,6 +1,6 @@
 import type { StoreReader } from './storeReader.ts';
-import type { DriverLoader } from './sqlite/database.ts';
-import { isPostgresUrl } from '../policy/postgresUrl.ts';
+import type { DriverLoader } from '../src/store/sqlite/database.ts';
+import { isPostgresUrl } from '../src/policy/postgresUrl.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 
 /**
@@ -11,6 +11,6 @@ import { openSqliteReader } from './sqlite/reader.ts';
 export async function openReader(path: string, loaders?: readonly DriverLoader[]): Promise<StoreReader> {
   if (path === ':memory:') throw new Error('A database in memory can be read by its own process only');
   // Loaded by those who name one alone.
-  if (isPostgresUrl(path)) return (await import('../../postgres/reader/openPgReader.ts')).openPgReader(path);
+  if (isPostgresUrl(path)) return (await import('../postgres/reader/openPgReader.ts')).openPgReader(path);
   return openSqliteReader(path, loaders);
 }

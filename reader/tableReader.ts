@@ -1,18 +1,24 @@
-import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
-import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
-import { checkInteger } from '../../policy/options.ts';
-import type { HistoryEntry } from '../../sessions/history.ts';
-import { messageNamed } from '../../sessions/messageId.ts';
-import { deadLetterIn, isDeadLetter } from '../deadLetterRows.ts';
-import { type Row, statement } from '../dialect.ts';
-import type { FlightQuery } from '../flights.ts';
-import { fromJson } from '../json.ts';
-import { callRecordIn, messageRecordIn, sessionRecordsIn, type ShownResult, turnIn } from '../recordRows.ts';
-import { historyOf, toCallRow, toMessageRow } from '../sessionRows.ts';
-import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from '../storeReader.ts';
-import type { Read } from '../work.ts';
-import { readFlights, readPolicies } from './flights.ts';
-import { readStatistics, readTotals } from './statistics.ts';
+import type { CallFiguresRow, CallTotals } from '../src/policy/callFigures.ts';
+import type { FlightRecord, PolicyRow } from '../src/policy/flight.ts';
+import { checkInteger } from '../src/policy/options.ts';
+import type { HistoryEntry } from '../src/sessions/history.ts';
+import { messageNamed } from '../src/sessions/messageId.ts';
+import { type Row, statement } from '../src/store/dialect.ts';
+import type { FlightQuery } from '../src/store/flights.ts';
+import { fromJson } from '../src/store/json.ts';
+import {
+  callRecordIn,
+  deadLetterIn,
+  messageRecordIn,
+  sessionRecordsIn,
+  type ShownResult,
+  turnIn,
+} from './recordRows.ts';
+import { historyOf, isDeadLetter, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
+import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
+import type { Read } from '../src/store/work.ts';
+import { readFlights, readPolicies } from '../src/store/tables/flights.ts';
+import { readStatistics, readTotals } from '../src/store/tables/statistics.ts';
 
 /** Most rows that are told of each kind, most sessions that are listed, and most dead letters. */
 const mostRows = 100;

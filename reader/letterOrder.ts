@@ -1,4 +1,4 @@
-import type { OrderNote } from '../policy/operatorOrder.ts';
+import type { OrderNote } from '../src/policy/operatorOrder.ts';
 
 /** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
 export interface LetterOrder {
