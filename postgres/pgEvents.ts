@@ -2,7 +2,7 @@ import type { Fact, Told } from '../src/policy/facts.ts';
 import { troubleIn } from './countedTrouble.ts';
 import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../src/store/events.ts';
 import { type StoredEvent, storedEvent } from '../src/store/record.ts';
-import { boundedJson } from '../src/policy/boundedJson.ts';
+import { boundedJson } from '../src/policy/storedJson.ts';
 import type { BatchRows } from './batch.ts';
 import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';
@@ -41,7 +41,7 @@ export class PgEvents {
   }
 
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */
-  record(fact: Told<Fact>): boolean {
+  readonly record = (fact: Told<Fact>): boolean => {
     const event = storedEvent(fact);
     if (event === undefined) return true;
     if (this.#database.refuses()) return false;
@@ -53,7 +53,7 @@ export class PgEvents {
       },
     });
     return true;
-  }
+  };
 
   /** Reads back; empty when the store cannot be read. Rejects with TypeError or RangeError for a wrong query. */
   async read(query: EventQuery): Promise<readonly EventRow[]> {

@@ -14,8 +14,7 @@ import {
 } from '../src/sessions/sessionStore.ts';
 import { messageId, type NamedMessage } from '../src/sessions/messageId.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
-import { toJson } from '../src/store/json.ts';
-import { boundedText } from '../src/policy/boundedJson.ts';
+import { boundedText, toJson } from '../src/policy/storedJson.ts';
 import type { BatchRows } from './batch.ts';
 import type { Value } from '../src/store/dialect.ts';
 import type { FencedStatement } from './rowStatement.ts';

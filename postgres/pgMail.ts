@@ -8,7 +8,7 @@ import type {
   OutgoingMail,
   SessionMail,
 } from '../src/sessions/sessionMail.ts';
-import { toJson } from '../src/store/json.ts';
+import { toJson } from '../src/policy/storedJson.ts';
 import { messageIn, nameOf } from '../src/store/sessionRows.ts';
 import { outcomeIn } from './mailOutcome.ts';
 import { answeredMail, endedMail, firstOfKey, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';

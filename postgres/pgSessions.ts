@@ -12,7 +12,7 @@ import type {
 } from '../src/sessions/sessionStore.ts';
 import type { SessionMail } from '../src/sessions/sessionMail.ts';
 import type { Clock, Random } from '../src/policy/clock.ts';
-import { toJson } from '../src/store/json.ts';
+import { toJson } from '../src/policy/storedJson.ts';
 import { type CallRow, judgeUnprocessed, lostCall, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';

@@ -2,7 +2,7 @@ import { createFactRedactor } from '../src/redaction/redactFact.ts';
 import { messageId } from '../src/sessions/messageId.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
 import type { Row } from '../src/store/dialect.ts';
-import { fromJson } from '../src/store/json.ts';
+import { fromJson } from '../src/policy/storedJson.ts';
 import { messageIn } from '../src/store/sessionRows.ts';
 import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
 

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../src/sessions/history.ts';
 import { messageNamed } from '../src/sessions/messageId.ts';
 import { type Row, statement } from '../src/store/dialect.ts';
 import type { FlightQuery } from '../src/store/flights.ts';
-import { fromJson } from '../src/store/json.ts';
+import { fromJson } from '../src/policy/storedJson.ts';
 import {
   callRecordIn,
   deadLetterIn,

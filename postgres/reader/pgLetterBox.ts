@@ -16,7 +16,7 @@ import {
   waitsText,
 } from '../../reader/letterOrder.ts';
 import { storedEvent } from '../../src/store/record.ts';
-import { boundedJson } from '../../src/policy/boundedJson.ts';
+import { boundedJson } from '../../src/policy/storedJson.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { isDeadLetter, messageIn, nameOf } from '../../src/store/sessionRows.ts';
 import { Batch } from '../batch.ts';

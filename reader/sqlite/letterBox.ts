@@ -12,7 +12,7 @@ import {
   unknownText,
   unreadableText,
 } from '../letterOrder.ts';
-import { boundedJson } from '../../src/policy/boundedJson.ts';
+import { boundedJson } from '../../src/policy/storedJson.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { createConnection } from '../../src/store/sqlite/connection.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';

@@ -8,7 +8,7 @@ import { readAlerts, readStatus } from './status.ts';
 import type { Database, DriverLoader } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
 import { selectEvents } from '../../src/store/sqlite/eventRows.ts';
-import { identityOf } from '../../src/store/openHere.ts';
+import { identityOf } from '../../src/store/sqlite/sqlConnection.ts';
 import { findEventTable, isOurs, refuseTooOld, versionsOf } from '../../src/store/sqlite/schema.ts';
 import { selectLostLog } from './lostLog.ts';
 import { openQueryOnly } from './queryOnly.ts';

@@ -1,4 +1,4 @@
-import { boundedJson, maxEntries } from '../policy/boundedJson.ts';
+import { boundedJson, maxEntries } from '../policy/storedJson.ts';
 import type { Logger, LogLevel } from '../policy/logger.ts';
 import { redacted, announcesSecret } from './secretNames.ts';
 import { keptApart } from './shownNames.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { isOpenHere } from './openHere.ts';
+import { isOpenHere } from './sqlite/sqlConnection.ts';
 
 /** Kind of a file by its beginning: `unknown` where this user may not read it. An empty file becomes a database. */
 export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';

@@ -1,7 +1,6 @@
 import type { Timer } from '../policy/clock.ts';
 import { say } from '../policy/logger.ts';
-import { type Committer, nextBatch, type Write } from './committer.ts';
-import { FlushWaiters } from './flushWaiters.ts';
+import { type Committer, FlushWaiters, nextBatch, type Write } from './committer.ts';
 import { type Carried, Outage, type OutageParts, type Trouble } from './outage.ts';
 import type { StoreOutage } from '../policy/storeOutage.ts';
 

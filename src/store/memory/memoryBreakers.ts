@@ -1,4 +1,4 @@
-import { boundedJson } from '../../policy/boundedJson.ts';
+import { boundedJson } from '../../policy/storedJson.ts';
 import { readBreakerCause } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { BreakerStates } from '../breakers.ts';

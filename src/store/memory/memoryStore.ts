@@ -1,5 +1,5 @@
 import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
-import { boundedJson } from '../../policy/boundedJson.ts';
+import { boundedJson } from '../../policy/storedJson.ts';
 import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/callFigures.ts';
 import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';

@@ -1,12 +1,11 @@
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectory } from '../../actors/process/makeDirectory.ts';
 import type { Database, Driver } from './database.ts';
-import { identityOf } from '../openHere.ts';
-import { type FileMarks, isCut, markFiles, setAside } from './fileMarks.ts';
 import { LogMark } from './logMark.ts';
 import { refuseOlderRunsOf } from './olderRuns.ts';
 import { isOutdated, prepareSchema, type Schema } from './schema.ts';
+import { identityOf } from './sqlConnection.ts';
 import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
 
 /**
@@ -29,6 +28,15 @@ export interface Connection {
   use<T>(work: (database: Database, schema: Schema) => T): T;
   /** Never throws. */
   close(): void;
+}
+
+/** State of a database and its log after our last use of them. */
+interface FileMarks {
+  readonly size: number;
+  /** Undefined without a log: another journal mode, or nothing was written yet. */
+  readonly log: { readonly dev: number; readonly ino: number; readonly size: number } | undefined;
+  /** Changes when another connection commits, or begins the log anew. */
+  readonly dataVersion: unknown;
 }
 
 interface Opened {
@@ -119,7 +127,7 @@ export function createConnection(
 function createPrivateFile(path: string): boolean {
   makeDirectory(dirname(path));
   // To close a file that is there would take the locks off it that another database of this process has.
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = statSync(path, quietly);
   if (found === undefined) closeSync(openSync(path, 'a', 0o600));
   // SQLite would say only that it cannot open it.
   else if (found.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
@@ -127,8 +135,52 @@ function createPrivateFile(path: string): boolean {
 }
 
 function identify(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statSync(path, quietly);
   return stat === undefined ? 'gone' : identityOf(stat);
+}
+
+const quietly = { throwIfNoEntry: false } as const;
+
+function markFiles(database: Database, path: string): FileMarks {
+  const log = statSync(`${path}-wal`, quietly);
+  return {
+    size: statSync(path, quietly)?.size ?? 0,
+    log: log === undefined ? undefined : { dev: log.dev, ino: log.ino, size: log.size },
+    dataVersion: dataVersionOf(database),
+  };
+}
+
+/**
+ * Tells whether somebody cut or replaced the files under an open database. SQLite writes on behind the cut without an error, and what it writes there is
+ * lost. A log that another connection begins anew shrinks too, but that connection changes the data version.
+ */
+function isCut(database: Database, path: string, { size, log, dataVersion }: FileMarks): boolean {
+  const now = statSync(`${path}-wal`, quietly);
+  if (log !== undefined && (now === undefined || now.dev !== log.dev || now.ino !== log.ino)) return true;
+  const logShrank = log !== undefined && now !== undefined && now.size < log.size;
+  const current = statSync(path, quietly)?.size ?? 0;
+  const fileShrank = current < size && current < pagesOf(database);
+  return (logShrank || fileShrank) && dataVersionOf(database) === dataVersion;
+}
+
+/** Moves a database and its log out of the way, so that nothing more is written to them. @returns where to. @throws what the file system reports. */
+function setAside(path: string): string {
+  let number = 1;
+  while (existsSync(`${path}.damaged-${number}`)) number++;
+  const aside = `${path}.damaged-${number}`;
+  for (const suffix of ['', '-wal', '-shm']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  return aside;
+}
+
+/** Changes with each commit of another connection, and with none of this one. */
+export function dataVersionOf(database: Database): unknown {
+  return database.prepare('PRAGMA data_version').get()?.['data_version'];
+}
+
+/** Computes what the file has to hold once the log is in it, in bytes. */
+function pagesOf(database: Database): number {
+  const value = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return value('page_count') * value('page_size');
 }
 
 function closeQuietly(database: Database): void {

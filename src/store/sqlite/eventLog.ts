@@ -1,5 +1,5 @@
 import type { Fact, Told } from '../../policy/facts.ts';
-import { boundedJson } from '../../policy/boundedJson.ts';
+import { boundedJson } from '../../policy/storedJson.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
 import type { Database } from './database.ts';
@@ -26,7 +26,7 @@ export class EventLog {
   }
 
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */
-  record(fact: Told<Fact>): boolean {
+  readonly record = (fact: Told<Fact>): boolean => {
     const event = storedEvent(fact);
     if (event === undefined) return true;
     if (this.#file.refuses()) return false;
@@ -37,7 +37,7 @@ export class EventLog {
       run: (database, { eventTable }) => insertEvent(database, eventTable, fact.at, category, eventType, metadata),
     });
     return true;
-  }
+  };
 
   /** Reads back; empty when the store cannot be read. Rejects with TypeError or RangeError for a wrong query. */
   async read(query: EventQuery): Promise<readonly EventRow[]> {

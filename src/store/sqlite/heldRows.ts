@@ -1,6 +1,6 @@
 import { maxKeys, type Past, type StoredCall } from '../../sessions/sessionStore.ts';
 import type { Database } from './database.ts';
-import { toJson } from '../json.ts';
+import { toJson } from '../../policy/storedJson.ts';
 
 /** A message that is committed and has no end yet, as its row is. */
 export interface HeldMessage {

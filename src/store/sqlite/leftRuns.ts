@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { MessageEnd } from '../../sessions/sessionStore.ts';
 import { type Contents, contentsOf } from '../contentsOf.ts';
 import { statement } from '../dialect.ts';
-import { fromJson, toJson } from '../json.ts';
+import { fromJson, toJson } from '../../policy/storedJson.ts';
 import { type RowStep, step } from '../work.ts';
 import type { Claimed } from './keptWrite.ts';
 
@@ -19,10 +19,8 @@ export interface OwedEnd extends Claimed {
  * their sessions would be held until their lease is over.
  */
 export interface LeftRuns {
-  /** The end could not be written so far. */
-  owes(end: OwedEnd): void;
-  /** It is written after all. */
-  wrote(end: OwedEnd): void;
+  /** Ends that could not be written so far; one that is written after all is taken out. */
+  readonly owed: Set<OwedEnd>;
   /** Rows for the ends that a run has left in its mark: their messages are not delivered again. */
   settle(id: string): readonly RowStep[];
   /** Never throws: where no mark can be made, the lease has to run out. */
@@ -49,8 +47,7 @@ export function createLeftRuns(path: string): LeftRuns {
   const markOf = (id: string): string => `${path}-left-${id}`;
   const owed = new Set<OwedEnd>();
   return {
-    owes: (end) => void owed.add(end),
-    wrote: (end) => void owed.delete(end),
+    owed,
     settle: (owner) => readEnds(markOf(owner)).map((end) => step(settle, owner, { owner, ...end })),
     mark(id) {
       quietly(() => {

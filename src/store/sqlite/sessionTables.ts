@@ -7,7 +7,7 @@ import {
   type StoredCall,
   type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
-import { toJson } from '../json.ts';
+import { toJson } from '../../policy/storedJson.ts';
 import { historyOf, judgeUnprocessed, lostCall, toCallRow, toMessageRow, type Unprocessed } from '../sessionRows.ts';
 import type { Database, SqlRow } from './database.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../tables/breakers.ts';
 import { step } from '../work.ts';
 import type { Database, SqlRow } from './database.ts';
-import { dataVersionOf } from './fileMarks.ts';
+import { dataVersionOf } from './connection.ts';
 import { doRow } from './fileTables.ts';
 import type { StoreFile } from './storeFile.ts';
 

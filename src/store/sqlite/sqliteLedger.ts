@@ -1,4 +1,4 @@
-import { boundedText } from '../../policy/boundedJson.ts';
+import { boundedText, toJson } from '../../policy/storedJson.ts';
 import type { Fact } from '../../policy/facts.ts';
 import {
   type Kept,
@@ -15,7 +15,6 @@ import {
 } from '../../sessions/sessionStore.ts';
 import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
-import { toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './fileCommitter.ts';
@@ -32,7 +31,7 @@ import type { StoreFile } from './storeFile.ts';
 export interface LedgerScope {
   readonly file: StoreFile;
   readonly log: Pick<EventLog, 'insert'>;
-  readonly left: Pick<LeftRuns, 'owes' | 'wrote'>;
+  readonly left: Pick<LeftRuns, 'owed'>;
 }
 
 /**
@@ -101,9 +100,9 @@ export class SqliteLedger implements SessionLedger, Carrier {
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
     const { session } = this.#claimed;
-    const { left } = this.#scope;
+    const { owed } = this.#scope.left;
     const said = error === undefined ? null : boundedText(error);
-    const owed = { ...this.#claimed, number: message, end: how, at: wallNow };
+    const end = { ...this.#claimed, number: message, end: how, at: wallNow };
     const ended = this.#end(
       message,
       (database) =>
@@ -114,12 +113,12 @@ export class SqliteLedger implements SessionLedger, Carrier {
           )
           .run(how, Math.round(wallNow), said, session, message),
       () => {
-        left.wrote(owed);
+        owed.delete(end);
         this.#held.finished(message);
       },
     );
     // It may never be written: its sender hears of the end all the same, and the message is not to be delivered again.
-    void ended.then((kept) => kept === 'volatile' && this.#rows?.holds(message) === true && left.owes(owed));
+    void ended.then((kept) => kept === 'volatile' && this.#rows?.holds(message) === true && owed.add(end));
     return ended;
   }
 

@@ -1,4 +1,4 @@
-import { boundedJson } from '../../policy/boundedJson.ts';
+import { boundedJson } from '../../policy/storedJson.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { insertInto, statement } from '../dialect.ts';
 

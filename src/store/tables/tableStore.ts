@@ -8,6 +8,12 @@ import { type ChildMark, Children } from './children.ts';
 import { Flights } from './flights.ts';
 import { Statistics } from './statistics.ts';
 
+/** The log of a store's events. */
+interface StoreLog extends Pick<Store, 'read'> {
+  /** The store's own, as it is. */
+  readonly record: (fact: Told<Fact>) => boolean;
+}
+
 /** The parts of a store that are tables, in a file or on a server. */
 export abstract class TableStore {
   readonly persistent = true;
@@ -16,20 +22,22 @@ export abstract class TableStore {
   readonly flights: Flights;
   readonly children: Children;
   readonly alerts: Alerts;
+  readonly record: StoreLog['record'];
   readonly #queue: Pick<Store, 'degraded' | 'outage' | 'flush'>;
-  readonly #log: Pick<Store, 'record' | 'read'>;
+  readonly #log: StoreLog;
 
   /** @param path - as the store shows it. @param queue - of what is written. */
   constructor(
     path: string,
     queue: Pick<Store, 'degraded' | 'outage' | 'flush'>,
-    log: Pick<Store, 'record' | 'read'>,
+    log: StoreLog,
     tables: Tables,
     mark?: ChildMark,
   ) {
     this.path = path;
     this.#queue = queue;
     this.#log = log;
+    this.record = log.record;
     this.statistics = new Statistics(tables);
     this.flights = new Flights(tables);
     this.children = new Children(tables, mark);
@@ -42,10 +50,6 @@ export abstract class TableStore {
 
   get outage(): StoreOutage | undefined {
     return this.#queue.outage;
-  }
-
-  record(fact: Told<Fact>): boolean {
-    return this.#log.record(fact);
   }
 
   read(query: EventQuery): Promise<readonly EventRow[]> {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { isOpenHere, noteOpened } from '../../src/store/openHere.ts';
-import { hasSqlite, openDatabase, temporaryDirectory } from './startStore.ts';
+import { isOpenHere, noteOpened } from '../../../src/store/sqlite/sqlConnection.ts';
+import { hasSqlite, openDatabase, temporaryDirectory } from '../startStore.ts';
 
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
