@@ -7,13 +7,15 @@ import { temporaryDirectory } from '../../../support/temporary.ts';
 
 const scripted = fileURLToPath(new URL('../../../fixtures/mcpScripted.mjs', import.meta.url));
 
-async function startServer(options: Partial<McpIntegrationOptions> = {}) {
+async function startServer(options: Partial<McpIntegrationOptions> = {}, until?: 'integration.crashed') {
   // A server may take its time to come up: a busy machine is no failure.
   const gateway = createGateway({ policies: { presets: { mcp: { restartWaitMs: 25_000 } } } });
   onTestFinished(() => gateway.stop());
   const kb = gateway.mcpServer('kb', { ...faultyServer(), ...options });
+  // Listened for from before the start: it may come before that is over.
+  const seen = until === undefined ? undefined : gateway.wait(until);
   await gateway.start();
-  return { gateway, kb };
+  return { gateway, kb, seen: await seen };
 }
 
 describe('an MCP server', () => {
@@ -23,12 +25,11 @@ describe('an MCP server', () => {
   });
 
   it('[P-1] that cannot be started is tried again, and its callers are told why', async () => {
-    const { gateway, kb } = await startServer({
-      command: process.execPath,
-      args: ['-e', 'console.error("no licence"); process.exit(3)'],
-    });
-    const crashed = await gateway.wait('integration.crashed');
-    expect(crashed.message).toContain('no licence');
+    const { kb, seen } = await startServer(
+      { command: process.execPath, args: ['-e', 'console.error("no licence"); process.exit(3)'] },
+      'integration.crashed',
+    );
+    expect(seen?.message).toContain('no licence');
     expect(await kb.call({ name: 'echo' }, { overallMs: 300 })).toMatchObject({ ok: false, failure: { attempts: 0 } });
   });
 });
@@ -89,8 +90,8 @@ describe('a request that makes no sense', () => {
 
 describe('an MCP server that cannot be started', () => {
   it('[M-6] [I-4] is unavailable for the reason it gave', async () => {
-    const { gateway, kb } = await startServer({ command: 'no-such-command-anywhere', policy: { restartWaitMs: 50 } });
-    await gateway.wait('integration.crashed');
+    const options = { command: 'no-such-command-anywhere', policy: { restartWaitMs: 50 } };
+    const { kb } = await startServer(options, 'integration.crashed');
     const outcome = await kb.call({ name: 'echo' });
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable', retryable: false } });
     expect(!outcome.ok && outcome.failure.retryAfterMs).toBeUndefined();
@@ -101,15 +102,17 @@ describe('an MCP server that cannot be started', () => {
 describe('the last words of an MCP server', () => {
   /** What is told of the server to who asks why a call waits for it. Its first process says why it cannot start, and ends. */
   async function wordsOf(env: Readonly<Record<string, string>>, whenAsked: (kb: McpIntegration) => Promise<unknown>) {
-    const { gateway, kb } = await startServer({
-      command: process.execPath,
-      args: [scripted, temporaryDirectory()],
-      env: { FAIL_STARTS: '1', ...env },
-    });
+    const { gateway, kb } = await startServer(
+      {
+        command: process.execPath,
+        args: [scripted, temporaryDirectory()],
+        env: { FAIL_STARTS: '1', ...env },
+      },
+      'integration.crashed',
+    );
     const session = gateway.session('agent:main', {
       onMessage: (_message, turn) => turn.tool('kb', 'act', { do: 'hang' }),
     });
-    await gateway.wait('integration.crashed');
     await whenAsked(kb);
     void session.send({ kind: 'user' });
     await gateway.wait('session.turn_started');
