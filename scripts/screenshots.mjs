@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { smallPicture } from './smallPicture.mjs';
 import { terminalPicture } from './terminalPicture.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -73,7 +74,8 @@ async function showDashboard(url) {
     await page.getByText('payments').first().waitFor({ timeout: 60_000 });
     // Until the page has drawn what it just heard.
     await page.waitForTimeout(3000);
-    await page.screenshot({ path: join(pictures, 'dashboard.png') });
+    const picture = await page.screenshot();
+    writeFileSync(join(pictures, 'dashboard.png'), await smallPicture(await browser.newPage(), picture));
   } finally {
     await browser.close();
   }
