@@ -1,4 +1,4 @@
-import type { BoundedStream } from './rpc/rpcPeerStream.ts';
+import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { Clock } from '../../src/policy/clock.ts';
@@ -31,7 +31,7 @@ interface TurnWork {
   readonly thread: ThreadScope;
   /** Parameters of `turn/start`. */
   readonly params: Readonly<Record<string, unknown>>;
-  readonly stream: BoundedStream<CodexTurnEvent>;
+  readonly stream: ReaderQueue<CodexTurnEvent>;
   readonly idleMs: number;
   /** Told of the turn once it is begun. */
   readonly onBegin: (turn: RunningTurn) => void;
