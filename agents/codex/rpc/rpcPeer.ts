@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
+import { parsedJson } from '../../../src/policy/parsedJson.ts';
 import {
   parseRpc,
   type RpcError,
@@ -182,7 +183,9 @@ export class RpcPeer {
     }
     this.#malformed++;
     this.#strange('malformed', `${reason}: ${line}`);
-    const request = id === null || hasMethod(line) ? undefined : this.#pending.get(id);
+    // A call that cannot be read is no answer, whatever its id.
+    const isCall = id === null || 'method' in (parsedJson(line) as object);
+    const request = isCall ? undefined : this.#pending.get(id);
     request?.fail('failed', unreadable(request.method));
     if (this.#malformed === maxMalformed) this.#tell(() => listener.unhealthy(maxMalformed));
   }
@@ -230,14 +233,5 @@ export class RpcPeer {
     } catch (error) {
       this.#options.listener.threw(error);
     }
-  }
-}
-
-/** A call that cannot be read is no answer, whatever its id. */
-function hasMethod(line: string): boolean {
-  try {
-    return 'method' in (JSON.parse(line) as object);
-  } catch {
-    return true;
   }
 }
