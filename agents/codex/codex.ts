@@ -13,7 +13,7 @@ import { CodexCalls } from './codexCalls.ts';
 import { CodexClient } from './codexClient.ts';
 import { createLateCodex } from './codexLate.ts';
 import type { CodexOptions } from './codexOptions.ts';
-import { codexScope } from './codexScope.ts';
+import { codexScope } from './codexOptions.ts';
 import { type Codex, ownThreadKeys, requestKeys } from './codexTypes.ts';
 import { readThreadList } from './protocol/threads.ts';
 

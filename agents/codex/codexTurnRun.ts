@@ -11,7 +11,7 @@ import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
 import type { CodexCalls } from './codexCalls.ts';
 import type { RunRequest } from './codexRequests.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { ThreadState } from './codexThreadState.ts';
 import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';

@@ -108,3 +108,16 @@ function invalid(reason: string, id: RpcId | null): RpcGarbage {
 export function rpcLine(message: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 }
+
+/** @param id - null when it is not known which request it answers. */
+export function errorAnswer(id: RpcId | null, code: number, message: string, data?: object): string {
+  return rpcLine({ id, error: { code, message, data } });
+}
+
+export function requestLine(id: RpcId, method: string, params: object | undefined): string {
+  return rpcLine({ id, method, params });
+}
+
+export function notificationLine(method: string, params?: object): string {
+  return rpcLine({ method, params });
+}

@@ -1,7 +1,7 @@
-import { rpcErrors, rpcLine } from '../jsonRpc.ts';
-import type { Failure } from '../../policy/failure.ts';
-import { syntheticResult } from '../../policy/syntheticResult.ts';
-import { fieldsOf, type McpAnswer, type McpId } from './message.ts';
+import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/jsonRpc.ts';
+import type { Failure } from '../../src/policy/failure.ts';
+import { syntheticResult } from '../../src/policy/syntheticResult.ts';
+import { fieldsOf, type McpAnswer, type McpId } from '../../src/protocol/mcp/message.ts';
 
 /** Field in which an answer of ours says what is known, for programs. */
 const detailsField = 'unwedge/failure';
@@ -86,22 +86,9 @@ export function resultAnswer(id: McpId, result: object): string {
   return rpcLine({ id, result });
 }
 
-/** @param id - null when it is not known which request it answers. */
-export function errorAnswer(id: McpId | null, code: number, message: string, data?: object): string {
-  return rpcLine({ id, error: { code, message, data } });
-}
-
 /** An error as a server has written it. */
 export function errorAnswerOf(id: McpId, error: object): string {
   return rpcLine({ id, error });
-}
-
-export function requestLine(id: McpId, method: string, params: object | undefined): string {
-  return rpcLine({ id, method, params });
-}
-
-export function notificationLine(method: string, params?: object): string {
-  return rpcLine({ method, params });
 }
 
 /** Writes what ends a request of either side. */
