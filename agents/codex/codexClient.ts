@@ -1,4 +1,4 @@
-import { timedOut } from './rpc/rpcPeerErrors.ts';
+import { timedOut } from './rpc/pendingRequest.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';

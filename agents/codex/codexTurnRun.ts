@@ -2,7 +2,7 @@ import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { Clock } from '../../src/policy/clock.ts';
-import { RpcResponseError } from './rpc/rpcPeerErrors.ts';
+import { RpcResponseError } from './rpc/pendingRequest.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 import { requestLimitMs } from './protocol/requests.ts';

@@ -10,8 +10,16 @@ import {
   type RpcMessage,
 } from '../../../src/protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../../src/protocol/lines.ts';
-import { PendingRequest, type RequestEnd, type RequestOptions } from './pendingRequest.ts';
-import { RpcResponseError, unreadable, unsent, unwritable } from './rpcPeerErrors.ts';
+import {
+  type PendingRequest,
+  pendingRequest,
+  type RequestEnd,
+  type RequestOptions,
+  RpcResponseError,
+  unreadable,
+  unsent,
+  unwritable,
+} from './pendingRequest.ts';
 
 /** A request of the other side. The first answer counts; `false` when it could not be sent, or one was sent before. */
 export interface IncomingRequest {
@@ -102,7 +110,7 @@ export class RpcPeer {
     if (refused !== undefined) return Promise.reject(new AttemptError(refused));
     const { clock, listener } = this.#options;
     const id = ++this.#lastId;
-    const request = new PendingRequest(id, method, { limitMs, signal }, clock, (end) => {
+    const request = pendingRequest({ id, method, limitMs }, signal, clock, (end) => {
       this.#pending.delete(id);
       this.#tell(() => listener.ended?.(end));
     });
