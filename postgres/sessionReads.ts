@@ -1,5 +1,5 @@
 import { type DeadLetterReason, maxKeys, type Past, type StoredDeadLetter } from '../src/sessions/sessionStore.ts';
-import type { NamedMessage } from '../src/sessions/messageId.ts';
+import type { NamedMessage } from '../src/sessions/mailbox.ts';
 import { historyOf, messageIn, nameOf, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';

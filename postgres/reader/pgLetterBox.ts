@@ -1,7 +1,7 @@
 import { done, notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
 import { resendKey } from '../../src/sessions/sessionStore.ts';
 import {
   droppedMailText,

@@ -1,4 +1,4 @@
-import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
 import { done, notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
 import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
 import { resendKey } from '../../src/sessions/sessionStore.ts';

@@ -1,7 +1,6 @@
 import type { Outcome } from '../policy/failure.ts';
 import type { Acceptance } from './acceptance.ts';
-import type { Message } from './mailbox.ts';
-import { messageId } from './messageId.ts';
+import { type Message, messageId } from './mailbox.ts';
 import type { Mailed, SessionMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';

@@ -5,7 +5,7 @@ import type { Resume } from '../streams/chunkRelay.ts';
 import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
-const toolCallKeys = {
+export const toolCallKeys = {
   /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
   scope: scopeKeys.scope,
   /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
@@ -32,11 +32,6 @@ const toolStreamKeys = { ...toolCallKeys, ...readingKeys, resume: callback<Resum
 
 /** {@link ToolCallOptions}, checked; limits in ms. */
 export type CheckedToolCall = GivenValues<typeof toolCallKeys>;
-
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
-  return readGiven('options', options, toolCallKeys, scopeRule);
-}
 
 /** Options of a stream, those about the call apart from those about its chunks. */
 interface CheckedToolStream {

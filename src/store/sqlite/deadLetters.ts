@@ -1,4 +1,4 @@
-import { messageId } from '../../sessions/messageId.ts';
+import { messageId } from '../../sessions/mailbox.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
 import { isDeadLetter, messageIn } from '../sessionRows.ts';
 import type { Database } from './database.ts';
