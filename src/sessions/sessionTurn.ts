@@ -10,8 +10,14 @@ import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';
 import { RelayedStream } from '../streams/callStream.ts';
 import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
-import type { CallTool, StreamTool, ToolStream } from './toolRequest.ts';
-import { checkToolStream, toolCallKeys, type ToolCallOptions } from './toolCallOptions.ts';
+import {
+  type CallTool,
+  checkToolStream,
+  type StreamTool,
+  toolCallKeys,
+  type ToolCallOptions,
+  type ToolStream,
+} from './toolRequest.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
 import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
 

@@ -235,7 +235,6 @@ function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy
   };
 }
 
-/** The safer of the two. */
 function saferOf(one: RepeatAfter, other: RepeatAfter): RepeatAfter {
   return repeatChoices.indexOf(one) < repeatChoices.indexOf(other) ? one : other;
 }

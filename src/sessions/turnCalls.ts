@@ -7,7 +7,7 @@ import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../pol
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import { reconcileLog } from './openCalls.ts';
 import type { CallRule, Kept } from './sessionStore.ts';
-import type { CheckedToolCall } from './toolCallOptions.ts';
+import type { CheckedToolCall } from './toolRequest.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
