@@ -2,44 +2,67 @@ import type { Kept } from '../src/sessions/sessionStore.ts';
 import { checked, counted } from './batchNumber.ts';
 import { type BatchRows, keptIn } from './batch.ts';
 import type { Lease } from './leases.ts';
-import { type Column, columnsOf, type Value } from '../src/store/dialect.ts';
-import { type FencedStatement, rowsOf, type RowStatement, unnested } from './rowStatement.ts';
+import { type Column, columnsOf, type Statement, type Value, written } from '../src/store/dialect.ts';
+import type { RowStep } from '../src/store/work.ts';
+import { type FencedStatement, unnested } from './rowStatement.ts';
 
-/** An insert of the rows of `h`, those whose lease holds. A row whose key is there already is left out. */
-export interface FencedInsert {
+/** An insert of rows under leases, and the columns that tell them from each other. */
+interface FencedInsert {
   readonly insert: string;
-  /** The columns that tell rows from each other. */
   readonly key: string;
 }
 
+const known = new WeakMap<Statement, FencedStatement>();
+
+/** A write of the ledger, made under the lease of each row. */
+export function underLease(statement: Statement): FencedStatement {
+  const { name, columns, text, together, key } = statement;
+  const change = written(text, 'server', (value) => `w.${value}`);
+  const made =
+    known.get(statement) ??
+    fencedRows(
+      name,
+      columns,
+      key === undefined ? `changed AS (${change} RETURNING w.ord AS o)` : { insert: change, key },
+      together,
+    );
+  known.set(statement, made);
+  return made;
+}
+
 /**
+ * A write that a file has in another form.
  * @param columns - beside `session`: `name type` of each, parted by commas.
- * @param change - an insert, or common table expressions up to `changed`, which writes for the rows of `h` and gives their `ord` as `o`.
+ * @param change - common table expressions up to `changed`, which writes for the rows of `w` and gives their `ord` as `o`.
  */
-export function fenced(
+export function fenced(name: string, columns: string, change: string, together = false): FencedStatement {
+  return fencedRows(name, columnsOf(`session text, ${columns}`), change, together);
+}
+
+function fencedRows(
   name: string,
-  columns: string,
+  row: readonly Column[],
   change: string | FencedInsert,
-  { together = false }: Pick<RowStatement, 'together'> = {},
+  together = false,
 ): FencedStatement {
-  const row = columnsOf(`session text, ${columns}`);
   return {
     name,
     together,
     isFenced: true,
-    text: `WITH ${heldRows(columns)},
+    text: `WITH ${heldRows(row)},
     ${typeof change === 'string' ? change : `${inserted(change, change.key)}, ${madeIn('inserted', change.key)}`}
-    SELECT w.ord, h.ord IS NOT NULL AS held, c.o IS NOT NULL AS changed
-    FROM w LEFT JOIN h ON h.ord = w.ord LEFT JOIN (SELECT DISTINCT o FROM changed) c ON c.o = w.ord`,
+    SELECT r.ord, w.ord IS NOT NULL AS held, c.o IS NOT NULL AS changed
+    FROM r LEFT JOIN w ON w.ord = r.ord LEFT JOIN (SELECT DISTINCT o FROM changed) c ON c.o = r.ord`,
     one: { name: `${name}_one`, text: one(row, change) },
     many: { name: `${name}_many`, text: many(row, change) },
   };
 }
 
-/** The rows `w` of a statement that writes to sessions, and of these `h`, whose lease holds. @param columns - as {@link fenced} takes them. */
-export function heldRows(columns: string): string {
-  return `${rowsOf(`session text, token bigint, lease_id uuid, ${columns}`)},
-    h AS MATERIALIZED (SELECT w.* FROM w JOIN uw.lease l ON l.key = w.session WHERE ${holds('w')} FOR SHARE OF l)`;
+/** The rows `r` of a statement that writes to sessions, and of these `w`, whose lease holds. @param columns - the first is `session`. */
+export function heldRows([session, ...columns]: readonly Column[]): string {
+  const all = [...(session === undefined ? [] : [session]), ...columnsOf('token bigint, lease_id uuid'), ...columns];
+  return `r AS MATERIALIZED (SELECT * FROM ${unnested(all, 1, 'r')}),
+    w AS MATERIALIZED (SELECT r.* FROM r JOIN uw.lease l ON l.key = r.session WHERE ${holds('r')} FOR SHARE OF l)`;
 }
 
 function one(row: readonly Column[], change: string | FencedInsert): string {
@@ -47,8 +70,8 @@ function one(row: readonly Column[], change: string | FencedInsert): string {
   return `WITH f AS (SELECT $3::text AS session, $1::bigint AS token, $2::uuid AS lease_id),
     held AS (SELECT FROM f JOIN uw.lease l ON l.key = f.session WHERE ${holds('f')} FOR SHARE OF l),
     ${counted(row.length + 3, 'EXISTS (SELECT FROM held)')},
-    h AS (SELECT ${values}, 1 AS ord WHERE EXISTS (SELECT FROM counted)),
-    ${written(change)}
+    w AS (SELECT ${values}, 1 AS ord WHERE EXISTS (SELECT FROM counted)),
+    ${changed(change)}
     ${checked('changed', '1')}`;
 }
 
@@ -60,10 +83,10 @@ function many(row: readonly Column[], change: string | FencedInsert): string {
       SELECT FROM ${unnested(columnsOf('session text, token bigint, lease_id uuid'), 1, 'f')}
       JOIN uw.lease l ON l.key = f.session WHERE ${holds('f')} ORDER BY l.key FOR SHARE OF l),
     ${counted(writer, all)},
-    h AS (
-      SELECT * FROM ${unnested(row, 4, 'h')}
+    w AS (
+      SELECT * FROM ${unnested(row, 4, 'w')}
       WHERE CASE WHEN $${writer} IS NULL THEN ${all} ELSE EXISTS (SELECT FROM counted) END),
-    ${written(change)}
+    ${changed(change)}
     ${checked('changed', 'cardinality($4::text[])')}`;
 }
 
@@ -75,7 +98,7 @@ function holds(row: string): string {
   return `l.token = ${row}.token AND l.lease_id = ${row}.lease_id`;
 }
 
-function written(change: string | FencedInsert): string {
+function changed(change: string | FencedInsert): string {
   return typeof change === 'string' ? change : `${inserted(change, '1')}, changed AS (SELECT FROM inserted)`;
 }
 
@@ -85,15 +108,24 @@ function inserted({ insert }: FencedInsert, returned: string): string {
 
 /**
  * The `changed` of an insert: the rows whose key came back from it. As a value of each row, for which the server hashes what came back; a join it
- * would make row by row, as it takes `h` for one row.
+ * would make row by row, as it takes `w` for one row.
  */
 function madeIn(from: string, key: string): string {
   const made = `(${key}) IN (SELECT ${key} FROM ${from})`;
-  return `changed AS (SELECT ord AS o FROM (SELECT ord, ${made} AS made FROM h OFFSET 0) AS each WHERE made)`;
+  return `changed AS (SELECT ord AS o FROM (SELECT ord, ${made} AS made FROM w OFFSET 0) AS each WHERE made)`;
 }
 
 /** Writes a row under its lease. @returns what became of it. */
-export async function writeFenced(
+export function writeFenced(
+  batch: Pick<BatchRows, 'row'>,
+  { statement, values }: RowStep,
+  lease: Lease,
+): Promise<Kept> {
+  return askFenced(batch, underLease(statement), lease, values.slice(1));
+}
+
+/** The same of a write that a file has in another form. */
+export async function askFenced(
   batch: Pick<BatchRows, 'row'>,
   statement: FencedStatement,
   { session, token, leaseId }: Lease,

@@ -1,3 +1,4 @@
+import { columnsOf } from '../src/store/dialect.ts';
 import { fenced, heldRows } from './fenced.ts';
 import type { Sql } from './pgConnections.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
@@ -37,17 +38,6 @@ export const postMail: RowStatement = {
     SELECT g.ord, CASE WHEN g.id IN (SELECT id FROM made) THEN g.id END AS mail, true AS fits,
       (SELECT l.owner FROM uw.lease l WHERE l.key = g.session) AS owner FROM given g
     UNION ALL SELECT ord, NULL, is_known OR fits, NULL FROM judged WHERE is_known OR NOT fits`,
-};
-
-/** The message that has a key, or else the mail. A statement of its own sees what another node has just made. */
-export const firstOfKey: RowStatement = {
-  name: 'first_of_key',
-  rank: 6,
-  text: `WITH ${rowsOf('session text, key text')}
-    SELECT w.ord, f.* FROM w CROSS JOIN LATERAL (
-      SELECT number, mail, 1 AS place FROM uw.message WHERE session = w.session AND key = w.key
-      UNION ALL SELECT coalesce(number, 0), id, 2 FROM uw.mail WHERE session = w.session AND key = w.key
-      ORDER BY place LIMIT 1) f`,
 };
 
 /** The mail that waits for sessions of an owner, but for those it cannot take any of now. */
@@ -121,8 +111,8 @@ export const takeMail = fenced(
   'take_mail',
   'mail bigint, number bigint, joins boolean',
   `found AS MATERIALIZED (
-      SELECT h.ord AS o, h.number AS as_number, h.joins, x.* FROM h CROSS JOIN LATERAL (
-        SELECT * FROM uw.mail x WHERE x.id = h.mail AND x.session = h.session AND x.state = 'waiting' FOR UPDATE) x),
+      SELECT w.ord AS o, w.number AS as_number, w.joins, x.* FROM w CROSS JOIN LATERAL (
+        SELECT * FROM uw.mail x WHERE x.id = w.mail AND x.session = w.session AND x.state = 'waiting' FOR UPDATE) x),
     made AS (
       INSERT INTO uw.message (session, number, mail, body, key, posted_at)
       SELECT session, as_number, id, body, key, posted_at FROM found WHERE NOT joins),
@@ -134,16 +124,16 @@ export const takeMail = fenced(
       UPDATE uw.mail x SET number = f.as_number, body = NULL, outcome = e.outcome,
         state = CASE WHEN e.outcome IS NULL THEN 'taken' ELSE 'ended' END, changed_at = clock_timestamp()
       FROM found f JOIN ends e ON e.id = f.id WHERE x.id = f.id RETURNING f.o AS o)`,
-  { together: true },
+  true,
 );
 
 /** Notes how a message ended for all who sent it as mail. @returns the `sender` of each. */
 export const endMail: RowStatement = {
   name: 'end_mail',
   isFenced: true,
-  text: `WITH ${heldRows('number bigint, outcome text')}
-    UPDATE uw.mail x SET state = 'ended', outcome = h.outcome, changed_at = clock_timestamp()
-    FROM h WHERE x.session = h.session AND x.number = h.number AND x.state = 'taken' RETURNING h.ord, x.sender`,
+  text: `WITH ${heldRows(columnsOf('session text, number bigint, outcome text'))}
+    UPDATE uw.mail x SET state = 'ended', outcome = w.outcome, changed_at = clock_timestamp()
+    FROM w WHERE x.session = w.session AND x.number = w.number AND x.state = 'taken' RETURNING w.ord, x.sender`,
 };
 
 /** Makes messages of all mail that waits for a session that is being claimed, behind what there is. */

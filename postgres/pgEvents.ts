@@ -35,9 +35,9 @@ export class PgEvents {
   }
 
   /** Stores the fact with a write that is under way, if its type is stored. */
-  async insert(batch: BatchRows, fact: Told<Fact>): Promise<void> {
+  insert(batch: Pick<BatchRows, 'add'>, fact: Told<Fact>): void {
     const event = storedEvent(fact);
-    if (event !== undefined) await batch.row(insertEvent, 'events', this.#rowOf(event, fact.at));
+    if (event !== undefined) batch.add(insertEvent, 'events', this.#rowOf(event, fact.at));
   }
 
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */

@@ -2,9 +2,9 @@ import type { Outcome } from '../src/policy/failure.ts';
 import type { Fact } from '../src/policy/facts.ts';
 import {
   type Kept,
+  maxKeys,
   type MessageEnd,
   type Resend,
-  resendKey,
   type SessionLedger,
   type StoredCall,
   type StoredDeadLetter,
@@ -12,34 +12,39 @@ import {
   type StoredVerdict,
   type TakenMail,
 } from '../src/sessions/sessionStore.ts';
-import { messageId, type NamedMessage } from '../src/sessions/mailbox.ts';
+import type { NamedMessage } from '../src/sessions/messageId.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
 import { boundedText, toJson } from '../src/policy/storedJson.ts';
 import type { BatchRows } from './batch.ts';
-import type { Value } from '../src/store/dialect.ts';
+import { type Statement, type Value, valuesOf } from '../src/store/dialect.ts';
+import {
+  askCall,
+  buried,
+  callRow,
+  finishMessage,
+  noteVerdict,
+  openCall,
+  postMessage,
+  putBackMessage,
+  resent,
+  settleCall,
+  takeMessage,
+} from '../src/store/tables/ledger.ts';
+import { step, type Work } from '../src/store/work.ts';
 import type { FencedStatement } from './rowStatement.ts';
-import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts';
-import { writeFenced } from './fenced.ts';
+import { askFenced, fenced, underLease, writeFenced } from './fenced.ts';
 import { KeptRow, type WriteKind } from './keptRow.ts';
 import type { Lease, Leases } from './leases.ts';
 import { releaseLease } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
-import {
-  buryLetter,
-  finishMessage,
-  forgetTurns,
-  postMessage,
-  putBackMessage,
-  resendLetter,
-  takeMessage,
-} from './messageStatements.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgEvents } from './pgEvents.ts';
 import type { PgRow } from './pgDriver.ts';
+import { doWork, readFrom } from './pgTables.ts';
 import type { PgMail } from './pgMail.ts';
 import { endMail, takeMail } from './mailStatements.ts';
 import { outcomeToJson } from './mailOutcome.ts';
-import { readDeadLetter } from './sessionReads.ts';
+import { readDeadLetter } from '../src/store/tables/claims.ts';
 import { releasedHint } from './takeovers.ts';
 
 /** Surroundings that the ledgers of a run share. */
@@ -53,6 +58,26 @@ export interface LedgerScope {
   /** The runtime that claims. */
   readonly runtime: string;
 }
+
+/** Keeps the row of a message with a key, without its text, for as long as a second one of that key has to be recognised. */
+const forgetTurns = fenced(
+  'forget_turns',
+  'before_turn bigint',
+  `over AS (
+      SELECT m.session, m.number, m.key IS NULL
+        OR m.number <= (SELECT max(number) FROM uw.message WHERE session = m.session) - ${maxKeys} AS gone
+      FROM uw.message m JOIN w ON w.session = m.session
+      WHERE m.state = 'dropped' OR m.state IN ('done', 'failed') AND m.turn < w.before_turn),
+    calls AS (
+      DELETE FROM uw.call c USING w WHERE c.session = w.session AND c.state = 'settled' AND c.turn < w.before_turn),
+    messages AS (
+      DELETE FROM uw.message m USING over
+      WHERE m.session = over.session AND m.number = over.number AND over.gone),
+    texts AS (
+      UPDATE uw.message m SET body = '{}', seq = NULL FROM over
+      WHERE m.session = over.session AND m.number = over.number AND NOT over.gone AND m.body <> '{}'),
+    changed AS (SELECT w.ord AS o FROM w)`,
+);
 
 type Change = (batch: BatchRows) => Promise<Kept>;
 
@@ -78,32 +103,30 @@ export class PgLedger implements SessionLedger {
     const { database, leases } = this.#scope;
     if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
     if (database.refuses()) return Promise.resolve('volatile');
-    const values = [number, toJson(message), key ?? null, Math.round(at)];
+    const values = valuesIn(postMessage, { number, body: toJson(message), key, postedAt: at });
     return new Promise((resolve) => {
       const ended = (kept: Kept): void => {
         this.#posting.delete(row);
         resolve(kept);
       };
-      const row = new KeptRow(postMessage, this.#lease, values, ended, 'settles');
+      const row = new KeptRow(underLease(postMessage), this.#lease, values, ended, 'settles');
       this.#posting.add(row);
       database.write(row);
     });
   }
 
   take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
-    return this.#write(takeMessage, [message, turn, seq, Math.round(wallNow)], 'begins');
+    return this.#write(takeMessage, { number: message, turn, seq, takenAt: wallNow }, 'begins');
   }
 
   putBack(message: number, begun: boolean): Promise<Kept> {
-    return this.#write(putBackMessage, [message, begun], 'toldNext');
+    return this.#write(putBackMessage, { number: message, begun }, 'toldNext');
   }
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
     const said = error === undefined ? null : boundedText(error);
-    const values = [message, how, Math.round(wallNow), said] as const;
-    return outcome === undefined
-      ? this.#write(finishMessage, values, 'toldNext')
-      : this.#endForAll(message, values, outcome);
+    const row = { number: message, state: how, endedAt: wallNow, error: said };
+    return outcome === undefined ? this.#write(finishMessage, row, 'toldNext') : this.#endForAll(message, row, outcome);
   }
 
   takeMail({ mail, number, joins }: TakenMail): Promise<Kept> {
@@ -117,7 +140,7 @@ export class PgLedger implements SessionLedger {
           // The message that it joins may be one that is not written any more: it stays for the next owner.
           kept = this.#isLost ? 'fenced' : 'volatile';
           if (this.#isLost) return;
-          kept = await writeFenced(batch, takeMail, this.#lease, [mail, number, joins]);
+          kept = await askFenced(batch, takeMail, this.#lease, [mail, number, joins]);
         },
         committed: () => resolve(kept),
         // It is written late: until then nobody knows whether it is.
@@ -127,68 +150,48 @@ export class PgLedger implements SessionLedger {
   }
 
   open(call: StoredCall): Promise<Kept> {
-    const { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt, rule, idempotencyKey } = call;
-    return this.#insert(id, openCall, [
-      id,
-      turn,
-      integration,
-      tool,
-      toJson(input),
-      effect ?? null,
-      this.#scope.runtime,
-      Math.round(at),
-      Math.round(deadlineAt),
-      seq,
-      rule ?? null,
-      idempotencyKey ?? null,
-    ]);
+    const row = callRow(this.#lease.session, this.#scope.runtime, call);
+    if (!this.#scope.database.refuses()) return this.#write(openCall, row);
+    this.#rowless ??= new Set();
+    this.#rowless.add(call.call);
+    return Promise.resolve('volatile');
   }
 
+  /** Not refused. */
   settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
-    return this.#end(call, settleCall, [call, toJson(result), seq ?? null, Math.round(wallNow)]);
+    if (this.#rowless?.delete(call) === true) return Promise.resolve('volatile');
+    return this.#write(settleCall, { id: call, result: toJson(result), seq, at: wallNow }, 'toldNext');
   }
 
   deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
-    return readDeadLetter(this.#scope.database, this.#lease.session, message);
+    return readDeadLetter(readFrom(this.#scope.database), this.#lease.session, message);
   }
 
-  async resend({ fact, letter, number, at }: Resend): Promise<Kept> {
+  async resend(letter: Resend): Promise<Kept> {
     if (this.#scope.database.refuses()) return 'volatile';
-    const { session } = this.#lease;
     let isOff = false;
-    const why = `sent again as ${messageId(session, { number })}`;
-    const kept = await this.#change(async (batch) => {
-      if (isOff) return 'volatile';
-      const values = [letter, number, resendKey(letter), Math.round(at), why];
-      const made = await writeFenced(batch, resendLetter, this.#lease, values);
-      if (made === 'durable') await this.#scope.events.insert(batch, { ...fact, at });
-      return made;
-    });
+    const kept = await this.#change(async (batch) =>
+      isOff ? 'volatile' : this.#do(resent(this.#lease.session, letter), batch),
+    );
     // Its caller is told that it was not done: it must not come about when the store is back.
     isOff = true;
     return kept;
   }
 
   bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept> {
-    return this.#change(async (batch) => {
-      const buried = await writeFenced(batch, buryLetter, this.#lease, [message, Math.round(wallNow), why]);
-      if (buried === 'durable' && fact !== undefined) {
-        await this.#scope.events.insert(batch, { ...fact, at: wallNow });
-      }
-      return buried;
-    });
+    return this.#change(async (batch) => this.#do(buried(this.#lease.session, message, wallNow, why, fact), batch));
   }
 
   reconciling(call: string, wallNow: number): Promise<Kept> {
-    return this.#write(askCall, [call, Math.round(wallNow)]);
+    return this.#write(askCall, { id: call, at: wallNow });
   }
 
   reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
-    return this.#write(noteVerdict, [call, toJson(found), Math.round(wallNow)], 'toldNext');
+    return this.#write(noteVerdict, { id: call, verdict: toJson(found), at: wallNow }, 'toldNext');
   }
 
   forget(beforeTurn: number): void {
-    void this.#write(forgetTurns, [beforeTurn]);
+    void this.#writeRow(forgetTurns, [beforeTurn]);
   }
 
   async release(): Promise<void> {
@@ -211,13 +214,13 @@ export class PgLedger implements SessionLedger {
   }
 
   /** Ends a message that others may have sent as mail, and tells them. */
-  async #endForAll(message: number, values: readonly Value[], outcome: Outcome<unknown>): Promise<Kept> {
+  async #endForAll(message: number, row: object, outcome: Outcome<unknown>): Promise<Kept> {
     const { session, token, leaseId } = this.#lease;
     const end = outcomeToJson(outcome);
     let senders: readonly PgRow[] = [];
     const kept = await this.#change(async (batch) => {
       const [ended, told] = await Promise.all([
-        writeFenced(batch, finishMessage, this.#lease, values),
+        writeFenced(batch, step(finishMessage, session, row), this.#lease),
         batch.row(endMail, session, [session, token, leaseId, message, end]),
       ]);
       senders = told;
@@ -227,21 +230,15 @@ export class PgLedger implements SessionLedger {
     return kept;
   }
 
-  /** Makes the row of a call; a full queue refuses it. */
-  #insert(id: string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
-    if (!this.#scope.database.refuses()) return this.#write(statement, values);
-    this.#rowless ??= new Set();
-    this.#rowless.add(id);
-    return Promise.resolve('volatile');
+  #do(work: Work<Kept>, batch: BatchRows): Kept | Promise<Kept> {
+    return doWork(work, this.#scope.events, batch, this.#lease);
   }
 
-  /** Writes what is written last of a call; it is not refused. */
-  #end(id: string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
-    if (this.#rowless?.delete(id) === true) return Promise.resolve('volatile');
-    return this.#write(statement, values, 'toldNext');
+  #write(statement: Statement, row: object, how?: WriteKind): Promise<Kept> {
+    return this.#writeRow(underLease(statement), valuesIn(statement, row), how);
   }
 
-  #write(statement: FencedStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
+  #writeRow(statement: FencedStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
     const { database, leases } = this.#scope;
     if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
     return new Promise((resolve) => {
@@ -267,4 +264,9 @@ export class PgLedger implements SessionLedger {
       });
     });
   }
+}
+
+/** Its values behind the session, which its lease names. */
+function valuesIn({ columns }: Statement, row: object): readonly Value[] {
+  return valuesOf(columns.slice(1), row);
 }

@@ -10,8 +10,10 @@ import type {
 } from '../src/sessions/sessionMail.ts';
 import { toJson } from '../src/policy/storedJson.ts';
 import { messageIn, nameOf } from '../src/store/sessionRows.ts';
+import { firstOfKey } from '../src/store/tables/ledger.ts';
 import { outcomeIn } from './mailOutcome.ts';
-import { answeredMail, endedMail, firstOfKey, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';
+import { overRows } from './pgTables.ts';
+import { answeredMail, endedMail, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';
 import type { BatchRows } from './batch.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import type { PgDatabase } from './pgDatabase.ts';
@@ -102,7 +104,7 @@ export class PgMail implements SessionMail {
         const { mail, fits, owner = null } = row ?? {};
         if (typeof mail === 'string') return { mailed: { mailed: 'kept', mail: Number(mail) }, owner };
         if (fits !== true || key === undefined) return { mailed: { mailed: 'full' }, owner };
-        const [first] = await batch.row(firstOfKey, `mail to ${session}`, [session, key]);
+        const [first] = await batch.row(overRows(firstOfKey), `mail to ${session}`, [session, key]);
         // It has just gone by its age: there is no id to tell.
         return first && { mailed: { mailed: 'duplicate', first: nameOf(first) }, owner };
       },

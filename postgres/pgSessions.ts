@@ -1,4 +1,3 @@
-import type { Fact } from '../src/policy/facts.ts';
 import type {
   CallRecovery,
   Claim,
@@ -12,18 +11,18 @@ import type {
 } from '../src/sessions/sessionStore.ts';
 import type { SessionMail } from '../src/sessions/sessionMail.ts';
 import type { Clock, Random } from '../src/policy/clock.ts';
-import { toJson } from '../src/policy/storedJson.ts';
-import { type CallRow, judgeUnprocessed, lostCall, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
+import { lostCall, toCallRow } from '../src/store/sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
-import { settleLostCall } from './callStatements.ts';
 import type { Lease } from './leases.ts';
 import type { Sql } from './pgConnections.ts';
 import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import { endOverMail, takeAllMail } from './mailStatements.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
-import { endAsDeadLetter, lastNumbers, pendingCalls, readPast, unprocessedMessages } from './sessionReads.ts';
+import { readLeft, readPast, settleDead, settleLeft } from '../src/store/tables/claims.ts';
+import type { Work } from '../src/store/work.ts';
+import { doWork } from './pgTables.ts';
 import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';
 
@@ -169,33 +168,18 @@ export class PgSessions implements SessionStore {
     const [row] = await batch.row(acquireLease, session, [session, runtime, leaseId]);
     const token = row?.['token'];
     if (token === null || token === undefined) return { held: true, by: String(row?.['owner'] ?? '') };
-    const [, pending, unprocessed, [last]] = await Promise.all([
+    const [, left] = await Promise.all([
       batch.row(takeAllMail, session, [session]),
-      batch.row(pendingCalls, session, [session]),
-      batch.row(unprocessedMessages, session, [session]),
-      batch.row(lastNumbers, session, [session]),
+      this.#do(readLeft(session, limits), batch),
     ]);
-    const isKept = (call: CallRow): boolean => limits.keeps?.(lostCall(call)) === true;
-    const calls = pending.map(toCallRow);
-    const open = calls.filter(isKept).map(lostCall);
-    const lost = calls.filter((call) => !isKept(call)).map(lostCall);
-    const { recovered: messages } = judgeUnprocessed(unprocessed.map(toMessageRow), limits);
-    const recovered = { ...messages, lost, open };
-    const at = Math.round(limits.wallNow);
     // The past is read behind what is written of it.
-    const written = [
-      ...settled(batch, lost, Number(last?.['seq'] ?? 0), limits),
-      ...messages.deadLetters.map(({ number, reason }) =>
-        batch.row(endAsDeadLetter, session, [session, number, reason, at]),
-      ),
-    ];
-    const [past, told] = await Promise.all([
-      readPast(batch, session, limits.historyLimit ?? usualHistory),
+    const [, past, told] = await Promise.all([
+      this.#do(settleLeft(session, left, limits), batch),
+      this.#do(readPast(session, limits.historyLimit ?? usualHistory), batch),
       batch.row(endOverMail, session, [session]),
-      this.#record(batch, limits.wallNow, limits.facts(recovered)),
-      ...written,
     ]);
     const senders = told.map(({ sender }) => String(sender));
+    const { recovered } = left;
     return { held: false, lease: { session, token: String(token), leaseId }, recovered, past, senders };
   }
 
@@ -203,35 +187,19 @@ export class PgSessions implements SessionStore {
   async #recoverSome(batch: BatchRows, limits: CallRecovery): Promise<readonly LostCall[]> {
     const rows = await batch.row(deadCalls, 'dead calls', [this.#scope.runtime, mostLost]);
     const found = rows.map((row) => lostCall(toCallRow(row)));
-    const settling = [...new Set(found.map(({ session }) => session))].map(async (session) => {
-      // For nobody. An owner that has only expired writes no second result then; what is being claimed or written is left to that.
-      const [lease] = await batch.row(acquireLease, session, [session, null, crypto.randomUUID()]);
-      if (lease?.['token'] === null || lease?.['token'] === undefined) return [];
-      const [last] = await batch.row(lastNumbers, session, [session]);
-      const calls = found.filter((call) => call.session === session);
-      await Promise.all(settled(batch, calls, Number(last?.['seq'] ?? 0), limits));
-      return calls;
-    });
-    const lost = (await Promise.all(settling)).flat();
-    await this.#record(batch, limits.wallNow, lost.map(limits.fact));
+    const ours = await Promise.all(
+      [...new Set(found.map(({ session }) => session))].map(async (session) => {
+        // For nobody. An owner that has only expired writes no second result then; what is being claimed or written is left to that.
+        const [lease] = await batch.row(acquireLease, session, [session, null, crypto.randomUUID()]);
+        return lease?.['token'] === null || lease?.['token'] === undefined ? [] : [session];
+      }),
+    );
+    const lost = found.filter(({ session }) => ours.flat().includes(session));
+    await this.#do(settleDead(lost, limits), batch);
     return lost;
   }
 
-  /** With the change that they tell of: neither is there without the other. */
-  async #record(batch: BatchRows, at: number, facts: readonly Fact[]): Promise<void> {
-    await Promise.all(facts.map((fact) => this.#scope.events.insert(batch, { ...fact, at })));
+  #do<T>(work: Work<T>, batch: BatchRows): T | Promise<T> {
+    return doWork(work, this.#scope.events, batch);
   }
-}
-
-/** Answers lost calls of a session, behind all that there is of it. */
-function settled(
-  batch: BatchRows,
-  calls: readonly LostCall[],
-  lastSeq: number,
-  { wallNow, answer }: Pick<RecoveryLimits, 'wallNow' | 'answer'>,
-): readonly Promise<unknown>[] {
-  return calls.map((call, index) => {
-    const values = [call.call, toJson(answer(call)), lastSeq + 1 + index, Math.round(wallNow)];
-    return batch.row(settleLostCall, call.session, values);
-  });
 }

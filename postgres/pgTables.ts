@@ -1,6 +1,8 @@
 import { type Row, type Statement, valuesOf, written } from '../src/store/dialect.ts';
-import type { Step, Tables, TransactOptions, Work } from '../src/store/work.ts';
+import type { Read, Step, Tables, TransactOptions, Work } from '../src/store/work.ts';
 import { type BatchRows, columnsIn } from './batch.ts';
+import { writeFenced } from './fenced.ts';
+import type { Lease } from './leases.ts';
 import type { Sql } from './pgConnections.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgEvents } from './pgEvents.ts';
@@ -13,6 +15,7 @@ export class PgTables implements Tables {
 
   constructor(database: PgDatabase, events: Pick<PgEvents, 'insert'>) {
     this.#database = database;
+    this.read = readFrom(database);
     this.#events = events;
   }
 
@@ -21,39 +24,67 @@ export class PgTables implements Tables {
   }
 
   write(work: () => Work<void>, committed?: () => void): void {
-    this.#database.write({ run: (batch) => this.#do(work(), batch), ...(committed !== undefined && { committed }) });
+    this.#database.write({
+      run: (batch) => doWork(work(), this.#events, batch),
+      ...(committed !== undefined && { committed }),
+    });
   }
 
   transact<T>(work: (isLate: boolean) => Work<T>, options?: TransactOptions): Promise<T | undefined> {
-    return this.#database.transact(async (batch, isLate) => this.#do(work(isLate), batch), options);
+    return this.#database.transact(async (batch, isLate) => doWork(work(isLate), this.#events, batch), options);
   }
 
-  readonly read = async (statement: Statement, row: object = {}): Promise<readonly Row[]> =>
-    (await this.#database.read(queryOf(statement), queryValues(statement, row))) ?? [];
+  readonly read: Read;
 
   flush(): Promise<boolean> {
     return this.#database.flush();
   }
+}
 
-  /** Goes on at once as long as no step answers: a batch without answers is sent with its commit. */
-  #do<T>(work: Work<T>, batch: BatchRows, given: readonly Row[] = []): T | Promise<T> {
-    let next = work.next(given);
-    while (next.done !== true) {
-      const made = this.#make(next.value, batch);
-      if (made !== undefined) return made.then((rows) => this.#do(work, batch, rows as readonly Row[]));
-      next = work.next([]);
-    }
-    return next.value;
+/** Reads rows; none while the database is out of order. */
+export function readFrom(database: Pick<PgDatabase, 'read'>): Read {
+  return async (statement, row = {}) => (await database.read(queryOf(statement), queryValues(statement, row))) ?? [];
+}
+
+/** Part of a batch that work needs. */
+type WorkRows = Pick<BatchRows, 'row' | 'add'>;
+
+/**
+ * Does work with the next batch. It goes on at once as long as no step answers: a batch without answers is sent with its commit.
+ * @param lease - of the session whose ledger it writes to.
+ */
+export function doWork<T>(
+  work: Work<T>,
+  events: Pick<PgEvents, 'insert'>,
+  batch: WorkRows,
+  lease?: Lease,
+  given: readonly Row[] = [],
+): T | Promise<T> {
+  let next = work.next(given);
+  while (next.done !== true) {
+    const made = make(next.value, events, batch, lease);
+    if (made !== undefined) return made.then((rows) => doWork(work, events, batch, lease, rows as readonly Row[]));
+    next = work.next([]);
   }
+  return next.value;
+}
 
-  #make(step: Step, batch: BatchRows): Promise<readonly unknown[]> | undefined {
-    if ('fact' in step) return this.#events.insert(batch, step.fact).then(() => []);
-    if ('all' in step) return Promise.all(step.all.map((work) => this.#do(work, batch)));
-    const { statement, key, values } = step;
-    if (statement.answers) return batch.row(overRows(statement), key, values);
-    batch.add(overRows(statement), key, values);
+function make(
+  step: Step,
+  events: Pick<PgEvents, 'insert'>,
+  batch: WorkRows,
+  lease: Lease | undefined,
+): Promise<readonly unknown[]> | undefined {
+  if ('all' in step) return Promise.all(step.all.map((work) => doWork(work, events, batch, lease)));
+  if ('kept' in step) return lease && writeFenced(batch, step.kept, lease).then((kept) => [{ kept }]);
+  if ('fact' in step) {
+    events.insert(batch, step.fact);
     return undefined;
   }
+  const { statement, key, values } = step;
+  if (statement.answers) return batch.row(overRows(statement), key, values);
+  batch.add(overRows(statement), key, values);
+  return undefined;
 }
 
 const known = new WeakMap<Statement, RowStatement>();

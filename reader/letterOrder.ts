@@ -1,4 +1,13 @@
-import type { OrderNote } from '../src/policy/operatorOrder.ts';
+import type { Fact, Told } from '../src/policy/facts.ts';
+import { done, notDone, type OrderNote, type OrderResult } from '../src/policy/operatorOrder.ts';
+import { createFactRedactor } from '../src/redaction/redactFact.ts';
+import { messageId } from '../src/sessions/messageId.ts';
+import { resendKey } from '../src/sessions/sessionStore.ts';
+import { storedEvent, type StoredEvent } from '../src/store/record.ts';
+import { nameOf } from '../src/store/sessionRows.ts';
+import { lastNumbers } from '../src/store/tables/claims.ts';
+import { buried, firstOfKey, resent } from '../src/store/tables/ledger.ts';
+import { step, type Work } from '../src/store/work.ts';
 
 /** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
 export interface LetterOrder {
@@ -13,20 +22,70 @@ export interface LetterOrder {
   readonly dead: ReadonlySet<string>;
 }
 
-/** Says what was done. */
-export const droppedText = (message: string): string => `The dead letter ${message} was dropped for good.`;
-export const unreadableText = (message: string): string =>
-  `${message} cannot be read, and so not be sent again: drop it.`;
-export const sentBeforeText = (as: string): string => `It was sent again already, as ${as}.`;
-export const sentText = (message: string, as: string): string =>
-  `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`;
-export const sentByMailText = (message: string, as: string, owner: string): string =>
-  `${message} was sent again as ${as}; ${owner} has the session, and takes it.`;
-/** Says it of a message that was left for a session. */
-export const droppedMailText = (message: string): string =>
-  `${message} was dropped for good; the gateway that sent it is told.`;
-export const waitsText = (message: string): string =>
-  `${message} waits still: it is delivered when a gateway that has the session starts.`;
-export const takesText = (message: string, owner: string): string =>
-  `${message} waits for ${owner}, which has the session and takes it when it has room.`;
+/** A dead letter as its row says. */
+export interface Letter {
+  readonly number: number;
+  readonly isReadable: boolean;
+}
+
+/** Ways to carry an order out, each with the fact that tells of it. */
+export interface LetterWays {
+  readonly bury: (why: string, fact?: Fact) => Work<unknown>;
+  /** Makes the new message, under the key that says what it is, and takes the letter out. @returns what is said of it. */
+  readonly send: (key: string) => Work<string>;
+}
+
+/** Carries out an order about a dead letter, within one transaction. @param ways - in the place of an owner: nobody has the session until the commit. */
+export function* actOnLetter(
+  order: LetterOrder,
+  { number, isReadable }: Letter,
+  { bury, send }: LetterWays = asOwner(order, number),
+): Work<OrderResult> {
+  const { session, message, note } = order;
+  if (order.order === 'drop') {
+    yield* bury('dropped by an operator', { type: 'operator.dropped', session, message, ...note });
+    return { ok: true, text: `The dead letter ${message} was dropped for good.` };
+  }
+  if (!isReadable) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
+  const key = resendKey(number);
+  const [first] = yield step(firstOfKey, session, { session, key });
+  if (first !== undefined) {
+    // An earlier version may have left it in the list.
+    const as = messageId(session, nameOf(first));
+    yield* bury(`sent again as ${as}`);
+    return notDone(`It was sent again already, as ${as}.`);
+  }
+  return { ok: true, text: yield* send(key) };
+}
+
+function asOwner(order: LetterOrder, letter: number): LetterWays {
+  const { session, message, at } = order;
+  return {
+    bury: (why, fact) => buried(session, letter, at, why, fact),
+    *send() {
+      const [last] = yield step(lastNumbers, session, { session });
+      const number = Number(last?.['message'] ?? 0) + 1;
+      const as = messageId(session, { number });
+      yield* resent(session, { letter, number, at, fact: sentAgain(order, as) });
+      return `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`;
+    },
+  };
+}
+
+/** The fact that tells of a letter that was sent again. */
+export function sentAgain({ session, message, note }: LetterOrder, as: string): Fact {
+  return { type: 'operator.sent_again', session, message, as, ...note };
+}
+
+/** Records what somebody said. */
+export function* recorded(fact: Fact, at: number): Work<OrderResult> {
+  yield { fact: { ...fact, at } };
+  return done;
+}
+
+/** Gives what the store keeps of a fact that nobody else hears: it is masked as it is recorded. */
+export function maskedEvent(fact: Told<Fact>): StoredEvent | undefined {
+  return storedEvent(createFactRedactor()(fact));
+}
+
 export const unknownText = (session: string): string => `No session ${session} is kept there.`;

@@ -1,43 +1,30 @@
-import { done, notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
-import { resendKey } from '../../src/sessions/sessionStore.ts';
-import {
-  droppedMailText,
-  droppedText,
-  type LetterOrder,
-  sentBeforeText,
-  sentByMailText,
-  sentText,
-  takesText,
-  unknownText,
-  unreadableText,
-  waitsText,
-} from '../../reader/letterOrder.ts';
-import { storedEvent } from '../../src/store/record.ts';
 import { boundedJson } from '../../src/policy/storedJson.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { isDeadLetter, messageIn, nameOf } from '../../src/store/sessionRows.ts';
+import type { Fact } from '../../src/policy/facts.ts';
+import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
+import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { statement, type Value } from '../../src/store/dialect.ts';
+import { isDeadLetter, messageIn } from '../../src/store/sessionRows.ts';
+import { step, type Work } from '../../src/store/work.ts';
+import {
+  actOnLetter,
+  type Letter,
+  type LetterOrder,
+  type LetterWays,
+  maskedEvent,
+  recorded,
+  sentAgain,
+  unknownText,
+} from '../../reader/letterOrder.ts';
 import { Batch } from '../batch.ts';
-import { writeFenced } from '../fenced.ts';
-import type { Lease } from '../leases.ts';
 import { acquireLease } from '../leaseStatements.ts';
-import { firstOfKey } from '../mailStatements.ts';
-import { buryLetter, resendLetter } from '../messageStatements.ts';
 import { PgConnections, type Sql, type Transaction } from '../pgConnections.ts';
 import type { PgModule, PgRow } from '../pgDriver.ts';
-import { eventValues, insertEvent } from '../pgEvents.ts';
+import { eventValues, insertEvent, type PgEvents } from '../pgEvents.ts';
+import { doWork } from '../pgTables.ts';
 import type { PgTarget } from '../pgTarget.ts';
 import { diagnosePg } from '../pgTrouble.ts';
-import type { Value } from '../../src/store/dialect.ts';
-import type { RowStatement } from '../rowStatement.ts';
 import { dropUntaken, findUntaken, type LetterRows } from './pgUntakenMail.ts';
-
-interface Letter {
-  readonly number: number;
-  readonly isReadable: boolean;
-}
 
 /**
  * Carries out an order about a dead letter, or a mail that nobody took, in one transaction. Where no gateway has the session that has its lease: one
@@ -49,10 +36,7 @@ export function actInDatabase(pg: PgModule, target: PgTarget, order: LetterOrder
 
 /** Records a fact in a transaction of its own. Never rejects. */
 export function recordInDatabase(pg: PgModule, target: PgTarget, fact: Fact, at: number): Promise<OrderResult> {
-  return inDatabase(pg, target, async (rows) => {
-    await tell(rows, fact, Math.round(at));
-    return done;
-  });
+  return inDatabase(pg, target, async (rows) => doWork(recorded(fact, Math.round(at)), events, rows));
 }
 
 async function inDatabase(
@@ -62,7 +46,12 @@ async function inDatabase(
 ): Promise<OrderResult> {
   const connections = new PgConnections(pg, target, 1);
   try {
-    return await connections.transaction((transaction) => work(new Rows(transaction)));
+    return await connections.transaction(async (transaction) => {
+      const rows = new Rows(transaction);
+      const result = await work(rows);
+      await rows.send();
+      return result;
+    });
   } catch (error) {
     const { reason, fix } = diagnosePg(error, target.shown);
     return notDone(`The database cannot be written: ${reason}. Fix: ${fix}.`);
@@ -71,18 +60,26 @@ async function inDatabase(
   }
 }
 
-/** Rows of one transaction, each sent at once. */
+/** Rows of one transaction, each sent at once; those of which nobody asks what became of them go with the next, or at the end. */
 class Rows implements LetterRows {
   readonly #transaction: Transaction;
+  readonly #batch = new Batch();
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
   }
 
-  async row(statement: RowStatement, key: string, values: readonly Value[]): Promise<readonly PgRow[]> {
-    const batch = new Batch();
-    const [rows] = await Promise.all([batch.row(statement, key, values), batch.send(this.#transaction)]);
+  async row(...row: Parameters<Batch['row']>): Promise<readonly PgRow[]> {
+    const [rows] = await Promise.all([this.#batch.row(...row), this.send()]);
     return rows;
+  }
+
+  add(...row: Parameters<Batch['add']>): void {
+    this.#batch.add(...row);
+  }
+
+  send(): Promise<void> {
+    return this.#batch.send(this.#transaction);
   }
 
   ask(text: string, values: readonly Value[]): Promise<readonly PgRow[]> {
@@ -107,16 +104,22 @@ async function act(rows: Rows, order: LetterOrder): Promise<OrderResult> {
   const lease = isFree ? { session, token: String(token), leaseId } : undefined;
   const letter = await findLetter(rows, order);
   if (letter !== undefined) {
-    if (lease !== undefined) return actOn(rows, lease, order, letter);
-    return actElsewhere(rows, await ownerName(rows, taken?.['owner']), order, letter);
+    if (lease !== undefined) return doWork(actOnLetter(order, letter), events, rows, lease);
+    const owner = await ownerName(rows, taken?.['owner']);
+    return doWork(actOnLetter(order, letter, besideOwner(order, letter, owner)), events, rows);
   }
   const mail = await findUntaken(rows, order);
   if (mail === undefined) return notDone(noLetter(order.message));
-  if (order.order === 'send_again') return notDone(waitsText(order.message));
-  if (lease === undefined) return notDone(takesText(order.message, await ownerName(rows, taken?.['owner'])));
+  if (order.order === 'send_again')
+    return notDone(`${order.message} waits still: it is delivered when a gateway that has the session starts.`);
+  if (lease === undefined) {
+    const owner = await ownerName(rows, taken?.['owner']);
+    return notDone(`${order.message} waits for ${owner}, which has the session and takes it when it has room.`);
+  }
   await dropUntaken(rows, mail, session);
-  await tell(rows, { type: 'operator.dropped', session, message: order.message, ...order.note }, order.at);
-  return { ok: true, text: droppedMailText(order.message) };
+  const dropped = { type: 'operator.dropped', session, message: order.message, ...order.note } as const;
+  await doWork(recorded(dropped, order.at), events, rows);
+  return { ok: true, text: `${order.message} was dropped for good; the gateway that sent it is told.` };
 }
 
 /** The row is locked until the commit: it is sent again, or dropped, by one order. */
@@ -131,86 +134,51 @@ async function findLetter(rows: Rows, { session, message }: LetterOrder): Promis
   return row && { number: Number(row['number']), isReadable: messageIn(String(row['body'])) !== undefined };
 }
 
-/** In the place of an owner: nobody has the session until the commit. */
-async function actOn(rows: Rows, lease: Lease, order: LetterOrder, letter: Letter): Promise<OrderResult> {
-  const { session, at } = order;
-  const bury = (why: string) => writeFenced(rows, buryLetter, lease, [letter.number, at, why]);
-  return actAbout(rows, order, letter, {
-    bury,
-    send: async (key) => {
-      const [last] = await rows.ask('SELECT max(number) AS last FROM uw.message WHERE session = $1', [session]);
-      const number = Number(last?.['last'] ?? 0) + 1;
-      const as = messageId(session, { number });
-      await writeFenced(rows, resendLetter, lease, [letter.number, number, key, at, `sent again as ${as}`]);
-      return { as, text: sentText(order.message, as) };
-    },
-  });
-}
+/** The row is locked until the commit. */
+const buryElsewhere = statement(
+  'bury_elsewhere',
+  'session text, number bigint, at bigint, why text',
+  `UPDATE uw.message AS m SET state = 'dropped', ended_at = :at, error = :why FROM w
+   WHERE m.session = :session AND m.number = :number`,
+);
+const mailLetter = statement(
+  'mail_letter',
+  'session text, number bigint, key text, at bigint',
+  `INSERT INTO uw.mail (session, body, key, posted_at, sender)
+   SELECT m.session, m.body, :key, :at, '' FROM w JOIN uw.message m ON m.session = :session AND m.number = :number
+   RETURNING 1 AS ord, id`,
+);
 
 /**
  * Beside the owner: the letter goes to it as mail. It is at rest, nothing that the owner does counts on it, so its own lock is fence enough. Where the
  * owner sends it again at this moment both have the key of that, and are joined.
  */
-function actElsewhere(rows: Rows, owner: string, order: LetterOrder, letter: Letter): Promise<OrderResult> {
-  const { session, at } = order;
-  const bury = (why: string) =>
-    rows.ask(`UPDATE uw.message SET state = 'dropped', ended_at = $3, error = $4 WHERE session = $1 AND number = $2`, [
-      ...[session, letter.number],
-      ...[at, why],
-    ]);
-  return actAbout(rows, order, letter, {
+function besideOwner(order: LetterOrder, { number }: Letter, owner: string): LetterWays {
+  const { session, message, at } = order;
+  function* bury(why: string, fact?: Fact): Work<void> {
+    yield step(buryElsewhere, session, { session, number, at, why });
+    if (fact !== undefined) yield { fact: { ...fact, at } };
+  }
+  return {
     bury,
-    send: async (key) => {
-      const [mail] = await rows.ask(
-        `INSERT INTO uw.mail (session, body, key, posted_at, sender)
-         SELECT session, body, $3, $4, '' FROM uw.message WHERE session = $1 AND number = $2 RETURNING id`,
-        [session, letter.number, key, at],
-      );
+    *send(key) {
+      const [mail] = yield step(mailLetter, session, { session, number, key, at });
       const as = messageId(session, { number: 0, mail: Number(mail?.['id']) });
-      await bury(`sent again as ${as}`);
-      return { as, text: sentByMailText(order.message, as, owner) };
+      yield* bury(`sent again as ${as}`, sentAgain(order, as));
+      return `${message} was sent again as ${as}; ${owner} has the session, and takes it.`;
     },
-  });
-}
-
-interface Ways {
-  readonly bury: (why: string) => Promise<unknown>;
-  /** Makes the new message, under the key that says what it is, and takes the letter out. */
-  readonly send: (key: string) => Promise<{ readonly as: string; readonly text: string }>;
-}
-
-async function actAbout(
-  rows: Rows,
-  { session, message, note, order, at }: LetterOrder,
-  { number, isReadable }: Letter,
-  { bury, send }: Ways,
-): Promise<OrderResult> {
-  if (order === 'drop') {
-    await bury('dropped by an operator');
-    await tell(rows, { type: 'operator.dropped', session, message, ...note }, at);
-    return { ok: true, text: droppedText(message) };
-  }
-  if (!isReadable) return notDone(unreadableText(message));
-  const key = resendKey(number);
-  const [sent] = await rows.row(firstOfKey, session, [session, key]);
-  if (sent !== undefined) {
-    // An earlier version may have left it in the list.
-    const as = messageId(session, nameOf(sent));
-    await bury(`sent again as ${as}`);
-    return notDone(sentBeforeText(as));
-  }
-  const { as, text } = await send(key);
-  await tell(rows, { type: 'operator.sent_again', session, message, as, ...note }, at);
-  return { ok: true, text };
+  };
 }
 
 /** Nobody listens here: it is masked as it is recorded. */
-async function tell(rows: Rows, fact: Fact, at: number): Promise<void> {
-  const event = storedEvent(createFactRedactor()({ ...fact, at }));
-  if (event === undefined) return;
-  const { category, eventType: type, metadata } = event;
-  await rows.row(insertEvent, 'events', eventValues({ category, type }, boundedJson(metadata), at));
-}
+const events: Pick<PgEvents, 'insert'> = {
+  insert(batch, fact) {
+    const event = maskedEvent(fact);
+    if (event === undefined) return;
+    const { category, eventType: type, metadata } = event;
+    batch.add(insertEvent, 'events', eventValues({ category, type }, boundedJson(metadata), fact.at));
+  },
+};
 
 /** Names who has the session, for people. */
 async function ownerName(rows: Rows, owner: PgRow[string] | undefined): Promise<string> {

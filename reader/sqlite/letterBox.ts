@@ -1,26 +1,17 @@
-import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
-import { done, notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
-import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { resendKey } from '../../src/sessions/sessionStore.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { storedEvent } from '../../src/store/record.ts';
-import {
-  droppedText,
-  type LetterOrder,
-  sentBeforeText,
-  sentText,
-  unknownText,
-  unreadableText,
-} from '../letterOrder.ts';
 import { boundedJson } from '../../src/policy/storedJson.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
+import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import { messageOf } from '../../src/policy/thrown.ts';
+import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
+import { messageNamed } from '../../src/sessions/messageId.ts';
 import { createConnection } from '../../src/store/sqlite/connection.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';
-import { buryLetter, resendLetter, selectDeadLetter } from '../../src/store/sqlite/deadLetters.ts';
-import { insertEvent } from '../../src/store/sqlite/eventLog.ts';
-import type { Schema } from '../../src/store/sqlite/schema.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
+import { type EventLog, insertEvent } from '../../src/store/sqlite/eventLog.ts';
+import { doRow, doWork } from '../../src/store/sqlite/fileTables.ts';
+import type { Schema } from '../../src/store/sqlite/schema.ts';
+import { letterBy, letterIn } from '../../src/store/tables/claims.ts';
+import { step } from '../../src/store/work.ts';
+import { actOnLetter, type LetterOrder, maskedEvent, recorded, unknownText } from '../letterOrder.ts';
 import type { AlertNoteFact } from '../storeReader.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
@@ -37,10 +28,7 @@ export function orderAboutLetter(path: string, order: LetterOrder): Promise<Orde
 
 /** Records what somebody said of an alert, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
 export function recordNote(path: string, fact: AlertNoteFact, at: number): Promise<OrderResult> {
-  return inFile(path, (database, schema) => {
-    record(database, schema, fact, Math.round(at));
-    return done;
-  });
+  return inFile(path, (database, schema) => doWork(recorded(fact, Math.round(at)), log, database, schema));
 }
 
 async function inFile(path: string, work: (database: Database, schema: Schema) => OrderResult): Promise<OrderResult> {
@@ -59,14 +47,16 @@ async function inFile(path: string, work: (database: Database, schema: Schema) =
 }
 
 /** Nobody listens here: it is masked as it is recorded. */
-function record(database: Database, schema: Schema, fact: Fact, at: number): void {
-  const event = storedEvent(createFactRedactor()({ ...fact, at }));
-  if (event === undefined) return;
-  insertEvent(database, schema.eventTable, at, event.category, event.eventType, boundedJson(event.metadata));
-}
+const log: Pick<EventLog, 'insert'> = {
+  insert(database, { eventTable }, fact) {
+    const event = maskedEvent(fact);
+    if (event === undefined) return;
+    insertEvent(database, eventTable, fact.at, event.category, event.eventType, boundedJson(event.metadata));
+  },
+};
 
 function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {
-  const { session, message, at, note } = order;
+  const { session, message } = order;
   const owned = database.prepare('SELECT owner FROM unwedge_sessions WHERE id = ?').get(session);
   if (owned === undefined) return notDone(unknownText(session));
   if (isOwned(database, owned['owner'], order.dead))
@@ -74,31 +64,11 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
       'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
   const named = messageNamed(message, session);
-  const letter = named === undefined || 'mail' in named ? undefined : selectDeadLetter(database, session, named.number);
-  if (letter === undefined) return notDone(noLetter(message));
-  const { number } = letter;
-  const tell = (fact: Fact): void => record(database, schema, fact, at);
-  if (order.order === 'drop') {
-    tell({ type: 'operator.dropped', session, message, ...note });
-    buryLetter(database, session, number, at, 'dropped by an operator');
-    return { ok: true, text: droppedText(message) };
-  }
-  if (letter.message === undefined) return notDone(unreadableText(message));
-  const known = database
-    .prepare('SELECT number FROM unwedge_messages WHERE session = ? AND key = ?')
-    .get(session, resendKey(number));
-  if (known !== undefined) {
-    // An earlier version may have left it in the list.
-    const as = messageId(session, { number: Number(known['number']) });
-    buryLetter(database, session, number, at, `sent again as ${as}`);
-    return notDone(sentBeforeText(as));
-  }
-  const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
-  const next = Number(last?.['last'] ?? 0) + 1;
-  const as = messageId(session, { number: next });
-  resendLetter(database, session, { letter: number, number: next, at });
-  tell({ type: 'operator.sent_again', session, message, as, ...note });
-  return { ok: true, text: sentText(message, as) };
+  if (named === undefined || 'mail' in named) return notDone(noLetter(message));
+  const [row] = doRow(database, step(letterBy(named), session, { session, ...named }));
+  if (row === undefined) return notDone(noLetter(message));
+  const letter = { number: named.number, isReadable: letterIn(row).message !== undefined };
+  return doWork(actOnLetter(order, letter), log, database, schema);
 }
 
 /** Tells whether a runtime that may live has the session: one that is entered, and was not found dead. */

@@ -1,5 +1,6 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
 import { formatDuration } from '../policy/duration.ts';
+import { itself } from './itself.ts';
 
 interface SessionInput {
   readonly session: string;
@@ -34,9 +35,10 @@ interface SessionContext extends SessionInput {
   readonly recovering: number | undefined;
 }
 
+const isCurrent = { type: 'isCurrent', params: itself } as const;
 const goesOn = [
-  { guard: 'isLast', target: 'idle' },
-  { guard: 'isCurrent', target: 'taking' },
+  { guard: { type: 'isLast', params: itself }, target: 'idle' },
+  { guard: isCurrent, target: 'taking' },
 ] as const;
 const provesRecovered = { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] } as const;
 
@@ -53,12 +55,12 @@ export const sessionMachine = setup({
     recovery: ({ context }) => context.recoveryMs,
   },
   guards: {
-    isCurrent: ({ context, event }) => 'turn' in event && event.turn === context.turn,
-    isLast: ({ context, event }) => 'more' in event && event.turn === context.turn && !event.more,
+    isCurrent: ({ context }, { turn }: { turn: number }) => turn === context.turn,
+    isLast: ({ context }, { turn, more }: { turn: number; more: boolean }) => turn === context.turn && !more,
     isRecovering: ({ context }) => context.recovering !== undefined,
   },
   actions: {
-    noteTurn: assign(({ event }) => ('turn' in event ? { turn: event.turn } : {})),
+    noteTurn: assign((_, { turn }: { turn: number }) => ({ turn })),
     noteRecovery: assign(({ context }) => ({ recovering: context.turn })),
     provedRecovered: assign({ recovering: undefined }),
     announceRecovered: emit(({ context }) => ({
@@ -88,7 +90,7 @@ export const sessionMachine = setup({
       entry: 'wantTurn',
       after: { recovery: { actions: 'crash' } },
       on: {
-        'turn.started': { target: 'processing', actions: 'noteTurn' },
+        'turn.started': { target: 'processing', actions: { type: 'noteTurn', params: itself } },
         'mailbox.empty': 'idle',
         shutdown: 'stopped',
       },
@@ -97,7 +99,7 @@ export const sessionMachine = setup({
       always: provesRecovered,
       on: {
         'turn.ended': goesOn,
-        'turn.stalled': { guard: 'isCurrent', target: 'releasing' },
+        'turn.stalled': { guard: isCurrent, target: 'releasing' },
         shutdown: 'closing',
       },
     },
@@ -112,7 +114,7 @@ export const sessionMachine = setup({
     closing: {
       entry: 'abortTurn',
       after: { release: { target: 'stopped', actions: 'abandonTurn' } },
-      on: { 'turn.ended': { guard: 'isCurrent', target: 'stopped' } },
+      on: { 'turn.ended': { guard: isCurrent, target: 'stopped' } },
     },
     stopped: { type: 'final' },
   },

@@ -1,13 +1,19 @@
-import { type Given, integer, number, type Values } from './optionKeys.ts';
+import { integer, number } from './optionKeys.ts';
 import { readOptions } from './readOptions.ts';
 
 /** Budget of retries that an integration may make for its successes; after the retry quota of the AWS SDKs. */
-const budgetKeys = {
+interface RetryBudgetPolicy {
   /** Tokens at the start and at most, at least 1. @defaultValue 100 */
-  capacity: integer({ default: 100 }),
+  readonly capacity: number;
   /** Tokens a retry costs, at least 0. @defaultValue 5 */
-  cost: number({ default: 5 }),
+  readonly cost: number;
   /** Tokens a success at the first try returns, at least 0. @defaultValue 1 */
+  readonly refund: number;
+}
+
+const budgetKeys = {
+  capacity: integer({ default: 100 }),
+  cost: number({ default: 5 }),
   refund: number({ default: 1 }),
 };
 
@@ -15,11 +21,11 @@ const budgetKeys = {
 export class RetryBudget {
   /** True while no success adds to it. */
   isFull = true;
-  readonly #policy: Values<typeof budgetKeys>;
+  readonly #policy: RetryBudgetPolicy;
   #tokens: number;
 
   /** @throws TypeError or RangeError that names the option and its value. */
-  constructor(policy: Given<typeof budgetKeys> = {}) {
+  constructor(policy: { readonly [K in keyof RetryBudgetPolicy]?: RetryBudgetPolicy[K] | undefined } = {}) {
     this.#policy = readOptions('retryBudget', policy, budgetKeys);
     this.#tokens = this.#policy.capacity;
   }

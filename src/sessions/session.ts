@@ -189,7 +189,7 @@ export class SupervisedSession implements Session, Drainable {
     readOptions('options', options, sendKeys);
     if (options.key !== undefined) readStoredName('options.key', options.key);
     this.#persistence.check(message);
-    if (this.#ref === undefined) this.#sent?.();
+    this.#sent?.();
     return this.#intake.send(message, options.key);
   }
 

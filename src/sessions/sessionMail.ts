@@ -1,5 +1,6 @@
 import type { Outcome } from '../policy/failure.ts';
-import type { Message, MessageName } from './mailbox.ts';
+import type { Message } from './mailbox.ts';
+import type { MessageName } from './messageId.ts';
 
 /** A message for a session of another runtime. */
 export interface OutgoingMail {

@@ -25,6 +25,8 @@ export interface Statement {
   readonly answers: boolean;
   /** Lets rows of one key be in the same statement: they do not touch each other. @defaultValue false */
   readonly together?: boolean | undefined;
+  /** Columns that tell rows from each other, of an insert under a lease: a server leaves out a row whose key is there already. */
+  readonly key?: string | undefined;
   /** Statements on rows that all nodes write come last, in this order, so that two nodes do not wait for each other. @defaultValue 0 */
   readonly rank?: number | undefined;
 }
@@ -34,7 +36,7 @@ export function statement(
   name: string,
   columns: string,
   text: string,
-  order: Pick<Statement, 'together' | 'rank'> = {},
+  order: Pick<Statement, 'together' | 'rank' | 'key'> = {},
 ): Statement {
   return { name, columns: columnsOf(columns), text, answers: /^SELECT|\bRETURNING\b/.test(text), ...order };
 }

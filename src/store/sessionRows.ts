@@ -1,6 +1,7 @@
 import { effects } from '../policy/effects.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
-import { type Message, messageId, type MessageName } from '../sessions/mailbox.ts';
+import type { Message } from '../sessions/mailbox.ts';
+import { messageId, type MessageName } from '../sessions/messageId.ts';
 import type {
   DeadLetterReason,
   LostCall,

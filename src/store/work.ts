@@ -8,8 +8,13 @@ export interface RowStep {
   readonly values: readonly Value[];
 }
 
+/** A row for a write to a session's ledger, under the lease by which it is written. One row comes of it: with what became of it, as `kept`. */
+interface KeptStep {
+  readonly kept: RowStep;
+}
+
 /** A step of work: a row for a statement, a fact to be recorded with it, or other work, each part of which waits for no other. */
-export type Step = RowStep | { readonly fact: Told<Fact> } | { readonly all: readonly Work<unknown>[] };
+export type Step = RowStep | KeptStep | { readonly fact: Told<Fact> } | { readonly all: readonly Work<unknown>[] };
 
 /**
  * Work on the tables of a store, in one transaction: it gives its steps one by one, and is given the rows that came of each. A file takes a step at once;

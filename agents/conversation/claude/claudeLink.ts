@@ -1,6 +1,5 @@
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import { recordIn } from '../../../src/protocol/agentReport.ts';
-import { ReaderQueue } from '../../../src/telemetry/readerQueue.ts';
 import type { SdkMessage, SdkOptions, SdkQuery, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
 import { type ClaudeProcess, type ProcessRuntime, startClaudeProcess } from './claudeSdkProcess.ts';
 
@@ -43,8 +42,7 @@ const tailMs = 2000;
 export function openLink({ runtime, query, processId, graceMs, options }: LinkOptions): ClaudeLink {
   const { clock } = runtime;
   const controller = new AbortController();
-  /** Words to the query, in order, for as long as it listens. */
-  const words = new ReaderQueue<SdkUserMessage>({ limit: Number.POSITIVE_INFINITY });
+  const words = createWords();
   const onStderr = stderrListener(options);
   let running: SdkQuery | undefined;
   let child: ClaudeProcess | undefined;
@@ -60,7 +58,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
     },
     listener: undefined,
     ended: pumped.then(finish),
-    send: (message) => words.push(message),
+    send: (message) => words.say(message),
     interrupt() {
       // Refused, or never answered: then its process is ended.
       void Promise.resolve(running)
@@ -70,7 +68,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
     async close() {
       open = false;
       controller.abort();
-      void words.return();
+      words.end();
       child?.kill();
       giveUpAfter(tailMs);
       await link.ended;
@@ -98,7 +96,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
   async function pump(): Promise<void> {
     try {
       running = query({
-        prompt: words,
+        prompt: words.stream,
         options: { ...options, abortController: controller, spawnClaudeCodeProcess: spawn },
       });
       for await (const message of running) {
@@ -113,7 +111,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
 
   async function finish(end: LinkEnd): Promise<LinkEnd> {
     open = false;
-    void words.return();
+    words.end();
     child?.kill();
     return { ...end, exit: await child?.gone };
   }
@@ -132,6 +130,35 @@ function stderrListener({ stderr }: SdkOptions): ((text: string) => void) | unde
     } catch {
       // Nobody to tell: stderr is for people.
     }
+  };
+}
+
+/** Creates the stream of words to a query, in order, for as long as it listens. */
+function createWords() {
+  const waiting: SdkUserMessage[] = [];
+  let wake: (() => void) | undefined;
+  let ended = false;
+  async function* listen(): AsyncGenerator<SdkUserMessage, void, void> {
+    while (!ended) {
+      const next = waiting.shift();
+      if (next !== undefined) yield next;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  }
+  return {
+    stream: listen(),
+    say(message: SdkUserMessage) {
+      waiting.push(message);
+      wake?.();
+    },
+    end() {
+      ended = true;
+      wake?.();
+    },
   };
 }
 

@@ -22,12 +22,15 @@ export class FileTables implements Tables {
   }
 
   write(work: () => Work<void>, committed?: () => void): void {
-    const run: FileWrite['run'] = (database, schema) => this.#do(work(), database, schema);
+    const run: FileWrite['run'] = (database, schema) => doWork(work(), this.#log, database, schema);
     this.#file.write(committed === undefined ? { run } : { run, committed });
   }
 
   transact<T>(work: (isLate: boolean) => Work<T>, options?: TransactOptions): Promise<T | undefined> {
-    return this.#file.transact((database, schema, isLate) => this.#do(work(isLate), database, schema), options);
+    return this.#file.transact(
+      (database, schema, isLate) => doWork(work(isLate), this.#log, database, schema),
+      options,
+    );
   }
 
   readonly read = async (statement: Statement, row: object = {}): Promise<readonly Row[]> =>
@@ -45,18 +48,20 @@ export class FileTables implements Tables {
       },
     });
   }
+}
 
-  #do<T>(work: Work<T>, database: Database, schema: Schema): T {
-    const made = (next: Step): readonly unknown[] => {
-      if ('statement' in next) return doRow(database, next);
-      if ('all' in next) return next.all.map((each) => this.#do(each, database, schema));
-      this.#log.insert(database, schema, next.fact);
-      return [];
-    };
-    let next = work.next();
-    while (next.done !== true) next = work.next(made(next.value) as readonly Row[]);
-    return next.value;
-  }
+/** Does work within a transaction that is under way, each step at once. @throws what SQLite reports. */
+export function doWork<T>(work: Work<T>, log: Pick<EventLog, 'insert'>, database: Database, schema: Schema): T {
+  const made = (next: Step): readonly unknown[] => {
+    if ('statement' in next) return doRow(database, next);
+    if ('kept' in next) return [{ kept: changeRow(database, next.kept) > 0 ? 'durable' : 'volatile' }];
+    if ('all' in next) return next.all.map((each) => doWork(each, log, database, schema));
+    log.insert(database, schema, next.fact);
+    return [];
+  };
+  let next = work.next();
+  while (next.done !== true) next = work.next(made(next.value) as readonly Row[]);
+  return next.value;
 }
 
 /** Reads in a database that no store of this version may have opened: one without the table has no rows. @throws what SQLite reports. */
@@ -71,11 +76,19 @@ export function doRow(database: Database, { statement, values }: RowStep): reado
   const { text, places } = inFile(statement);
   // A step for a server alone.
   if (text === '') return [];
-  const prepared = database.prepare(text);
-  const given = places.map((place) => asSql(values[place] ?? null));
-  if (statement.answers) return prepared.all(...given);
-  prepared.run(...given);
+  if (statement.answers) return database.prepare(text).all(...placed(places, values));
+  database.prepare(text).run(...placed(places, values));
   return [];
+}
+
+/** Does a step that writes. @returns the number of rows it changed. @throws what SQLite reports. */
+export function changeRow(database: Database, { statement, values }: RowStep): number {
+  const { text, places } = inFile(statement);
+  return database.prepare(text).run(...placed(places, values));
+}
+
+function placed(places: readonly number[], values: readonly Value[]): SqlValue[] {
+  return places.map((place) => asSql(values[place] ?? null));
 }
 
 const asSql = (value: Value): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
@@ -99,11 +112,11 @@ function inFile(statement: Statement): FileStatement {
 function fileStatement({ columns, text }: Statement): FileStatement {
   const places: number[] = [];
   const tables = new Set<string>();
-  const placed = written(text, 'file', (name) => {
+  const inPlaces = written(text, 'file', (name) => {
     const place = columns.findIndex((column) => column.name === name);
     places.push(place);
     return columns[place]?.type === 'bigint' ? 'CAST(? AS INTEGER)' : '?';
   });
-  const named = withFileNames(placed, (table) => tables.add(table));
+  const named = withFileNames(inPlaces, (table) => tables.add(table));
   return { text: named.trim(), places, tables: [...tables] };
 }

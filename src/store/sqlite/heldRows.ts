@@ -1,6 +1,8 @@
 import { maxKeys, type Past, type StoredCall } from '../../sessions/sessionStore.ts';
 import type { Database } from './database.ts';
-import { toJson } from '../../policy/storedJson.ts';
+import { callRow, openCall } from '../tables/ledger.ts';
+import { step } from '../work.ts';
+import { changeRow } from './fileTables.ts';
 
 /** A message that is committed and has no end yet, as its row is. */
 export interface HeldMessage {
@@ -101,7 +103,7 @@ export class HeldRows {
       insert.run(session, number, '{}', key, 'done', 0, 0, at, this.#lastTurn, null, null, at);
     for (const [key, number] of this.#keys) over(number, key);
     over(this.#messages.has(this.#lastMessage) ? 0 : this.#lastMessage, null);
-    for (const call of this.#calls.values()) insertCall(database, session, runtime, call, toJson(call.input));
+    for (const call of this.#calls.values()) changeRow(database, step(openCall, '', callRow(session, runtime, call)));
   }
 
   #keyed(key: string, number: number): void {
@@ -110,34 +112,4 @@ export class HeldRows {
     const [oldest] = this.#keys.keys();
     if (oldest !== undefined) this.#keys.delete(oldest);
   }
-}
-
-/** Enters a call, unless it is there. @returns the number of rows that were made. */
-export function insertCall(
-  database: Database,
-  session: string,
-  runtime: string,
-  { call, turn, integration, tool, effect, seq, at, deadlineAt, rule, idempotencyKey }: StoredCall,
-  input: string,
-): number {
-  return database
-    .prepare(
-      `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule, idempotency_key)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?, ?, ?) ON CONFLICT DO NOTHING`,
-    )
-    .run(
-      call,
-      session,
-      turn,
-      integration,
-      tool,
-      input,
-      effect ?? null,
-      runtime,
-      Math.round(at),
-      Math.round(deadlineAt),
-      seq,
-      rule ?? null,
-      idempotencyKey ?? null,
-    );
 }

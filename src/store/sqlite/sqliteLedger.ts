@@ -2,6 +2,7 @@ import { boundedText, toJson } from '../../policy/storedJson.ts';
 import type { Fact } from '../../policy/facts.ts';
 import {
   type Kept,
+  maxKeys,
   type MessageEnd,
   type Past,
   type Resend,
@@ -13,18 +14,33 @@ import {
   type StoredVerdict,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
-import type { NamedMessage } from '../../sessions/mailbox.ts';
+import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
+import type { Statement } from '../dialect.ts';
 import type { Carried } from '../outage.ts';
 import type { Unprocessed } from '../sessionRows.ts';
+import {
+  askCall,
+  buried,
+  callRow,
+  finishMessage,
+  noteVerdict,
+  openCall,
+  postMessage,
+  putBackMessage,
+  resent,
+  settleCall,
+  takeMessage,
+} from '../tables/ledger.ts';
+import { letterBy, letterIn } from '../tables/claims.ts';
+import { step, type Work } from '../work.ts';
 import type { Carrier } from './fileCommitter.ts';
 import type { Database } from './database.ts';
-import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import type { EventLog } from './eventLog.ts';
-import { HeldRows, insertCall } from './heldRows.ts';
+import { changeRow, doRow, doWork } from './fileTables.ts';
+import { HeldRows } from './heldRows.ts';
 import { type Change, type Claimed, createFence, type Fence, KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
-import { forgetTurns, noteVerdict, settleOnce } from './sessionTables.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Surroundings that the ledgers of a run share. */
@@ -56,110 +72,62 @@ export class SqliteLedger implements SessionLedger, Carrier {
   post({ number, message, key, at }: StoredMessage): Promise<Kept> {
     const { session } = this.#claimed;
     const body = toJson(message);
-    return this.#insert(
-      number,
-      (database) =>
-        database
-          .prepare(
-            `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
-             VALUES (?, ?, ?, ?, 'waiting', CAST(? AS INTEGER))`,
-          )
-          .run(session, number, body, key ?? null, Math.round(at)),
-      () => this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
+    return this.#insert(number, postMessage, { session, number, body, key, postedAt: at }, () =>
+      this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined }),
     );
   }
 
   /** Not refused: a row is owed its end, or it would come to life again. There are at most a few of these for each row. */
   take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
-    const { session } = this.#claimed;
     if (this.#rowless?.has(message) === true) return Promise.resolve('volatile');
-    return this.#write(
-      (database) =>
-        database
-          .prepare(
-            `UPDATE unwedge_messages
-             SET state = 'taken', deliveries = deliveries + 1, turn = ?, seq = ?, taken_at = CAST(? AS INTEGER)
-             WHERE session = ? AND number = ?`,
-          )
-          .run(turn, seq, Math.round(wallNow), session, message),
-      () => this.#held.taken(message, turn, seq, wallNow),
-      'begins',
-    );
+    const row = { session: this.#claimed.session, number: message, turn, seq, takenAt: wallNow };
+    return this.#write(takeMessage, row, () => this.#held.taken(message, turn, seq, wallNow), 'begins');
   }
 
   putBack(message: number, begun: boolean): Promise<Kept> {
-    const { session } = this.#claimed;
-    const change = begun ? 'stops = stops + 1' : 'deliveries = max(0, deliveries - 1)';
-    const update = `UPDATE unwedge_messages SET state = 'waiting', ${change} WHERE session = ? AND number = ?`;
-    return this.#end(
-      message,
-      (database) => database.prepare(update).run(session, message),
-      () => this.#held.putBack(message, begun),
-    );
+    const row = { session: this.#claimed.session, number: message, begun };
+    return this.#end(message, putBackMessage, row, () => this.#held.putBack(message, begun));
   }
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
-    const { session } = this.#claimed;
     const { owed } = this.#scope.left;
     const said = error === undefined ? null : boundedText(error);
     const end = { ...this.#claimed, number: message, end: how, at: wallNow };
-    const ended = this.#end(
-      message,
-      (database) =>
-        database
-          .prepare(
-            `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER), error = ?
-             WHERE session = ? AND number = ?`,
-          )
-          .run(how, Math.round(wallNow), said, session, message),
-      () => {
-        owed.delete(end);
-        this.#held.finished(message);
-      },
-    );
+    const row = { session: this.#claimed.session, number: message, state: how, endedAt: wallNow, error: said };
+    const ended = this.#end(message, finishMessage, row, () => {
+      owed.delete(end);
+      this.#held.finished(message);
+    });
     // It may never be written: its sender hears of the end all the same, and the message is not to be delivered again.
     void ended.then((kept) => kept === 'volatile' && this.#rows?.holds(message) === true && owed.add(end));
     return ended;
   }
 
   open(call: StoredCall): Promise<Kept> {
-    const { session, runtime } = this.#claimed;
-    const json = toJson(call.input);
-    return this.#insert(
-      call.call,
-      (database) => insertCall(database, session, runtime, call, json),
-      () => this.#held.opened(call),
-    );
+    const row = callRow(this.#claimed.session, this.#claimed.runtime, call);
+    return this.#insert(call.call, openCall, row, () => this.#held.opened(call));
   }
 
   settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
-    const json = toJson(result);
-    const at = Math.round(wallNow);
-    return this.#end(
-      call,
-      (database) => settleOnce(database, { call, json, seq, at }),
-      () => this.#held.settled(call),
-    );
+    const row = { session: this.#claimed.session, id: call, result: toJson(result), seq, at: wallNow };
+    return this.#end(call, settleCall, row, () => this.#held.settled(call));
   }
 
   async deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
     if ('mail' in message) return undefined;
-    const { session } = this.#claimed;
-    return this.#scope.file.ask((database) => selectDeadLetter(database, session, message.number), undefined);
+    const made = step(letterBy(message), '', { session: this.#claimed.session, ...message });
+    const [row] = this.#scope.file.ask((database) => doRow(database, made), []);
+    return row && letterIn(row);
   }
 
-  resend({ fact, ...letter }: Resend): Promise<Kept> {
+  resend(letter: Resend): Promise<Kept> {
     if (this.#scope.file.refuses()) return Promise.resolve('volatile');
     const { session } = this.#claimed;
-    const { number, at } = letter;
     let isOff = false;
-    const kept = this.#write(
-      (database, schema) => {
-        if (isOff || !resendLetter(database, session, letter)) return 0;
-        this.#scope.log.insert(database, schema, { ...fact, at });
-        return 1;
-      },
+    const kept = this.#work(
+      () => (isOff ? undefined : resent(session, letter)),
       () => {
+        const { number, at } = letter;
         const [body, key] = [toJson(letter.message), resendKey(letter.letter)];
         this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
       },
@@ -172,29 +140,30 @@ export class SqliteLedger implements SessionLedger, Carrier {
   }
 
   bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept> {
-    return this.#write((database, schema) => {
-      const buried = buryLetter(database, this.#claimed.session, message, wallNow, why);
-      if (buried > 0 && fact !== undefined) this.#scope.log.insert(database, schema, { ...fact, at: wallNow });
-      return buried;
-    });
+    return this.#work(() => buried(this.#claimed.session, message, wallNow, why, fact));
   }
 
   reconciling(call: string, wallNow: number): Promise<Kept> {
-    return this.#write((database) => noteVerdict(database, call, undefined, wallNow));
+    return this.#write(askCall, { session: this.#claimed.session, id: call, at: wallNow });
   }
 
   reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
-    return this.#write((database) => noteVerdict(database, call, found, wallNow), undefined, 'toldNext');
+    return this.#write(
+      noteVerdict,
+      { session: this.#claimed.session, id: call, verdict: toJson(found), at: wallNow },
+      undefined,
+      'toldNext',
+    );
   }
 
   forget(beforeTurn: number): void {
-    void this.#write((database) => forgetTurns(database, this.#claimed.session, beforeTurn));
+    void this.#change((database) => forgetTurns(database, this.#claimed.session, beforeTurn));
   }
 
   async release(): Promise<void> {
     this.#givenUp = true;
     const release = 'UPDATE unwedge_sessions SET owner = NULL WHERE id = ?';
-    await this.#write((database) => database.prepare(release).run(this.#claimed.session));
+    await this.#change((database) => database.prepare(release).run(this.#claimed.session));
   }
 
   /** Takes what the claim has found to be delivered, and calls that are pending still. */
@@ -232,22 +201,48 @@ export class SqliteLedger implements SessionLedger, Carrier {
   };
 
   /** Makes the row of a message or a call; a full queue refuses it. */
-  #insert(id: number | string, change: (database: Database) => number, note: () => void): Promise<Kept> {
-    if (!this.#scope.file.refuses()) return this.#write(change, note);
+  #insert(id: number | string, statement: Statement, row: object, note: () => void): Promise<Kept> {
+    if (!this.#scope.file.refuses()) return this.#write(statement, row, note);
     this.#rowless ??= new Set();
     this.#rowless.add(id);
     return Promise.resolve('volatile');
   }
 
   /** Writes what is written last of a message or a call; it is not refused either. */
-  #end(id: number | string, change: (database: Database) => number, note: () => void): Promise<Kept> {
-    return this.#rowless?.delete(id) === true ? Promise.resolve('volatile') : this.#write(change, note, 'toldNext');
+  #end(id: number | string, statement: Statement, row: object, note: () => void): Promise<Kept> {
+    if (this.#rowless?.delete(id) === true) return Promise.resolve('volatile');
+    return this.#write(statement, row, note, 'toldNext');
+  }
+
+  #write(statement: Statement, row: object, note?: () => void, how?: WriteKind): Promise<Kept> {
+    const made = step(statement, '', row);
+    return this.#change((database) => changeRow(database, made), note, how);
+  }
+
+  #work(work: () => Work<Kept> | undefined, note?: () => void): Promise<Kept> {
+    const { log } = this.#scope;
+    return this.#change((database, schema) => {
+      const begun = work();
+      return begun !== undefined && doWork(begun, log, database, schema) === 'durable' ? 1 : 0;
+    }, note);
   }
 
   /** @param note - called once it is committed. */
-  #write(change: Change, note?: () => void, how?: WriteKind): Promise<Kept> {
+  #change(change: Change, note?: () => void, how?: WriteKind): Promise<Kept> {
     return new Promise((resolve) => {
       this.#scope.file.write(new KeptWrite(this.#holds, change, { resolve, note, fenced: this.#fenced }, how));
     });
   }
+}
+
+/** Keeps the row of a message with a key, without its text, for as long as a second one of that key has to be recognised. */
+function forgetTurns(database: Database, session: string, beforeTurn: number): number {
+  const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
+  const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';
+  const calls = database.prepare(`DELETE FROM unwedge_calls WHERE state = 'settled' AND session = ? AND turn < ?`);
+  const messages = database.prepare(
+    `DELETE FROM unwedge_messages WHERE ${over} AND (key IS NULL OR number <= (${last}) - ${maxKeys})`,
+  );
+  const texts = database.prepare(`UPDATE unwedge_messages SET body = '{}', seq = NULL WHERE ${over} AND body <> '{}'`);
+  return calls.run(session, beforeTurn) + messages.run(session, beforeTurn, session) + texts.run(session, beforeTurn);
 }

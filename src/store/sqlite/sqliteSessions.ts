@@ -1,25 +1,16 @@
-import type { Fact } from '../../policy/facts.ts';
-import type {
-  CallRecovery,
-  Claim,
-  LostCall,
-  Past,
-  Recovered,
-  RecoveryLimits,
-  SessionStore,
-  StoredCall,
-} from '../../sessions/sessionStore.ts';
+import type { CallRecovery, Claim, LostCall, Past, RecoveryLimits, SessionStore } from '../../sessions/sessionStore.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
-import { lostCall, pastUnread, toCallRow, type Unprocessed } from '../sessionRows.ts';
+import { lostCall, pastUnread, toCallRow } from '../sessionRows.ts';
 import { carryAll } from './fileCommitter.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
-import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed } from './sessionTables.ts';
+import { type Left, readLeft, readPast, settleDead, settleLeft } from '../tables/claims.ts';
 import { runById, runIn } from '../tables/runtimes.ts';
-import { doRow, readRows } from './fileTables.ts';
+import { doRow, doWork, readRows } from './fileTables.ts';
+import type { Work } from '../work.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Surroundings that the sessions of every runtime on one file share. */
@@ -27,18 +18,9 @@ export interface SessionScope {
   readonly file: StoreFile;
   readonly log: Pick<EventLog, 'insert'>;
   readonly left: LeftRuns;
-  /** For text that no caller is given back. */
 }
 
-type Taken =
-  | { readonly held: true; readonly by: string }
-  | ({
-      readonly held: false;
-      readonly fence: number;
-      readonly recovered: Recovered;
-      /** The rows of calls that are pending still. */
-      readonly rows: readonly StoredCall[];
-    } & Pick<Unprocessed, 'stops'>);
+type Taken = { readonly held: true; readonly by: string } | ({ readonly held: false; readonly fence: number } & Left);
 
 /** Calls that are answered in one commit: it takes about 10 ms. */
 const mostLost = 200;
@@ -66,14 +48,17 @@ export class SqliteSessions implements SessionStore {
       return this.#take(database, schema, session, limits);
     });
     if (taken === undefined || taken.held) return taken;
-    const { recovered, stops, fence, rows } = taken;
+    const { recovered, stops, fence, open } = taken;
     const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope);
-    ledger.restored(recovered.waiting, stops, rows);
+    ledger.restored(recovered.waiting, stops, open);
     this.#ledgers.set(session, ledger);
     const past = (historyLimit: number): Past | undefined => {
       const isSame = (): boolean => file.generation === generation;
       const found = file.ask<Past | undefined>(
-        (database) => (isSame() ? selectPast(database, session, historyLimit) : pastUnread(limits.wallNow)),
+        (database, schema) =>
+          isSame()
+            ? this.#do(readPast(session, historyLimit), database, schema)(historyLimit)
+            : pastUnread(limits.wallNow),
         undefined,
       );
       if (found !== undefined) ledger.recalled(found);
@@ -119,13 +104,13 @@ export class SqliteSessions implements SessionStore {
   }
 
   #take(database: Database, schema: Schema, session: string, limits: RecoveryLimits): Taken {
-    const { left } = this.#scope;
+    const { left: runs } = this.#scope;
     const { id: runtime } = this.#runtime;
     const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
     const owner = row?.['owner'];
     if (typeof owner === 'string' && owner !== runtime) {
       if (this.#lives(database, owner)) return { held: true, by: owner };
-      for (const row of left.settle(owner)) doRow(database, row);
+      for (const row of runs.settle(owner)) doRow(database, row);
     }
     const fence = Number(row?.['fence'] ?? 0) + 1;
     database
@@ -134,37 +119,28 @@ export class SqliteSessions implements SessionStore {
          ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, fence = excluded.fence`,
       )
       .run(session, runtime, fence);
-    const pending = database
-      .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
-      .all(session);
-    const isKept = (row: SqlRow): boolean => limits.keeps?.(lostCall(toCallRow(row))) === true;
-    const kept = pending.filter(isKept);
-    const open = kept.map((each) => lostCall(toCallRow(each)));
-    const lost = pending.filter((other) => !isKept(other)).map((other) => settleLost(database, other, limits));
-    const { recovered: messages, stops } = takeUnprocessed(database, session, limits);
-    const recovered = { ...messages, lost, open };
-    this.#record(database, schema, limits.wallNow, limits.facts(recovered));
-    return { held: false, fence, recovered, stops, rows: kept.map(storedCall) };
+    const left = this.#do(readLeft(session, limits), database, schema);
+    this.#do(settleLeft(session, left, limits), database, schema);
+    return { held: false, fence, ...left };
   }
 
   /** Recovers those of a dead run, in slices: a commit of very many would block the event loop. */
   #recoverSome(database: Database, schema: Schema, owner: string, limits: CallRecovery): readonly LostCall[] {
-    const settled = database
+    const lost = database
       .prepare(
         `SELECT * FROM unwedge_calls WHERE state = 'pending' AND rule IS NULL AND runtime = ? ORDER BY id LIMIT ?`,
       )
       .all(owner, mostLost)
-      .map((row) => settleLost(database, row, limits));
+      .map((row) => lostCall(toCallRow(row)));
     // It may only have stood still: what it then writes would be a second result.
     const fence = database.prepare('UPDATE unwedge_sessions SET fence = fence + 1 WHERE id = ? AND owner = ?');
-    for (const session of new Set(settled.map((call) => call.session))) fence.run(session, owner);
-    this.#record(database, schema, limits.wallNow, settled.map(limits.fact));
-    return settled;
+    this.#do(settleDead(lost, limits), database, schema);
+    for (const session of new Set(lost.map((call) => call.session))) fence.run(session, owner);
+    return lost;
   }
 
-  /** With the change that they tell of: neither is there without the other. */
-  #record(database: Database, schema: Schema, at: number, facts: readonly Fact[]): void {
-    for (const fact of facts) this.#scope.log.insert(database, schema, { ...fact, at });
+  #do<T>(work: Work<T>, database: Database, schema: Schema): T {
+    return doWork(work, this.#scope.log, database, schema);
   }
 
   /** A run that has left is as dead as one that died. */
@@ -172,4 +148,12 @@ export class SqliteSessions implements SessionStore {
     const [run] = readRows(database, runById, { id: owner });
     return run !== undefined && !this.#scope.left.has(owner) && this.#runtime.isAlive(runIn(run));
   }
+}
+
+/** The ids of other runtimes that have pending calls. */
+function selectCallers(database: Database, runtime: string): readonly string[] {
+  return database
+    .prepare(`SELECT DISTINCT runtime FROM unwedge_calls WHERE state = 'pending' AND rule IS NULL AND runtime <> ?`)
+    .all(runtime)
+    .map((row) => String(row['runtime']));
 }

@@ -1,7 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { withProgressToken, withRequestId } from '../../../proxy/wire/rewrite.ts';
-import { withId } from '../../../src/protocol/mcp/jsonSpans.ts';
+import { withId, withProgressToken, withRequestId } from '../../../src/protocol/mcp/rewrite.ts';
 
 describe('a message with another id', () => {
   it('[P-3] is else as it was written', () => {
