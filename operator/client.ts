@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { formatDuration } from '../src/policy/duration.ts';
 import type { Clock, Timer } from '../src/policy/clock.ts';
-import { encodeRequest, parseRpc } from '../src/protocol/jsonRpc.ts';
+import { parseRpc, rpcLine } from '../src/protocol/jsonRpc.ts';
 import { createLineSplitter } from '../src/protocol/lines.ts';
 import { Readable } from 'node:stream';
 import { readItem } from '../src/control/items.ts';
@@ -66,7 +66,8 @@ export function askInTurn(
       resolve(params.map((_, index) => answers[index] ?? rest ?? unanswered));
     };
     const fail = (reason: ControlFailure, message: string): void => settle({ ok: false, reason, message });
-    const ask = (): void => void socket.write(encodeRequest(answers.length + 1, method, params[answers.length]));
+    const ask = (): void =>
+      void socket.write(rpcLine({ id: answers.length + 1, method, params: params[answers.length] }));
     const take = (answer: ControlAnswer): void => {
       answers.push(answer);
       // An answer that makes no sense says nothing of those to follow either.
@@ -160,7 +161,7 @@ export function streamFromRuntime(
       },
       onTooLong: () => lose(`an item of more than ${maxItemBytes} bytes`),
     });
-    socket.on('connect', () => socket.write(encodeRequest(1, method)));
+    socket.on('connect', () => socket.write(rpcLine({ id: 1, method })));
     socket.on('data', (chunk) => splitter.push(chunk));
     socket.on('close', () => lose('the connection was closed'));
     socket.on('error', (error) => refuse(readError(error)));

@@ -12,7 +12,7 @@ import {
   type StoredVerdict,
   type TakenMail,
 } from '../src/sessions/sessionStore.ts';
-import type { NamedMessage } from '../src/sessions/messageId.ts';
+import type { NamedMessage } from '../src/sessions/mailbox.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
 import { boundedText, toJson } from '../src/policy/storedJson.ts';
 import type { BatchRows } from './batch.ts';

@@ -1,7 +1,7 @@
 import type { Fact, Told } from '../src/policy/facts.ts';
 import { done, notDone, type OrderNote, type OrderResult } from '../src/policy/operatorOrder.ts';
 import { createFactRedactor } from '../src/redaction/redactFact.ts';
-import { messageId } from '../src/sessions/messageId.ts';
+import { messageId } from '../src/sessions/mailbox.ts';
 import { resendKey } from '../src/sessions/sessionStore.ts';
 import { storedEvent, type StoredEvent } from '../src/store/record.ts';
 import { nameOf } from '../src/store/sessionRows.ts';

@@ -1,5 +1,5 @@
 import { createFactRedactor } from '../src/redaction/redactFact.ts';
-import { messageId } from '../src/sessions/messageId.ts';
+import { messageId } from '../src/sessions/mailbox.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
 import type { Row } from '../src/store/dialect.ts';
 import { fromJson } from '../src/policy/storedJson.ts';

@@ -2,7 +2,7 @@ import type { CallFiguresRow, CallTotals } from '../src/policy/callFigures.ts';
 import type { FlightRecord, PolicyRow } from '../src/policy/flight.ts';
 import { checkInteger } from '../src/policy/options.ts';
 import type { HistoryEntry } from '../src/sessions/history.ts';
-import { messageNamed } from '../src/sessions/messageId.ts';
+import { messageNamed } from '../src/sessions/mailbox.ts';
 import { type Row, statement } from '../src/store/dialect.ts';
 import type { FlightQuery } from '../src/store/flights.ts';
 import { fromJson } from '../src/policy/storedJson.ts';

@@ -26,9 +26,7 @@ export function readCatalogue() {
   return entriesIn(map).map(({ name, comment, type }) => ({
     name,
     when: comment,
-    fields: [...type.replace(/\{[\s\S]*\}/, '').matchAll(/\w+Fact\b/g)]
-      .flatMap(([base]) => sharedFields(shared, base))
-      .concat(fieldsIn(/\{\n?([\s\S]*)\}/.exec(type)?.[1] ?? '')),
+    fields: fieldsOf(type, shared),
     record: recordOf(records, name),
   }));
 }
@@ -54,6 +52,13 @@ export function catalogueTable() {
 /** The page's table, as it is and as it should be. */
 export function cataloguePage() {
   return tableIn(place, catalogueTable());
+}
+
+/** Fields of an event in their order: those it has in common with others stand before its own, or behind them. */
+function fieldsOf(type, shared) {
+  const [, before, own = '', after] = /^([^{]*)(?:\{\n?([\s\S]*)\})?([^}]*)$/.exec(type);
+  const common = (part) => [...part.matchAll(/\w+Fact\b/g)].flatMap(([base]) => sharedFields(shared, base));
+  return [...common(before), ...fieldsIn(own), ...common(after)];
 }
 
 function sharedFields(shared, name) {

@@ -171,7 +171,7 @@ export const floors = [
       purpose: 'MCP messages as they pass between a client and a server, and what is recorded of a handshake.',
       begin: 'serverLines.ts',
       next: ['mcpClientPipe.ts', 'sessionRecord.ts'],
-      pure: ['proxy/wire/sessionRecord.ts'],
+      pure: ['proxy/wire/sessionRecord.ts', 'proxy/wire/listRecord.ts'],
     },
     {
       room: 'postgres',

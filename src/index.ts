@@ -111,10 +111,10 @@ export type { ReportOptions } from './runtime/reportOfRuntime.ts';
 export type { UntakenMessage } from './gateway/untaken.ts';
 export type { QuestionWhy, RuleWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
-export type { ToolCallOptions } from './sessions/toolCallOptions.ts';
 export type {
   CallTool,
   StreamTool,
+  ToolCallOptions,
   ToolInput,
   ToolRequest,
   ToolStream,

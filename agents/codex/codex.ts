@@ -13,8 +13,8 @@ import { CodexCalls } from './codexCalls.ts';
 import { CodexClient } from './codexClient.ts';
 import { createLateCodex } from './codexLate.ts';
 import type { CodexOptions } from './codexOptions.ts';
-import { codexScope } from './codexScope.ts';
-import { type Codex, ownThreadKeys, requestKeys, streamKeys } from './codexTypes.ts';
+import { codexScope } from './codexOptions.ts';
+import { type Codex, ownThreadKeys, requestKeys } from './codexTypes.ts';
 import { readThreadList } from './protocol/threads.ts';
 
 /** Part of the host in its Codex. */
@@ -78,10 +78,7 @@ export function superviseCodex(
       readValue('method', method, anyName);
       return server.subscribers.listen(method, listener);
     },
-    notifications(streamOptions = {}) {
-      readOptions('options', streamOptions, streamKeys);
-      return server.subscribers.stream(streamOptions);
-    },
+    notifications: (streamOptions) => server.subscribers.stream(streamOptions),
     close: close ?? (() => server.close()),
   };
 }

@@ -6,7 +6,7 @@ import type { FailureFacts, FailureReason, Outcome } from '../../src/policy/fail
 import { healthMs } from './protocol/requests.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { CodexProcess } from './codexServer.ts';
 
 type Work = (context: AttemptContext) => Promise<unknown>;

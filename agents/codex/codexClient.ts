@@ -1,4 +1,4 @@
-import { timedOut } from './rpc/rpcPeerErrors.ts';
+import { timedOut } from './rpc/pendingRequest.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
@@ -7,7 +7,7 @@ import type { CodexCalls } from './codexCalls.ts';
 import type { LateCodex } from './codexLate.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { createRequests, type RunRequest } from './codexRequests.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import { createCodexThread } from './codexThread.ts';
 import { readThread } from './protocol/threads.ts';
 import type { CodexHealth, CodexServer, CodexThread, CodexThreadOptions } from './codexTypes.ts';

@@ -3,7 +3,7 @@ import { errorText, stackOf } from '../../src/calls/errorText.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { say } from '../../src/policy/logger.ts';
 import { createSubscribers, type Subscribers } from './rpc/rpcPeerSubscribers.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { CodexProcess } from './codexServer.ts';
 
 const serverModule = lateModule(() => import('./codexServer.ts'));

@@ -14,7 +14,7 @@ import { maxMalformedLines } from './protocol/requests.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 import { startupFacts } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { CodexServer } from './codexTypes.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from '../../src/actors/process/processLink.ts';
 

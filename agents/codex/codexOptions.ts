@@ -1,4 +1,7 @@
 import { programForm } from '../../src/policy/commandText.ts';
+import type { IntegrationPolicy } from '../../src/policy/policy.ts';
+import type { Logger } from '../../src/policy/logger.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
 import type { McpServerSettings } from '../../src/actors/mcp/mcpServerOptions.ts';
 import { effects } from '../../src/policy/effects.ts';
 import {
@@ -150,4 +153,29 @@ export function checkCodexOptions(
 /** Texts, numbers, booleans and lists of texts are written in TOML as they are in JSON. */
 function configArgs(config: NonNullable<CodexOptions['config']>): readonly string[] {
   return Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${JSON.stringify(value)}`]);
+}
+
+/** Scope that all parts of one Codex share: its processes, its calls, its threads. */
+export interface CodexScope {
+  readonly runtime: Runtime;
+  /** Name of the integration. */
+  readonly name: string;
+  readonly settings: CodexSettings;
+  readonly policy: IntegrationPolicy;
+  /** Logger of its diagnostics. */
+  readonly logger: Logger | undefined;
+}
+
+/** @throws TypeError or RangeError that names the first wrong option and its value. */
+export function codexScope(
+  runtime: Runtime,
+  name: string,
+  options: CodexOptions,
+  logger: Logger | undefined,
+): CodexScope {
+  const settings = checkCodexOptions(name, options, runtime.environment);
+  const base = runtime.policies.policyOf(name, settings.policy, 'codex');
+  // Letting go of a turn takes up to its limit, ending its commands up to theirs; only then is it one that would not end.
+  const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 5000) };
+  return { runtime, name, settings, policy, logger };
 }

@@ -13,7 +13,7 @@ import {
 import type { BegunCommands } from './protocol/begunCommands.ts';
 import type { Approver } from '../../src/integrations/approvals/approvals.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { CodexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
 

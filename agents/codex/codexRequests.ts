@@ -9,7 +9,7 @@ import {
 } from '../../src/policy/failure.ts';
 import { defaultPolicy } from '../../src/policy/presets.ts';
 import { isRetryable } from '../../src/policy/repetition.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 
 /**
  * Runs what is asked of the app-server beside turns. It is no call of the integration: that a thread was begun says nothing about

@@ -16,7 +16,7 @@ import { codexConnectionLogic, type CodexLink, type CodexLinkHost, type HowLost 
 import { LiveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
 import { Questions, type RunScope } from './codexQuestions.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import { codexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
 import type { CodexServer } from './codexTypes.ts';

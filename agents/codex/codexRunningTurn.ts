@@ -1,4 +1,4 @@
-import type { BoundedStream } from './rpc/rpcPeerStream.ts';
+import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import type { Clock, Timer } from '../../src/policy/clock.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import { answer } from '../../src/protocol/agentReport.ts';
@@ -16,7 +16,7 @@ export type TurnEnd =
 /** Options for the telling of a turn, and for its signs of progress. */
 interface RunningTurnOptions {
   readonly clock: Clock;
-  readonly stream: BoundedStream<CodexTurnEvent>;
+  readonly stream: ReaderQueue<CodexTurnEvent>;
   /** A sign of progress. */
   readonly touch: () => void;
   /** The limit that `touch` keeps off, in ms. */

@@ -9,7 +9,7 @@ import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
 import type { CodexWireLine } from './codexOptions.ts';
 import { CodexRun } from './codexRun.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { CodexState } from './codexTypes.ts';
 
 interface Waiting {

@@ -1,4 +1,4 @@
-import { type BoundedStream, createBoundedStream } from './rpc/rpcPeerStream.ts';
+import { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import { fallbackOf } from '../../src/calls/fallback.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { joinedSignal } from '../../src/calls/workSignal.ts';
@@ -71,12 +71,15 @@ function checkInput(input: CodexInput): void {
   (input as readonly CodexInputPart[]).forEach((part, index) => readValue(`input[${index}]`, part, anyObject));
 }
 
+/** Events of a turn that may wait to be read, and what they may weigh together. */
+const mostWaiting = { limit: 1000, maxSize: 16 * 1024 * 1024 };
+
 /** A turn of a thread as its caller has it: a call of the integration, and the events of the turn. */
 class ThreadTurn implements CodexTurn {
   readonly thread: string;
   readonly outcome: Promise<Outcome<CodexTurnResult>>;
   readonly #scope: ThreadScope;
-  readonly #stream: BoundedStream<CodexTurnEvent>;
+  readonly #stream: ReaderQueue<CodexTurnEvent>;
   readonly #giveUp = new AbortController();
   readonly #begun: Promise<RunningTurn>;
   #begin: (turn: RunningTurn) => void = () => undefined;
@@ -88,7 +91,7 @@ class ThreadTurn implements CodexTurn {
     this.thread = scope.state.id;
     this.#scope = scope;
     const callOptions = this.#callOptions(input, options);
-    this.#stream = createBoundedStream<CodexTurnEvent>();
+    this.#stream = new ReaderQueue<CodexTurnEvent>(mostWaiting);
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
@@ -123,7 +126,7 @@ class ThreadTurn implements CodexTurn {
     await this.#work;
   }
 
-  [Symbol.asyncIterator](): BoundedStream<CodexTurnEvent> {
+  [Symbol.asyncIterator](): ReaderQueue<CodexTurnEvent> {
     return this.#stream;
   }
 

@@ -1,8 +1,8 @@
-import type { BoundedStream } from './rpc/rpcPeerStream.ts';
+import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { Clock } from '../../src/policy/clock.ts';
-import { RpcResponseError } from './rpc/rpcPeerErrors.ts';
+import { RpcResponseError } from './rpc/pendingRequest.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
 import { requestLimitMs } from './protocol/requests.ts';
@@ -11,7 +11,7 @@ import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
 import type { CodexCalls } from './codexCalls.ts';
 import type { RunRequest } from './codexRequests.ts';
-import type { CodexScope } from './codexScope.ts';
+import type { CodexScope } from './codexOptions.ts';
 import type { ThreadState } from './codexThreadState.ts';
 import { commandsLeft } from './codexTurnCommands.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
@@ -31,7 +31,7 @@ interface TurnWork {
   readonly thread: ThreadScope;
   /** Parameters of `turn/start`. */
   readonly params: Readonly<Record<string, unknown>>;
-  readonly stream: BoundedStream<CodexTurnEvent>;
+  readonly stream: ReaderQueue<CodexTurnEvent>;
   readonly idleMs: number;
   /** Told of the turn once it is begun. */
   readonly onBegin: (turn: RunningTurn) => void;

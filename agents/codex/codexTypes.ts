@@ -2,7 +2,7 @@ import type { CallOptions } from '../../src/calls/callOptions.ts';
 import type { BreakerHandle } from '../../src/calls/integration.ts';
 import type { CallStats } from '../../src/calls/callPathOptions.ts';
 import type { Outcome } from '../../src/policy/failure.ts';
-import { anyObject, anything, duration, type Given, type Key } from '../../src/policy/optionKeys.ts';
+import { anyObject, anything, duration, type Given, integer, type Key } from '../../src/policy/optionKeys.ts';
 import type { CodexItem } from './protocol/items.ts';
 import type { CodexTokens } from './protocol/notifications.ts';
 import type { CodexQuestionKind } from './protocol/questions.ts';
@@ -186,7 +186,7 @@ export const streamKeys = {
   /** Methods to hear. @defaultValue all, unknown ones too */
   methods: anything as Key<readonly string[] | undefined>,
   /** Notifications that may wait to be read; one more drops the oldest. At least 1. @defaultValue 1000 */
-  limit: anything as Key<number | undefined>,
+  limit: integer({ default: 1000 }),
   /** Ends the stream. */
   signal: anything as Key<AbortSignal | undefined>,
 };

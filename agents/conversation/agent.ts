@@ -27,15 +27,22 @@ import { superviseCodexAgent } from './codex/codexAgent.ts';
 /** {@link AgentOptions}, checked but for what is its backend's own. */
 type CheckedAgent = Values<typeof agentKeys>;
 
+/** Work of a host around that of its agent. Neither rejects. */
+interface AgentHost {
+  /** Asked before each conversation. */
+  readonly begin?: () => Promise<unknown>;
+  readonly end?: () => Promise<void>;
+}
+
 /**
  * Puts an agent under a runtime, which stops it.
  * @throws TypeError or RangeError that names the first wrong option and its value.
  */
-export function superviseAgent(runtime: Runtime, name: string, options: AgentOptions): Agent {
+export function superviseAgent(runtime: Runtime, name: string, options: AgentOptions, host: AgentHost = {}): Agent {
   readValue('name', name, anyName);
   const checked = readOptions(name, options, agentKeys, backendRule);
   const supervise = checked.backend === 'claude' ? superviseClaude : superviseCodexAgent;
-  const agent = agentOver(runtime, name, checked, supervise(runtime, name, checked));
+  const agent = agentOver(runtime, name, checked, supervise(runtime, name, checked), host);
   runtime.join({ afterCalls: () => void agent.stop() });
   return agent;
 }
@@ -45,12 +52,15 @@ function agentOver(
   name: string,
   { fallback, fallBackAfterEffects }: CheckedAgent,
   backend: AgentBackend,
+  { begin, end }: AgentHost,
 ): Agent {
   const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects };
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 
   async function open(id: string | undefined, options: AgentStartOptions): Promise<Outcome<Conversation>> {
+    if (stopping !== undefined) return { ok: false, failure: stopped(name) };
+    if (begin !== undefined) await begin();
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
     const opened = await backend.open(id, options);
     // Before what the backend says: it may have been stopped first.
@@ -85,6 +95,7 @@ function agentOver(
   async function stop(): Promise<void> {
     await Promise.all([...conversations].map((conversation) => conversation.stop()));
     await backend.stop();
+    await end?.();
   }
 }
 
@@ -172,35 +183,7 @@ export function createAgent(options: CreateAgentOptions): Agent {
   const registry = new Registry(checked);
   const { runtime } = registry;
   logToHost(runtime.bus, runtime.clock, checked.logger);
-  const agent = superviseAgent(runtime, name, own);
   let starting: Promise<void> | undefined;
-  let stopping: Promise<void> | undefined;
-
-  async function started<T>(work: () => Promise<T>): Promise<T> {
-    if (stopping === undefined) await (starting ??= registry.start());
-    return work();
-  }
-
-  return withRegistry(registry, {
-    name: agent.name,
-    backend: agent.backend,
-    start(startOptions = {}) {
-      checkStart(startOptions);
-      return started(() => agent.start(startOptions));
-    },
-    resume(id, startOptions = {}) {
-      checkId(id);
-      checkStart(startOptions);
-      return started(() => agent.resume(id, startOptions));
-    },
-    stop() {
-      stopping ??= stop();
-      return stopping;
-    },
-  });
-
-  async function stop(): Promise<void> {
-    await agent.stop();
-    await registry.stop();
-  }
+  const begin = (): Promise<void> => (starting ??= registry.start());
+  return withRegistry(registry, superviseAgent(runtime, name, own, { begin, end: () => registry.stop() }));
 }

@@ -1,3 +1,4 @@
+import { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
 import type { AgentEvent } from './agentTypes.ts';
 
 /** Sink for a backend's events of a turn. Never throws, never waits. */
@@ -11,75 +12,24 @@ const maxWaiting = 1000;
 /** Characters that may wait in all of them. A single text that is longer loses its beginning. */
 const maxWaitingCharacters = 1_048_576;
 
-/**
- * A queue between a writer and a reader, bounded by events and by characters. Neighbouring pieces of unread text become one, so that a slow
- * reader loses nothing but the pace.
- */
+/** A queue between a writer and a reader. Neighbouring pieces of unread text become one, so that a slow reader loses nothing but the pace. */
 export function createAgentStream() {
-  const waiting: AgentEvent[] = [];
-  const readers: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
-  let characters = 0;
-  let missed = 0;
-  let ended = false;
-
-  const drop = (): void => {
-    const oldest = waiting.shift();
-    if (oldest === undefined) return;
-    characters -= sizeOf(oldest);
-    missed++;
-  };
-
-  const push = (event: AgentEvent): void => {
-    if (ended) return;
-    const reader = readers.shift();
-    if (reader !== undefined) {
-      reader({ done: false, value: event });
-      return;
-    }
-    const last = waiting.at(-1);
-    if (last !== undefined && isText(event) && last.type === event.type) {
-      waiting[waiting.length - 1] = { type: event.type, text: last.text + event.text };
-      characters += event.text.length;
-    } else {
-      waiting.push(event);
-      characters += sizeOf(event);
-    }
-    while (waiting.length > maxWaiting || (characters > maxWaitingCharacters && waiting.length > 1)) drop();
-    const [only] = waiting;
-    if (characters <= maxWaitingCharacters || only === undefined || !isText(only)) return;
-    const rest: AgentEvent = { type: only.type, text: only.text.slice(-maxWaitingCharacters / 2) };
-    waiting[0] = rest;
-    characters = sizeOf(rest);
-    missed++;
-  };
-
+  const queue = new ReaderQueue<AgentEvent>({ limit: maxWaiting, maxSize: maxWaitingCharacters, join, shorten });
   return {
-    push,
+    push: (event: AgentEvent) => queue.push(event, sizeOf(event)),
     /** Nothing comes any more; what waits can still be read. */
-    end(): void {
-      ended = true;
-      for (const reader of readers.splice(0)) reader({ done: true, value: undefined });
-    },
+    end: () => queue.end(),
     get missed(): number {
-      return missed;
+      return queue.dropped;
     },
+    /** One who leaves takes nothing with it: another may read on. */
     iterator(): AsyncIterableIterator<AgentEvent, undefined, void> {
       let left = false;
       return {
-        next() {
-          const value = left ? undefined : waiting.shift();
-          if (value !== undefined) {
-            characters -= sizeOf(value);
-            return Promise.resolve({ done: false, value });
-          }
-          if (ended || left) return Promise.resolve({ done: true, value: undefined });
-          return new Promise((resolve) => {
-            readers.push(resolve);
-          });
-        },
+        next: () => (left ? Promise.resolve({ done: true, value: undefined }) : queue.next()),
         return() {
           left = true;
-          for (const reader of readers.splice(0)) reader({ done: true, value: undefined });
+          queue.letGo();
           return Promise.resolve({ done: true, value: undefined });
         },
         [Symbol.asyncIterator]() {
@@ -94,8 +44,22 @@ type TextEvent = Extract<AgentEvent, { type: 'text' | 'reasoning' }>;
 
 const isText = (event: AgentEvent): event is TextEvent => event.type === 'text' || event.type === 'reasoning';
 
+function join(newest: AgentEvent, event: AgentEvent): AgentEvent | undefined {
+  return isText(newest) && isText(event) && newest.type === event.type
+    ? { type: event.type, text: newest.text + event.text }
+    : undefined;
+}
+
+function shorten(event: AgentEvent): { readonly value: AgentEvent; readonly size: number } | undefined {
+  if (!isText(event)) return undefined;
+  const text = event.text.slice(-maxWaitingCharacters / 2);
+  return { value: { type: event.type, text }, size: text.length };
+}
+
 /** Returns the weight of an event, in characters: that of its texts. */
 function sizeOf(event: AgentEvent): number {
+  // Of pieces of a text, which become one.
+  if (isText(event)) return event.text.length;
   let size = 0;
   for (const value of Object.values(event)) if (typeof value === 'string') size += value.length;
   return size;

@@ -4,7 +4,7 @@ import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
 import { formatDuration } from '../../src/policy/duration.ts';
 import type { Facts } from '../../src/policy/facts.ts';
 import type { Logger } from '../../src/policy/logger.ts';
-import type { HookInput } from '../../src/protocol/hookEvents.ts';
+import type { HookInput } from './hostInput.ts';
 import type { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { hookMarker } from './hookMarker.ts';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type HookInput, readHookInput } from '../../src/protocol/hookEvents.ts';
+import { parsedJson } from '../../src/policy/parsedJson.ts';
 
 /** Bytes of the input that are kept to be read; all of it is passed on, however long. */
 const maxKeptBytes = 8 * 1024 * 1024;
@@ -41,5 +41,26 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin) {
     },
     /** Reads on without a child, so that the host is never kept waiting. */
     drop: () => void host.resume(),
+  };
+}
+
+/** Parts that a wrapper of a hook understands of the JSON its host writes to it. */
+export interface HookInput {
+  readonly event: string;
+  readonly session: string | undefined;
+  /** The tool's name for events of tools, else ''. */
+  readonly action: string;
+}
+
+/** Undefined when it is no JSON object that names its event. Never throws. */
+export function readHookInput(json: string): HookInput | undefined {
+  const value = parsedJson(json);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { hook_event_name: event, session_id: session, tool_name: action } = value as Record<string, unknown>;
+  if (typeof event !== 'string' || event === '') return undefined;
+  return {
+    event,
+    session: typeof session === 'string' ? session : undefined,
+    action: typeof action === 'string' ? action : '',
   };
 }

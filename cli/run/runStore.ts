@@ -38,7 +38,7 @@ export class RunStore {
     this.#path = path;
     this.#isKept = path !== ':memory:' && canBeKept(path);
     // Before the first limit may pass: the failure has to be counted then.
-    this.#waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
+    this.#waitMs = Math.min(lastingMs, ...Object.values<number>({ ...policy.limits }).map((limitMs) => limitMs / 2));
     this.#live = registry.show({ name: nameOfRun(name) });
   }
 

@@ -2,7 +2,7 @@ import { boundedJson } from '../../src/policy/storedJson.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
 import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
 import { statement, type Value } from '../../src/store/dialect.ts';
 import { isDeadLetter, messageIn } from '../../src/store/sessionRows.ts';
 import { step, type Work } from '../../src/store/work.ts';

@@ -1,5 +1,5 @@
 import type { OrderResult } from '../../src/policy/operatorOrder.ts';
-import { messageNamed } from '../../src/sessions/messageId.ts';
+import { messageNamed } from '../../src/sessions/mailbox.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../src/store/events.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { messageRecordIn } from '../../reader/recordRows.ts';

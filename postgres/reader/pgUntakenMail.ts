@@ -1,4 +1,4 @@
-import { messageNamed } from '../../src/sessions/messageId.ts';
+import { messageNamed } from '../../src/sessions/mailbox.ts';
 import { sessionFailure } from '../../src/sessions/turnEnds.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { outcomeToJson } from '../mailOutcome.ts';

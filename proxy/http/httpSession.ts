@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { requestLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import {
   fieldsOf,
   type McpAnswer,
@@ -8,8 +8,7 @@ import {
   type McpNotification,
   type McpRequest,
 } from '../../src/protocol/mcp/message.ts';
-import { progressKey } from '../../src/protocol/mcp/methods.ts';
-import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { progressKey } from '../wire/requestTraits.ts';
 import { AnswerSink } from './answerSink.ts';
 import { readEventId, ReplayBuffer, SessionStream } from './sessionStreams.ts';
 import { headerOf, refuse, transportError } from './requestChecks.ts';

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { fieldsOf, type McpId, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { errorAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
 import { noTrace } from '../../web/server/httpServer.ts';
 import { claimedVersion, namedBy } from '../../src/protocol/mcp/methods.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { elementSpans } from '../../src/protocol/mcp/jsonSpans.ts';
+import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { elementSpans, withId } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   fieldsOf,
   idKey,
@@ -11,15 +11,10 @@ import {
   type McpRequest,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
-import { progressKey, subscriptionField } from '../../src/protocol/mcp/methods.ts';
-import { withId, withMeta, withNotifiedToken, withRequestId } from '../../src/protocol/mcp/rewrite.ts';
-import {
-  cancelledLine,
-  errorAnswer,
-  notificationLine,
-  requestLine,
-  resultAnswer,
-} from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
+import { progressKey } from '../wire/requestTraits.ts';
+import { withMeta, withNotifiedToken, withRequestId } from '../wire/rewrite.ts';
+import { cancelledLine, resultAnswer } from '../wire/syntheticAnswer.ts';
 import { SharedHandshake, SharedSubscriptions } from './sharedSubscriptions.ts';
 import { type Listener, type OpenServer, ServerLines } from '../wire/serverLines.ts';
 

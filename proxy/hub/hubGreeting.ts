@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/policy/clock.ts';
 import { inTime } from '../../src/policy/inTime.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { errorAnswer, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
 
 /** Time that servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */

@@ -2,8 +2,8 @@ import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import { inTime } from '../../src/policy/inTime.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { memberSpan, withId } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   fieldsOf,
   idKey,
@@ -13,10 +13,9 @@ import {
   messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
-import { changedMethod, wantsChanges } from '../../src/protocol/mcp/listRecord.ts';
-import { isModern, subscriptionField } from '../../src/protocol/mcp/methods.ts';
-import { withId, withRequestId } from '../../src/protocol/mcp/rewrite.ts';
-import { errorAnswer, notificationLine, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { changedMethod, isModern, subscriptionField, wantsChanges } from '../../src/protocol/mcp/methods.ts';
+import { withRequestId } from '../wire/rewrite.ts';
+import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import { HubGreeting, metaOf } from './hubGreeting.ts';
 import { HubLists, isList, type ListMethod, withMember } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';

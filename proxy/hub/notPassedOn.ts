@@ -1,5 +1,5 @@
 import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/message.ts';
-import { answerOfFailure, isHopeless } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { answerOfFailure, isHopeless } from '../wire/syntheticAnswer.ts';
 
 /**
  * The answer to a request that was not passed on, as its server did not take the handshake: whatever it would have done, it has not.

@@ -6,7 +6,7 @@ import { mayRepeat } from '../../src/policy/repetition.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
 import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { progressKey } from '../../src/protocol/mcp/methods.ts';
+import { progressKey } from '../wire/requestTraits.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
 import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/lastingCalls.ts';

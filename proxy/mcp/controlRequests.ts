@@ -1,12 +1,11 @@
 import type { Timer } from '../../src/policy/clock.ts';
 import { withStderr } from '../../src/actors/mcp/serverEnd.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { fieldsOf, idKey, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
-import { wantsChanges } from '../../src/protocol/mcp/listRecord.ts';
+import { subscriptionField, wantsChanges } from '../../src/protocol/mcp/methods.ts';
 import { isDiscovered } from '../wire/sessionRecord.ts';
-import { errorAnswer, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { Question } from './wire.ts';
 

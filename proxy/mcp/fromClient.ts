@@ -1,4 +1,4 @@
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
 import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
 import {
   idKey,
@@ -9,8 +9,8 @@ import {
   messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/message.ts';
-import { withRequestId } from '../../src/protocol/mcp/rewrite.ts';
-import { errorAnswer, errorAnswerOf, resultAnswer } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { withRequestId } from '../wire/rewrite.ts';
+import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { Line } from './outlet.ts';

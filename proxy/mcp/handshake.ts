@@ -1,9 +1,9 @@
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { changedMethod, pageOf } from '../../src/protocol/mcp/listRecord.ts';
+import { changedMethod, subscriptionField } from '../../src/protocol/mcp/methods.ts';
+import { pageOf } from '../wire/listRecord.ts';
 import { fieldsOf, type McpParams } from '../../src/protocol/mcp/message.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
-import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
-import { notificationLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { notificationLine } from '../../src/protocol/jsonRpc.ts';
 import type { Wire } from './wire.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 

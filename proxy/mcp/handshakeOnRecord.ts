@@ -1,5 +1,5 @@
 import type { FailureFacts } from '../../src/policy/failure.ts';
-import { isListMethod, pageOf } from '../../src/protocol/mcp/listRecord.ts';
+import { isListMethod, pageOf } from '../wire/listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
 import {

@@ -7,7 +7,7 @@ import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';
 import type { ReconcileLog, Reconciler } from '../../src/policy/reconciler.ts';
 import type { Tools } from '../../src/policy/toolOptions.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
-import { requestLine } from '../../src/protocol/mcp/syntheticAnswer.ts';
+import { requestLine } from '../../src/protocol/jsonRpc.ts';
 import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';

@@ -1,6 +1,7 @@
 import { idKey, type McpAnswer, type McpId, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { asksPeople } from '../../src/protocol/mcp/methods.ts';
-import { withId, withRequestId } from '../../src/protocol/mcp/rewrite.ts';
+import { asksPeople } from '../wire/requestTraits.ts';
+import { withRequestId } from '../wire/rewrite.ts';
+import { withId } from '../../src/protocol/mcp/jsonSpans.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 

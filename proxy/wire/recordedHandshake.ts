@@ -1,4 +1,4 @@
-import { isListMethod } from '../../src/protocol/mcp/listRecord.ts';
+import { isListMethod } from './listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 import { isModern, versionField } from '../../src/protocol/mcp/methods.ts';
 

@@ -1,6 +1,6 @@
 import type { Effect } from '../../src/policy/effects.ts';
 import { annotatedEffect, isModern, type ToolAnnotations } from '../../src/protocol/mcp/methods.ts';
-import { createListRecord } from '../../src/protocol/mcp/listRecord.ts';
+import { createListRecord } from './listRecord.ts';
 import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 
 /** A request that a new server has to be sent before it is as the old one was. */

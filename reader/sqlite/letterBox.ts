@@ -2,7 +2,7 @@ import { boundedJson } from '../../src/policy/storedJson.ts';
 import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
 import { messageOf } from '../../src/policy/thrown.ts';
 import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageNamed } from '../../src/sessions/messageId.ts';
+import { messageNamed } from '../../src/sessions/mailbox.ts';
 import { createConnection } from '../../src/store/sqlite/connection.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';

@@ -144,8 +144,8 @@ export class PlainCalls<I, O> extends Conductor<I, O> {
     this.#settings = isOfNobody(settings) ? settings : undefined;
     this.#lookAfterMs = firstLookMs(settings);
     this.#arePlain =
-      [rate, fallback, stream, reconcile, scope].every((each) => each === undefined) &&
-      [everyEvent, byStep, isPart, isProbe, isQuestion, isSentBefore].every((each) => each !== true) &&
+      (rate ?? fallback ?? stream ?? reconcile ?? scope) === undefined &&
+      ![everyEvent, byStep, isPart, isProbe, isQuestion, isSentBefore].includes(true) &&
       settings.overallMs > 0;
   }
 

@@ -110,7 +110,7 @@ export type HeldRow = Held<Exclude<FlightRow, PendingRow>>;
 /** Tells whether all calls without options of their own have these settings: nothing of a caller is in them. */
 export function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
   const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
-  return [signal, fallback, stream, late, retried, givenUp, reconcileLog].every((each) => each === undefined);
+  return (signal ?? fallback ?? stream ?? late ?? retried ?? givenUp ?? reconcileLog) === undefined;
 }
 
 /** The row as it is written. @param wall - makes wall time of monotonic time. */

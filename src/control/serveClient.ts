@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { encodeError, encodeResult, parseRpc, type RpcId, type RpcRequest, rpcErrors } from '../protocol/jsonRpc.ts';
+import { parseRpc, type RpcId, rpcErrors, rpcLine, type RpcRequest } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 import { encodeItem } from './items.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -58,7 +58,7 @@ export async function serveClient(
       }
       if (tooLong) {
         const message = `A request may have ${maxLineBytes} bytes`;
-        await write(socket, encodeError(null, { code: rpcErrors.invalidRequest, message }));
+        await write(socket, rpcLine({ id: null, error: { code: rpcErrors.invalidRequest, message } }));
         return;
       }
     }
@@ -84,7 +84,10 @@ async function answerTo(line: string, methods: Methods): Promise<Answer | undefi
       return answer(message, methods);
     case 'garbage':
       return {
-        text: encodeError(message.id, { code: message.code, message: `Expected a request, got ${message.reason}` }),
+        text: rpcLine({
+          id: message.id,
+          error: { code: message.code, message: `Expected a request, got ${message.reason}` },
+        }),
       };
     case 'notification':
     case 'result':
@@ -97,7 +100,7 @@ async function answer({ id, method, params }: RpcRequest, methods: Methods): Pro
   const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (run === undefined) {
     const message = `Unknown method; known: ${Object.keys(methods).join(', ')}`;
-    return { text: encodeError(id, { code: rpcErrors.methodNotFound, message }) };
+    return { text: rpcLine({ id, error: { code: rpcErrors.methodNotFound, message } }) };
   }
   let result: unknown;
   try {
@@ -106,16 +109,16 @@ async function answer({ id, method, params }: RpcRequest, methods: Methods): Pro
     const isMisuse = error instanceof TypeError || error instanceof RangeError;
     return refusal(id, isMisuse ? rpcErrors.invalidParams : rpcErrors.internal, error);
   }
-  if (result instanceof Readable) return { text: encodeResult(id, null), items: result };
+  if (result instanceof Readable) return { text: rpcLine({ id, result: null }), items: result };
   try {
-    return { text: encodeResult(id, result) };
+    return { text: rpcLine({ id, result: result ?? null }) };
   } catch (error) {
     return refusal(id, rpcErrors.internal, error);
   }
 }
 
 function refusal(id: RpcId, code: number, error: unknown): Answer {
-  return { text: encodeError(id, { code, message: messageOf(error) }) };
+  return { text: rpcLine({ id, error: { code, message: messageOf(error) } }) };
 }
 
 /** Sends items, no faster than they are read, until there are no more or the client has left. Rejects in the second case. */

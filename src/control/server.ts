@@ -1,7 +1,7 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Clock } from '../policy/clock.ts';
-import { encodeError } from '../protocol/jsonRpc.ts';
+import { rpcLine } from '../protocol/jsonRpc.ts';
 import { type Methods, serveClient } from './serveClient.ts';
 
 export interface ControlServerOptions {
@@ -40,7 +40,7 @@ export function startControlServer(options: ControlServerOptions): ControlServer
     socket.on('error', () => undefined);
     if (clients.size >= maxClients) {
       const message = `This runtime has ${maxClients} clients already`;
-      socket.end(encodeError(null, { code: tooManyClients, message }), () => socket.destroy());
+      socket.end(rpcLine({ id: null, error: { code: tooManyClients, message } }), () => socket.destroy());
       return;
     }
     clients.add(socket);

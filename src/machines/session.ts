@@ -1,6 +1,5 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
 import { formatDuration } from '../policy/duration.ts';
-import { itself } from './itself.ts';
 
 interface SessionInput {
   readonly session: string;
@@ -35,10 +34,9 @@ interface SessionContext extends SessionInput {
   readonly recovering: number | undefined;
 }
 
-const isCurrent = { type: 'isCurrent', params: itself } as const;
 const goesOn = [
-  { guard: { type: 'isLast', params: itself }, target: 'idle' },
-  { guard: isCurrent, target: 'taking' },
+  { guard: 'isLast', target: 'idle' },
+  { guard: 'isCurrent', target: 'taking' },
 ] as const;
 const provesRecovered = { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] } as const;
 
@@ -55,12 +53,12 @@ export const sessionMachine = setup({
     recovery: ({ context }) => context.recoveryMs,
   },
   guards: {
-    isCurrent: ({ context }, { turn }: { turn: number }) => turn === context.turn,
-    isLast: ({ context }, { turn, more }: { turn: number; more: boolean }) => turn === context.turn && !more,
+    isCurrent: ({ context, event }) => 'turn' in event && event.turn === context.turn,
+    isLast: ({ context, event }) => 'more' in event && event.turn === context.turn && !event.more,
     isRecovering: ({ context }) => context.recovering !== undefined,
   },
   actions: {
-    noteTurn: assign((_, { turn }: { turn: number }) => ({ turn })),
+    noteTurn: assign(({ event }) => ('turn' in event ? { turn: event.turn } : {})),
     noteRecovery: assign(({ context }) => ({ recovering: context.turn })),
     provedRecovered: assign({ recovering: undefined }),
     announceRecovered: emit(({ context }) => ({
@@ -90,7 +88,7 @@ export const sessionMachine = setup({
       entry: 'wantTurn',
       after: { recovery: { actions: 'crash' } },
       on: {
-        'turn.started': { target: 'processing', actions: { type: 'noteTurn', params: itself } },
+        'turn.started': { target: 'processing', actions: 'noteTurn' },
         'mailbox.empty': 'idle',
         shutdown: 'stopped',
       },
@@ -99,7 +97,7 @@ export const sessionMachine = setup({
       always: provesRecovered,
       on: {
         'turn.ended': goesOn,
-        'turn.stalled': { guard: isCurrent, target: 'releasing' },
+        'turn.stalled': { guard: 'isCurrent', target: 'releasing' },
         shutdown: 'closing',
       },
     },
@@ -114,7 +112,7 @@ export const sessionMachine = setup({
     closing: {
       entry: 'abortTurn',
       after: { release: { target: 'stopped', actions: 'abandonTurn' } },
-      on: { 'turn.ended': { guard: isCurrent, target: 'stopped' } },
+      on: { 'turn.ended': { guard: 'isCurrent', target: 'stopped' } },
     },
     stopped: { type: 'final' },
   },

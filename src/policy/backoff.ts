@@ -44,6 +44,15 @@ export type BackoffInput = (
   readonly jitter?: Jitter | undefined;
 };
 
+/** Waits that double up to a longest one, in ms, each spread by a fifth. */
+export const exponential = (initialMs: number, maxMs: number): BackoffPolicy => ({
+  kind: 'exponential',
+  initialMs,
+  factor: 2,
+  maxMs,
+  jitter: { kind: 'factor', factor: 0.2 },
+});
+
 /**
  * The wait before an attempt, in ms: clamped to the cap after jitter, finite for any attempt.
  * @param attempt - the attempt that comes next, from 2.

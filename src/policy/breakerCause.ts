@@ -1,5 +1,5 @@
 import { type BreakerRule, breakerRuleNote, readBreakerRule } from './breakerRule.ts';
-import { type FailureKind, failureKinds, type FailureReason } from './failure.ts';
+import { type FailureKind, type FailureReason, isFailureKind } from './failure.ts';
 
 /** A failed attempt that the breaker counted. */
 export interface CountedFailure {
@@ -117,7 +117,7 @@ export function causeText(message: string): string {
 export function readBreakerCause(value: unknown): BreakerCause | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { kind, message, failures, rule: kept } = value as Partial<Record<keyof BreakerCause, unknown>>;
-  if (!isKind(kind) || typeof message !== 'string') return undefined;
+  if (!isFailureKind(kind) || typeof message !== 'string') return undefined;
   const rule = readBreakerRule(kept);
   const counted = Array.isArray(failures) ? failures.filter(isCounted) : [];
   return { kind, message, ...(rule !== undefined && { rule }), failures: counted };
@@ -125,9 +125,5 @@ export function readBreakerCause(value: unknown): BreakerCause | undefined {
 
 function isCounted(value: unknown): value is CountedFailure {
   const { kind, message, call } = (value ?? {}) as Partial<Record<keyof CountedFailure, unknown>>;
-  return isKind(kind) && typeof message === 'string' && typeof call === 'string';
-}
-
-function isKind(value: unknown): value is FailureKind {
-  return typeof value === 'string' && Object.hasOwn(failureKinds, value);
+  return isFailureKind(kind) && typeof message === 'string' && typeof call === 'string';
 }

@@ -13,8 +13,3 @@ export type RepeatAfter = 'refused' | 'broken' | 'lost';
 
 /** All of them, each less safe to repeat after than the one before. */
 export const repeatChoices = ['refused', 'broken', 'lost'] as const satisfies readonly RepeatAfter[];
-
-/** The safer of the two. */
-export function saferOf(one: RepeatAfter, other: RepeatAfter): RepeatAfter {
-  return repeatChoices.indexOf(one) < repeatChoices.indexOf(other) ? one : other;
-}

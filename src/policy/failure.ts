@@ -97,6 +97,10 @@ export const failureKinds: Readonly<Record<FailureKind, KindRow>> = {
   unavailable: row(false, 'ignored', false),
 };
 
+export function isFailureKind(value: unknown): value is FailureKind {
+  return typeof value === 'string' && Object.hasOwn(failureKinds, value);
+}
+
 /** Facts that classification finds out about one failed attempt. */
 export interface FailureFacts {
   readonly kind: FailureKind;

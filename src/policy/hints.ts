@@ -85,12 +85,16 @@ export function resetHint(headers: HeaderSource, wallNow: number): number | unde
   if (after !== undefined) return after;
   const reset = header(headers, 'x-ratelimit-reset') ?? header(headers, 'ratelimit-reset') ?? '';
   const now = dateOf(header(headers, 'date')) ?? wallNow;
-  const ms = dateOf(reset) ?? (/^\d{1,16}(?:\.\d+)?$/.test(reset) ? epochOrWait(Number(reset), now) : undefined);
-  return ms === undefined || ms <= now ? undefined : clampHint(ms - now);
+  const date = dateOf(reset);
+  const waitMs =
+    date === undefined && /^\d{1,16}(?:\.\d+)?$/.test(reset)
+      ? waitUntilReset(Number(reset), now)
+      : (date ?? Number.NaN) - now;
+  return waitMs > 0 ? clampHint(waitMs) : undefined;
 }
 
-/** The moment that a number of seconds from now, a second of the epoch or a millisecond of it stands for, in ms. */
-function epochOrWait(value: number, now: number): number {
-  if (value > 1e12) return value;
-  return value > 1e9 ? value * 1000 : now + value * 1000;
+/** The wait that a number of seconds from now, a second of the epoch or a millisecond of it stands for, in ms. */
+export function waitUntilReset(value: number, now: number): number {
+  if (value > 1e12) return value - now;
+  return value > 1e9 ? value * 1000 - now : value * 1000;
 }

@@ -1,4 +1,4 @@
-import { type Failure, type FailureFacts, failureKinds } from './failure.ts';
+import { type Failure, type FailureFacts, isFailureKind } from './failure.ts';
 
 /**
  * Tells what a call failed of: the one judgement for alerts, counts, rates and metrics. A call whose attempts opened the circuit, or whose probe left it
@@ -19,11 +19,5 @@ export function wasSent({ attempts }: Pick<Failure, 'attempts'>): boolean {
 }
 
 function isFacts(cause: unknown): cause is FailureFacts {
-  return (
-    typeof cause === 'object' &&
-    cause !== null &&
-    'kind' in cause &&
-    typeof cause.kind === 'string' &&
-    Object.hasOwn(failureKinds, cause.kind)
-  );
+  return typeof cause === 'object' && cause !== null && 'kind' in cause && isFailureKind(cause.kind);
 }

@@ -57,7 +57,13 @@ export type Rule = (values: never, tell: Tell) => void;
 /** Values that a key takes. */
 export type KeyData = AboutKey &
   (
-    | { readonly kind: 'duration'; readonly zero: boolean; readonly infinite: boolean }
+    | {
+        readonly kind: 'duration';
+        /** Lets it be 0. @defaultValue false */
+        readonly zero: boolean;
+        /** Lets `Infinity` or `'infinity'` switch the limit off. @defaultValue false */
+        readonly infinite: boolean;
+      }
     | {
         readonly kind: 'number';
         readonly integer: boolean;
@@ -171,38 +177,26 @@ type Named<A, G> = A extends { readonly given: infer N } ? N : G;
 
 const key = <T, G>(data: KeyData): Key<T, G> => data;
 
-interface Bounds {
-  /** @defaultValue 1 for an integer, 0 for another number */
-  readonly min?: number;
-  /** @defaultValue none */
-  readonly max?: number;
-  /** Lets it be `Infinity`. @defaultValue false */
-  readonly infinite?: boolean;
-  readonly unit?: 'bytes';
-  readonly expected?: string;
-}
-
-interface DurationBounds {
-  /** Lets it be 0. @defaultValue false */
-  readonly zero?: boolean;
-  /** Lets `Infinity` or `'infinity'` switch the limit off. @defaultValue false */
-  readonly infinite?: boolean;
-}
+/** Parts of a kind of key that may be left out where it is made. */
+type Bounds<K extends KeyData['kind'], N extends keyof Extract<KeyData, { kind: K }>> = Partial<
+  Pick<Extract<KeyData, { kind: K }>, N>
+>;
+type NumberBounds = Bounds<'number', 'min' | 'max' | 'infinite' | 'unit' | 'expected'>;
 
 /** A number of ms or a text such as `30s`; becomes ms. */
-export function duration<const A extends AboutKey & DurationBounds>(
+export function duration<const A extends AboutKey & Bounds<'duration', 'zero' | 'infinite'>>(
   about?: A,
 ): Key<Filled<A, number>, Asked<A, A extends { readonly infinite: true } ? DurationLimit : Duration>> {
   return key({ zero: false, infinite: false, ...about, kind: 'duration' });
 }
 
 /** An integer from 1 unless told otherwise. */
-export function integer<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
+export function integer<const A extends AboutKey & NumberBounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
   return key({ min: 1, infinite: false, ...about, kind: 'number', integer: true });
 }
 
 /** A number from 0 unless told otherwise. */
-export function number<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
+export function number<const A extends AboutKey & NumberBounds>(about?: A): Key<Filled<A, number>, Asked<A, number>> {
   return key({ min: 0, infinite: false, ...about, kind: 'number', integer: false });
 }
 
@@ -210,15 +204,10 @@ export function boolean<const A extends AboutKey>(about?: A): Key<Filled<A, bool
   return key({ ...about, kind: 'boolean' });
 }
 
-interface TextBounds {
-  /** Lets it say nothing. @defaultValue false */
-  readonly empty?: boolean;
-  readonly form?: (text: string) => boolean;
-  readonly expected?: string;
-}
-
 /** A text that says something, unless it may be `empty`. */
-export function text<const A extends AboutKey & TextBounds>(about?: A): Key<Filled<A, string>, Asked<A, string>> {
+export function text<const A extends AboutKey & Bounds<'text', 'empty' | 'form' | 'expected'>>(
+  about?: A,
+): Key<Filled<A, string>, Asked<A, string>> {
   return key({ empty: false, ...about, kind: 'text' });
 }
 

@@ -1,6 +1,6 @@
-import { backoffKey } from './backoff.ts';
+import { backoffKey, exponential } from './backoff.ts';
 import { type BreakerInput, breakerKeys } from './breaker.ts';
-import { repeatChoices } from './effects.ts';
+import { type RepeatAfter, repeatChoices } from './effects.ts';
 import {
   boolean,
   choice,
@@ -14,12 +14,31 @@ import {
   text,
   type Given,
 } from './optionKeys.ts';
-import { defaultPolicy } from './presets.ts';
 import { ratePolicyKey } from './ratePolicy.ts';
 
-const { retry, limits } = defaultPolicy;
+/** R-1: four attempts in all, after waits of 1, 2 and 4 s. */
+export const usualPolicy = {
+  retry: {
+    maxAttempts: 4,
+    backoff: exponential(1000, 8000),
+    maxTotalWaitMs: Number.POSITIVE_INFINITY,
+    repeatAfter: 'broken' as RepeatAfter,
+    retryUnknown: false,
+    overloadedFactor: 2,
+  },
+  limits: { idleMs: 120_000, attemptMs: 600_000, overallMs: 1_800_000 },
+  maxInFlight: 100,
+  queueLength: 0,
+  abortGraceMs: 5000,
+  maxAbandoned: 100,
+  maxPauseMs: 60_000,
+  restartWaitMs: 5000,
+  repeatWaitMs: 20_000,
+};
 
-const retryKeys = {
+const { retry, limits } = usualPolicy;
+
+export const retryKeys = {
   /** Attempts in all, the first included; 1 switches retrying off. At least 1. @defaultValue that of the preset; 3 for most */
   maxAttempts: integer({
     inherited: retry.maxAttempts,
@@ -58,7 +77,7 @@ const retryKeys = {
 /** Rules on how often and when a call is tried again, as they may be given. */
 export interface RetryInput extends Given<typeof retryKeys> {}
 
-const limitsKeys = {
+export const limitsKeys = {
   /** Without a sign of life (`ctx.touch()`, output, progress), per attempt, in ms above 0 or `Infinity`. The innermost. */
   idleMs: duration({
     infinite: true,
@@ -77,6 +96,48 @@ const limitsKeys = {
 
 /** The three clocks of a call, as they may be given. */
 interface LimitsInput extends Given<typeof limitsKeys> {}
+
+/** Figures that steer an integration beside its rules. */
+export const steeringKeys = {
+  /** Attempts in flight at once. At least 1. @defaultValue 100 */
+  maxInFlight: integer({ inherited: usualPolicy.maxInFlight, help: 'Attempts in flight at once.' }),
+  /** Calls that may wait for a free place; one more gets `too_many_requests`. At least 0. @defaultValue 0 */
+  queueLength: integer({
+    min: 0,
+    inherited: usualPolicy.queueLength,
+    help: 'Calls that may wait for a free place.',
+  }),
+  /** Time that the work of an ended attempt may go on after its abort before it is written off, in ms. @defaultValue 5000 */
+  abortGraceMs: duration({
+    inherited: usualPolicy.abortGraceMs,
+    help: 'How long the work of an ended attempt may go on before it is written off.',
+  }),
+  /** Written-off attempts that are replaced; one more and the integration is `crashed`. @defaultValue 100 */
+  maxAbandoned: integer({
+    min: 0,
+    inherited: usualPolicy.maxAbandoned,
+    help: 'Written-off attempts that are replaced; one more and the integration is `crashed`.',
+  }),
+  /** A 429 hint up to this pauses the integration, a longer one is `quota`, in ms. @defaultValue 60000 */
+  maxPauseMs: duration({
+    inherited: usualPolicy.maxPauseMs,
+    help: 'A `retry-after` up to this pauses the integration, a longer one is `quota`.',
+  }),
+  /** Time that a new call waits for a crashed integration to restart, in ms above 0. @defaultValue 5000 */
+  restartWaitMs: duration({
+    inherited: usualPolicy.restartWaitMs,
+    help: 'How long a new call waits for a crashed integration to restart.',
+  }),
+  /**
+   * Time that a call that is to be repeated waits for restarts in all, in ms above 0; then it ends with what it was lost by. Below the 30 s after which most
+   * clients give up.
+   * @defaultValue 20000
+   */
+  repeatWaitMs: duration({
+    inherited: usualPolicy.repeatWaitMs,
+    help: 'How long a call that is to be repeated waits for restarts in all.',
+  }),
+};
 
 /** The options of a policy. */
 export const policyKeys = {
@@ -120,44 +181,7 @@ export const policyKeys = {
     id: 'breaker',
     help: 'When the circuit opens, for how long, and how it is probed.',
   }),
-  /** Attempts in flight at once. At least 1. @defaultValue 100 */
-  maxInFlight: integer({ inherited: defaultPolicy.maxInFlight, help: 'Attempts in flight at once.' }),
-  /** Calls that may wait for a free place; one more gets `too_many_requests`. At least 0. @defaultValue 0 */
-  queueLength: integer({
-    min: 0,
-    inherited: defaultPolicy.queueLength,
-    help: 'Calls that may wait for a free place.',
-  }),
-  /** Time that the work of an ended attempt may go on after its abort before it is written off, in ms. @defaultValue 5000 */
-  abortGraceMs: duration({
-    inherited: defaultPolicy.abortGraceMs,
-    help: 'How long the work of an ended attempt may go on before it is written off.',
-  }),
-  /** Written-off attempts that are replaced; one more and the integration is `crashed`. @defaultValue 100 */
-  maxAbandoned: integer({
-    min: 0,
-    inherited: defaultPolicy.maxAbandoned,
-    help: 'Written-off attempts that are replaced; one more and the integration is `crashed`.',
-  }),
-  /** A 429 hint up to this pauses the integration, a longer one is `quota`, in ms. @defaultValue 60000 */
-  maxPauseMs: duration({
-    inherited: defaultPolicy.maxPauseMs,
-    help: 'A `retry-after` up to this pauses the integration, a longer one is `quota`.',
-  }),
-  /** Time that a new call waits for a crashed integration to restart, in ms above 0. @defaultValue 5000 */
-  restartWaitMs: duration({
-    inherited: defaultPolicy.restartWaitMs,
-    help: 'How long a new call waits for a crashed integration to restart.',
-  }),
-  /**
-   * Time that a call that is to be repeated waits for restarts in all, in ms above 0; then it ends with what it was lost by. Below the 30 s after which most
-   * clients give up.
-   * @defaultValue 20000
-   */
-  repeatWaitMs: duration({
-    inherited: defaultPolicy.repeatWaitMs,
-    help: 'How long a call that is to be repeated waits for restarts in all.',
-  }),
+  ...steeringKeys,
   /** Rate limits: what does not fit waits within its deadline, or is refused. @defaultValue none; of an HTTP API what its answers tell */
   rate: ratePolicyKey,
 };

@@ -5,7 +5,7 @@ import { limitRule } from './toolOptions.ts';
 import type { Complaint } from './optionKeys.ts';
 import { complaintAt, optionError, type Path } from './optionProblem.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
-import { type PolicyInput, policyKeys, type ReadPolicy } from './policyInput.ts';
+import { type PolicyInput, policyKeys, type ReadPolicy, steeringKeys } from './policyInput.ts';
 import { defaultPolicy, type PresetName, presets } from './presets.ts';
 import { readGiven } from './readOptions.ts';
 
@@ -120,7 +120,7 @@ export type TellPolicy = (path: Path, complaint: Complaint) => void;
 
 /** Completes a policy from what it starts from; what it returns is frozen throughout. */
 function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
-  const given = <K extends keyof ReadPolicy & keyof IntegrationPolicy>(key: K) => read[key] ?? base[key];
+  const figures = Object.keys(steeringKeys) as (keyof typeof steeringKeys)[];
   const rate = completeRate(read.rate, base.rate);
   return Object.freeze({
     retry: retryFrom(read, base.retry, tell),
@@ -128,13 +128,7 @@ function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPol
     breaker: completeBreaker(read.breaker ?? {}, base.breaker, (key, complaint) =>
       tell(['breaker', ...[key].flat()], complaint),
     ),
-    maxInFlight: given('maxInFlight'),
-    queueLength: given('queueLength'),
-    abortGraceMs: given('abortGraceMs'),
-    maxAbandoned: given('maxAbandoned'),
-    maxPauseMs: given('maxPauseMs'),
-    restartWaitMs: given('restartWaitMs'),
-    repeatWaitMs: given('repeatWaitMs'),
+    ...Object.fromEntries(figures.map((key) => [key, read[key] ?? base[key]])),
     ...(rate !== undefined && { rate }),
   } as IntegrationPolicy);
 }

@@ -1,6 +1,7 @@
-import type { BackoffPolicy } from './backoff.ts';
+import { exponential } from './backoff.ts';
 import { defaultBreakerPolicy } from './breaker.ts';
 import type { IntegrationPolicy, RetryPolicy } from './policy.ts';
+import { usualPolicy } from './policyInput.ts';
 
 /** A policy with a name, for a kind of integration. */
 export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' | 'claudeCli' | 'codex' | 'hook';
@@ -8,38 +9,11 @@ export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' 
 const seconds = (count: number): number => count * 1000;
 const minutes = (count: number): number => count * 60_000;
 
-const exponential = (initialMs: number, maxMs: number): BackoffPolicy => ({
-  kind: 'exponential',
-  initialMs,
-  factor: 2,
-  maxMs,
-  jitter: { kind: 'factor', factor: 0.2 },
-});
-
-const fourAttempts: RetryPolicy = {
-  maxAttempts: 4,
-  backoff: exponential(1000, 8000),
-  maxTotalWaitMs: Number.POSITIVE_INFINITY,
-  repeatAfter: 'broken',
-  retryUnknown: false,
-  overloadedFactor: 2,
-};
-
+const { retry: fourAttempts } = usualPolicy;
 const oneAttempt: RetryPolicy = { ...fourAttempts, maxAttempts: 1 };
 
-/** R-1: four attempts in all, after waits of 1, 2 and 4 s. */
-export const defaultPolicy: IntegrationPolicy = frozen({
-  retry: fourAttempts,
-  limits: { idleMs: seconds(120), attemptMs: minutes(10), overallMs: minutes(30) },
-  breaker: defaultBreakerPolicy,
-  maxInFlight: 100,
-  queueLength: 0,
-  abortGraceMs: seconds(5),
-  maxAbandoned: 100,
-  maxPauseMs: seconds(60),
-  restartWaitMs: seconds(5),
-  repeatWaitMs: seconds(20),
-});
+/** Policy that holds where nothing is said. */
+export const defaultPolicy: IntegrationPolicy = frozen({ ...usualPolicy, breaker: defaultBreakerPolicy });
 
 /**
  * The presets of docs/requirements.md, section 3, and `hook`, whose limit is that of H-1. Every limit is finite; where the table of the requirements has

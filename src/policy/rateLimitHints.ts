@@ -1,4 +1,4 @@
-import { dateOf, header, type HeaderSource } from './hints.ts';
+import { dateOf, header, type HeaderSource, waitUntilReset } from './hints.ts';
 import type { RateLimitHint, RateLimitHints } from './rateLimit.ts';
 
 /** Longest reset that is believed: 31 days, in ms. */
@@ -108,16 +108,8 @@ function plainHint(read: (name: string) => string | undefined, prefix: string, n
   const reset = read(`${prefix}reset`);
   const seconds = /^\d{1,15}(?:\.\d+)?$/.test(reset ?? '') ? Number(reset) : undefined;
   const date = dateOf(reset);
-  const resetMs =
-    date !== undefined
-      ? date - now
-      : seconds === undefined
-        ? durationIn(reset)
-        : seconds > 1e12
-          ? seconds - now
-          : seconds > 1e9
-            ? seconds * 1000 - now
-            : seconds * 1000;
+  const numbered = seconds === undefined ? durationIn(reset) : waitUntilReset(seconds, now);
+  const resetMs = date === undefined ? numbered : date - now;
   const limit = read(`${prefix}limit`);
   const [, window] = /;\s*w=(\d{1,9})/.exec(limit ?? '') ?? [];
   return {

@@ -1,19 +1,13 @@
-import { integer, number } from './optionKeys.ts';
+import { type Given, integer, number, type Values } from './optionKeys.ts';
 import { readOptions } from './readOptions.ts';
 
 /** Budget of retries that an integration may make for its successes; after the retry quota of the AWS SDKs. */
-interface RetryBudgetPolicy {
-  /** Tokens at the start and at most, at least 1. @defaultValue 100 */
-  readonly capacity: number;
-  /** Tokens a retry costs, at least 0. @defaultValue 5 */
-  readonly cost: number;
-  /** Tokens a success at the first try returns, at least 0. @defaultValue 1 */
-  readonly refund: number;
-}
-
 const budgetKeys = {
+  /** Tokens at the start and at most, at least 1. @defaultValue 100 */
   capacity: integer({ default: 100 }),
+  /** Tokens a retry costs, at least 0. @defaultValue 5 */
   cost: number({ default: 5 }),
+  /** Tokens a success at the first try returns, at least 0. @defaultValue 1 */
   refund: number({ default: 1 }),
 };
 
@@ -21,11 +15,11 @@ const budgetKeys = {
 export class RetryBudget {
   /** True while no success adds to it. */
   isFull = true;
-  readonly #policy: RetryBudgetPolicy;
+  readonly #policy: Values<typeof budgetKeys>;
   #tokens: number;
 
   /** @throws TypeError or RangeError that names the option and its value. */
-  constructor(policy: { readonly [K in keyof RetryBudgetPolicy]?: RetryBudgetPolicy[K] | undefined } = {}) {
+  constructor(policy: Given<typeof budgetKeys> = {}) {
     this.#policy = readOptions('retryBudget', policy, budgetKeys);
     this.#tokens = this.#policy.capacity;
   }

@@ -56,12 +56,13 @@ export function beforeDashes(args: readonly string[]): readonly string[] {
   return end < 0 ? args : args.slice(0, end);
 }
 
-/** The value of a long option in either of its forms; the last one counts. */
-function optionValue(args: readonly string[], name: string): string | undefined {
+/** The value of an option by its names, a long one in either of its forms; the last one counts. */
+export function optionValue(args: readonly string[], ...names: readonly string[]): string | undefined {
   let value: string | undefined;
   for (const [index, word] of args.entries()) {
-    if (word === name) value = args[index + 1];
-    else if (word.startsWith(`${name}=`)) value = word.slice(name.length + 1);
+    const long = names.find((name) => name.startsWith('--') && word.startsWith(`${name}=`));
+    if (names.includes(word)) value = args[index + 1];
+    else if (long !== undefined) value = word.slice(long.length + 1);
   }
   return value;
 }
@@ -103,17 +104,6 @@ export function aboutCommand(
   return {
     type: 'subprocess',
     provider: agent.agent === 'claude' ? 'anthropic' : 'openai',
-    modelOf: (request) => modelInArgs([...args, ...(request?.args ?? [])]),
+    modelOf: (request) => optionValue(beforeDashes([...args, ...(request?.args ?? [])]), '--model', '-m'),
   };
-}
-
-/** The model that an agent is told on its command line: `--model X`, `--model=X`, `-m X`; the last one holds. */
-function modelInArgs(args: readonly string[]): string | undefined {
-  let model: string | undefined;
-  for (const [index, each] of args.entries()) {
-    if (each === '--') break;
-    if (each === '--model' || each === '-m') model = args[index + 1];
-    else if (each.startsWith('--model=')) model = each.slice('--model='.length);
-  }
-  return model;
 }

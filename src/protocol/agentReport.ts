@@ -73,6 +73,12 @@ export function recordIn(value: unknown): Readonly<Record<string, unknown>> | un
     : undefined;
 }
 
+/** The blocks of a message of Claude. */
+export function blocksIn(message: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  const content = recordIn(message['message'])?.['content'];
+  return Array.isArray(content) ? content.map(recordIn).filter((each) => each !== undefined) : [];
+}
+
 /** A value when it is a text that says something. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;

@@ -43,15 +43,23 @@ export class AgentTrail {
 
   /** Says what is known of the effect of a failed attempt, and whether there may be another. */
   judge(facts: FailureFacts, next: Repetition): FailureFacts {
-    return withEffects(facts, this.left, next);
+    const { effects } = this.left;
+    if (facts.outcome === 'not_started' || facts.kind === 'cancelled' || facts.kind === 'spawn') return facts;
+    if (effects === 'none') return { ...facts, outcome: 'failed' };
+    if (isHarmless(next.effect) || next.asked === true) return { ...facts, outcome: 'unknown' };
+    const goesOn = effects === 'possible' && next.resumable;
+    return { ...facts, outcome: 'unknown', ...(goesOn ? { resumable: true } : { shouldRetry: false }) };
   }
 
   /**
    * Asked right before an attempt: one that was told to end may have acted after its call was promised another.
    * @throws {@link AttemptError} when what was done may not be done again, and cannot be gone on with.
    */
-  refuseRepetition(next: Repetition): void {
-    refuseRepetition(this.left, next);
+  refuseRepetition({ effect, resumable, asked }: Repetition): void {
+    if (!this.mayHaveActed || isHarmless(effect) || asked === true) return;
+    if (resumable && effect !== 'mutating') return;
+    const message = 'It is not tried again: an attempt before may have changed something and cannot be gone on with';
+    throw new AttemptError({ kind: 'unknown', message, outcome: 'unknown', shouldRetry: false, breaker: 'ignored' });
   }
 }
 
@@ -70,21 +78,6 @@ export interface Repetition {
   readonly resumable: boolean;
   /** True where it was asked for, whatever the attempts before did. */
   readonly asked?: boolean | undefined;
-}
-
-function withEffects(facts: FailureFacts, { effects }: Left, next: Repetition): FailureFacts {
-  if (facts.outcome === 'not_started' || facts.kind === 'cancelled' || facts.kind === 'spawn') return facts;
-  if (effects === 'none') return { ...facts, outcome: 'failed' };
-  if (isHarmless(next.effect) || next.asked === true) return { ...facts, outcome: 'unknown' };
-  const goesOn = effects === 'possible' && next.resumable;
-  return { ...facts, outcome: 'unknown', ...(goesOn ? { resumable: true } : { shouldRetry: false }) };
-}
-
-function refuseRepetition({ effects }: Left, { effect, resumable, asked }: Repetition): void {
-  if (effects !== 'possible' || isHarmless(effect) || asked === true) return;
-  if (resumable && effect !== 'mutating') return;
-  const message = 'It is not tried again: an attempt before may have changed something and cannot be gone on with';
-  throw new AttemptError({ kind: 'unknown', message, outcome: 'unknown', shouldRetry: false, breaker: 'ignored' });
 }
 
 /** Tells whether it may be done again, whatever it did. */

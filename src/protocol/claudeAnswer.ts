@@ -1,4 +1,4 @@
-import { longestAnswer, recordIn, textIn } from './agentReport.ts';
+import { blocksIn, longestAnswer, recordIn, textIn } from './agentReport.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -52,13 +52,13 @@ export class ClaudeAnswer {
   }
 
   #said(message: Message): void {
-    const { id, model, content } = recordIn(message['message']) ?? {};
+    const { id, model } = recordIn(message['message']) ?? {};
     // An answer that a failed request left is none.
     if (message['is_api_error_message'] === true || message['isApiErrorMessage'] === true || model === '<synthetic>')
       return;
-    for (const block of Array.isArray(content) ? content.map(recordIn) : []) {
-      if (block?.['type'] === 'tool_use') this.#begin();
-      else if (block?.['type'] === 'text' && typeof block['text'] === 'string') this.#piece(block['text'], id);
+    for (const block of blocksIn(message)) {
+      if (block['type'] === 'tool_use') this.#begin();
+      else if (block['type'] === 'text' && typeof block['text'] === 'string') this.#piece(block['text'], id);
     }
   }
 
@@ -104,6 +104,6 @@ export function isGoingOn(message: Message): boolean {
 function orderIn(message: Message): string {
   const content = recordIn(message['message'])?.['content'];
   if (typeof content === 'string') return content;
-  const [first] = Array.isArray(content) ? content.map(recordIn) : [];
+  const [first] = blocksIn(message);
   return typeof first?.['text'] === 'string' ? first['text'] : '';
 }

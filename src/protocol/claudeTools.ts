@@ -1,4 +1,4 @@
-import { type AgentEffects, CallCount, recordIn, textIn } from './agentReport.ts';
+import { type AgentEffects, blocksIn, CallCount, recordIn, textIn } from './agentReport.ts';
 import { textHash } from './textHash.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export class ToolUses {
 
   /** An assistant's message: its tools start at once. */
   asked(message: Message): void {
-    for (const block of blocksOf(message)) {
+    for (const block of blocksIn(message)) {
       if (block['type'] !== 'tool_use') continue;
       const id = textIn(block['id']);
       this.#asked.take(id);
@@ -71,7 +71,7 @@ export class ToolUses {
   answered(message: Message): void {
     const meta = message['tool_result_meta'];
     const about = Array.isArray(meta) ? meta.map(recordIn) : [];
-    for (const block of blocksOf(message)) {
+    for (const block of blocksIn(message)) {
       const id = textIn(block['tool_use_id']) ?? '';
       const acted = this.#pending.get(id)?.acts === true;
       if (block['type'] !== 'tool_result' || !this.#pending.delete(id)) continue;
@@ -100,9 +100,4 @@ function neverBegan(result: Message, about: Message | undefined): boolean {
   if (kind !== undefined) return declined.has(kind);
   const error = /^<tool_use_error>(?!Error calling tool)/;
   return error.test(textIn(result['content']) ?? '');
-}
-
-function blocksOf(message: Message): readonly Message[] {
-  const content = recordIn(message['message'])?.['content'];
-  return Array.isArray(content) ? content.map(recordIn).filter((each) => each !== undefined) : [];
 }

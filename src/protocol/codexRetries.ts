@@ -1,4 +1,4 @@
-import { beforeDashes } from './agentCommand.ts';
+import { beforeDashes, optionValue } from './agentCommand.ts';
 
 /** The arguments of a run of Codex, and whether Codex or we retry its requests. */
 interface CodexRun {
@@ -18,10 +18,7 @@ const counts = ['request_max_retries', 'stream_max_retries'] as const;
  * @param args - may name a profile.
  */
 export function codexConfigFiles(args: readonly string[]): readonly string[] {
-  const own = beforeDashes(args);
-  const at = own.findLastIndex((word) => word === '-p' || word === '--profile');
-  const profile =
-    at < 0 ? own.findLast((word) => word.startsWith('--profile='))?.slice('--profile='.length) : own[at + 1];
+  const profile = optionValue(beforeDashes(args), '--profile', '-p');
   const isName = profile !== undefined && /^[\w-]+$/.test(profile);
   return ['config.toml', ...(isName ? [`${profile}.config.toml`] : [])];
 }

@@ -1,5 +1,3 @@
-import { parsedJson } from '../policy/parsedJson.ts';
-
 /** Facts known of an event of Claude Code's hooks. Events that are not in the table are as good as those that are. */
 interface EventRow {
   /** The whole time the host gives the hooks of this event, in ms, where it is not the usual one. */
@@ -77,25 +75,4 @@ export function mayBlockOnFailure(event: string | undefined): boolean {
 
 function rowOf(event: string): EventRow {
   return (Object.hasOwn(rows, event) ? rows[event] : undefined) ?? unremarkable;
-}
-
-/** Parts that a wrapper of a hook understands of the JSON its host writes to it. */
-export interface HookInput {
-  readonly event: string;
-  readonly session: string | undefined;
-  /** The tool's name for events of tools, else ''. */
-  readonly action: string;
-}
-
-/** Undefined when it is no JSON object that names its event. Never throws. */
-export function readHookInput(json: string): HookInput | undefined {
-  const value = parsedJson(json);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { hook_event_name: event, session_id: session, tool_name: action } = value as Record<string, unknown>;
-  if (typeof event !== 'string' || event === '') return undefined;
-  return {
-    event,
-    session: typeof session === 'string' ? session : undefined,
-    action: typeof action === 'string' ? action : '',
-  };
 }

@@ -1,3 +1,5 @@
+import { parsedJson } from '../policy/parsedJson.ts';
+
 /** Id of a request; 0 and the empty string are ids like any other. */
 export type RpcId = number | string;
 
@@ -59,12 +61,8 @@ export const rpcErrors = {
  * method is never a response, whatever else it holds. Never throws.
  */
 export function parseRpc(text: string): RpcMessage {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: 'garbage', code: rpcErrors.parse, reason: 'not JSON', id: null };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { kind: 'garbage', code: rpcErrors.parse, reason: 'not JSON', id: null };
   if (typeof value !== 'object' || value === null) return invalid('not an object', null);
   if (Array.isArray(value)) return invalid('a batch', null);
   return parseObject(value as Fields);
@@ -103,22 +101,23 @@ function invalid(reason: string, id: RpcId | null): RpcGarbage {
   return { kind: 'garbage', code: rpcErrors.invalidRequest, reason, id };
 }
 
-/** A request as one line. @throws TypeError when `params` cannot be written as JSON. */
-export function encodeRequest(id: RpcId, method: string, params?: unknown): string {
-  return encode({ id, method, params });
-}
-
-/** An answer as one line; a result of `undefined` is sent as `null`. @throws TypeError when it cannot be written as JSON. */
-export function encodeResult(id: RpcId, result: unknown): string {
-  return encode({ id, result: result ?? null });
-}
-
-/** An error answer as one line. @throws TypeError when its data cannot be written as JSON. */
-export function encodeError(id: RpcId | null, error: RpcError): string {
-  return encode({ id, error });
-}
-
-// JSON has no bare line breaks: a message is always one line.
-function encode(message: object): string {
+/**
+ * A message as one line: JSON has no bare line breaks. A result of `undefined` is to be given as `null`.
+ * @throws TypeError when it cannot be written as JSON.
+ */
+export function rpcLine(message: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+}
+
+/** @param id - null when it is not known which request it answers. */
+export function errorAnswer(id: RpcId | null, code: number, message: string, data?: object): string {
+  return rpcLine({ id, error: { code, message, data } });
+}
+
+export function requestLine(id: RpcId, method: string, params: object | undefined): string {
+  return rpcLine({ id, method, params });
+}
+
+export function notificationLine(method: string, params?: object): string {
+  return rpcLine({ method, params });
 }

@@ -1,6 +1,5 @@
 import type { Outcome } from '../policy/failure.ts';
-import type { Message } from './mailbox.ts';
-import { messageId, type MessageName } from './messageId.ts';
+import { type Message, messageId, type MessageName } from './mailbox.ts';
 import type { Kept } from './sessionStore.ts';
 
 /** The answer to a message; `Result` is what the handler of the session returns. */

@@ -1,7 +1,7 @@
 import type { Fact } from '../policy/facts.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Intake } from './intake.ts';
-import { messageNamed } from './messageId.ts';
+import { messageNamed } from './mailbox.ts';
 import type { Persistence } from './persistence.ts';
 import type { SessionScope } from './sessionScope.ts';
 

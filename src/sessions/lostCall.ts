@@ -1,7 +1,7 @@
 import type { Fact, FactOf } from '../policy/facts.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
 import { isRetryable } from '../policy/repetition.ts';
-import { messageId } from './messageId.ts';
+import { messageId } from './mailbox.ts';
 import type { LostCall, Recovered } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 

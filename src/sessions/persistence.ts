@@ -4,8 +4,7 @@ import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult, recoveredFacts } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';
-import type { Message } from './mailbox.ts';
-import type { MessageName } from './messageId.ts';
+import type { Message, MessageName } from './mailbox.ts';
 import {
   type Claim,
   type Kept,

@@ -189,7 +189,7 @@ export class SupervisedSession implements Session, Drainable {
     readOptions('options', options, sendKeys);
     if (options.key !== undefined) readStoredName('options.key', options.key);
     this.#persistence.check(message);
-    this.#sent?.();
+    if (this.#ref === undefined) this.#sent?.();
     return this.#intake.send(message, options.key);
   }
 

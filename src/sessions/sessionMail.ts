@@ -1,6 +1,5 @@
 import type { Outcome } from '../policy/failure.ts';
-import type { Message } from './mailbox.ts';
-import type { MessageName } from './messageId.ts';
+import type { Message, MessageName } from './mailbox.ts';
 
 /** A message for a session of another runtime. */
 export interface OutgoingMail {

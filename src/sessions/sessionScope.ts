@@ -27,7 +27,7 @@ export interface SessionSurroundings {
   readonly tracing?: Tracing | undefined;
   /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
-  /** Told of every message that is sent. */
+  /** Told of every message that is sent before the actor of the session has started. */
   readonly sent?: (() => void) | undefined;
 }
 

@@ -2,8 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { HistoryEntry } from './history.ts';
-import type { Message } from './mailbox.ts';
-import type { MessageName, NamedMessage } from './messageId.ts';
+import type { Message, MessageName, NamedMessage } from './mailbox.ts';
 import type { SessionMail } from './sessionMail.ts';
 import type { ToolResult } from './toolResult.ts';
 

@@ -1,16 +1,23 @@
+import { scopeRule } from '../calls/callOptions.ts';
 import { streamCancelled } from '../calls/integration.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { read } from '../policy/errorChain.ts';
 import { name } from '../policy/optionKeys.ts';
-import { readValue } from '../policy/readOptions.ts';
+import { readGiven, readValue } from '../policy/readOptions.ts';
 import { Questions } from './questions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';
 import { RelayedStream } from '../streams/callStream.ts';
 import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
-import type { CallTool, StreamTool, ToolStream } from './toolRequest.ts';
-import { checkToolCall, checkToolStream, type ToolCallOptions } from './toolCallOptions.ts';
+import {
+  type CallTool,
+  checkToolStream,
+  type StreamTool,
+  toolCallKeys,
+  type ToolCallOptions,
+  type ToolStream,
+} from './toolRequest.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
 import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
 
@@ -79,7 +86,7 @@ export class SessionTurn implements Turn {
     options: ToolCallOptions = {},
   ): Promise<ToolResult<never>> => {
     const target = nameOf(integration, tool);
-    const checked = checkToolCall(options);
+    const checked = readGiven('options', options, toolCallKeys, scopeRule);
     return new Promise((resolve) => {
       this.calls.start(target, tool, input, checked, (result) => resolve(result as ToolResult<never>));
     });

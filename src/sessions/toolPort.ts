@@ -4,7 +4,7 @@ import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
 import type { ToolForms } from '../calls/requestForms.ts';
 import type { Clock } from '../policy/clock.ts';
-import { type Effect, saferOf } from '../policy/effects.ts';
+import { type Effect, type RepeatAfter, repeatChoices } from '../policy/effects.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
@@ -233,6 +233,10 @@ function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy
     maxAttempts: isBound ? Math.min(session.maxAttempts, integration.maxAttempts) : session.maxAttempts,
     repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
   };
+}
+
+function saferOf(one: RepeatAfter, other: RepeatAfter): RepeatAfter {
+  return repeatChoices.indexOf(one) < repeatChoices.indexOf(other) ? one : other;
 }
 
 function limitsOf(

@@ -7,7 +7,7 @@ import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../pol
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import { reconcileLog } from './openCalls.ts';
 import type { CallRule, Kept } from './sessionStore.ts';
-import type { CheckedToolCall } from './toolCallOptions.ts';
+import type { CheckedToolCall } from './toolRequest.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
@@ -208,7 +208,8 @@ export class TurnCalls {
     const earlier = isOnce ? this.#earlier?.take(integration, tool, input) : undefined;
     const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...settledBy };
     const written = ledger.open(row);
-    const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
+    const { idempotencyKey } = settledBy ?? {};
+    const more = settledBy && { idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);
     else void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));

@@ -1,6 +1,6 @@
 import type { Outcome } from '../policy/failure.ts';
 import type { Fact } from '../policy/facts.ts';
-import type { NamedMessage } from './messageId.ts';
+import type { NamedMessage } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
 import type {
   Kept,

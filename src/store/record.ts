@@ -228,8 +228,10 @@ export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
 function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
   // The last failure of an item alone is on record.
   if (isRoutine(fact) || ('final' in fact && fact.final === false)) return undefined;
+  const own: Row<T> | null | undefined = rows[type];
   // A backend's own type is stored as every other backend's.
-  const row = rows[familyOf(type) ?? type] as Row<T> | null | undefined;
+  const family = own === undefined ? familyOf(type) : undefined;
+  const row = family === undefined ? own : (rows[family] as Row<T> | null);
   if (row === null || row === undefined) return undefined;
   const [category, eventType, metadata] = row;
   return { category, eventType, metadata: metadata(fact) };

@@ -1,7 +1,6 @@
 import { effects } from '../policy/effects.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
-import type { Message } from '../sessions/mailbox.ts';
-import { messageId, type MessageName } from '../sessions/messageId.ts';
+import { type Message, messageId, type MessageName } from '../sessions/mailbox.ts';
 import type {
   DeadLetterReason,
   LostCall,

@@ -2,6 +2,7 @@ import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import { type Given, integer, type Key, list, name, signal as signalKey } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { CheckName, Closers, Listen } from './listener.ts';
+import { ReaderQueue } from './readerQueue.ts';
 
 /** Facts as an async iterator. It listens from its creation until `return()`, which leaving a `for await` calls. */
 export interface EventStream<T> extends AsyncIterableIterator<T, undefined, void> {
@@ -38,56 +39,19 @@ export function createEventStream<K extends FactType>(
   type Item = Told<FactOf<K>>;
   const { types, signal, limit } = readOptions('options', options, streamKeys);
   types?.forEach((type, index) => checkType(`options.types[${index}]`, type));
-  const queue: Item[] = [];
-  const readers: ((result: IteratorResult<Item, undefined>) => void)[] = [];
-  let dropped = 0;
-  let ended = false;
-
-  const take = (fact: Item) => {
-    const reader = readers.shift();
-    if (reader !== undefined) {
-      reader({ done: false, value: fact });
-      return;
-    }
-    if (queue.length >= limit) {
-      queue.shift();
-      dropped++;
-    }
-    queue.push(fact);
-  };
-  const end = () => {
-    ended = true;
-    for (const remove of removers) remove();
-    signal?.removeEventListener('abort', end);
-    closers.delete(end);
-    queue.length = 0;
-    for (const reader of readers.splice(0)) reader({ done: true, value: undefined });
-  };
-
+  const queue = new ReaderQueue<Item>({
+    limit,
+    onReturn() {
+      for (const remove of removers) remove();
+      signal?.removeEventListener('abort', end);
+      closers.delete(end);
+    },
+  });
+  const end = (): void => void queue.return();
   const heard: readonly (FactType | '*')[] = types === undefined ? ['*'] : [...new Set(types)];
-  const removers = heard.map((type) => on(type, (fact) => take(fact as Item)));
+  const removers = heard.map((type) => on(type, (fact) => queue.push(fact as Item)));
   closers.add(end);
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();
-
-  return {
-    get dropped() {
-      return dropped;
-    },
-    next() {
-      const value = queue.shift();
-      if (value !== undefined) return Promise.resolve({ done: false, value });
-      if (ended) return Promise.resolve({ done: true, value: undefined });
-      return new Promise((resolve) => {
-        readers.push(resolve);
-      });
-    },
-    return() {
-      end();
-      return Promise.resolve({ done: true, value: undefined });
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  return queue;
 }

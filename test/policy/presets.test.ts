@@ -5,7 +5,7 @@ import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { defaultPolicy, type PresetName, presets } from '../../src/policy/presets.ts';
 
-const seconds = (policy: IntegrationPolicy) => Object.values(policy.limits).map((ms: number) => ms / 1000);
+const seconds = (policy: IntegrationPolicy) => Object.values<number>({ ...policy.limits }).map((ms) => ms / 1000);
 const waits = ({ retry }: IntegrationPolicy) =>
   Array.from({ length: retry.maxAttempts - 1 }, (_, index) => backoffDelayMs(retry.backoff, index + 2, () => 0.5));
 const resolve = (input: unknown) => () => resolvePolicy('kb', input as PolicyInput);

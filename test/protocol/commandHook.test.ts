@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandHookInput, judgeCommandHook, readBackground } from '../../src/protocol/commandHook.ts';
-import { canBlock, hookLimitMs, mayBlockOnFailure, readHookInput } from '../../src/protocol/hookEvents.ts';
+import { canBlock, hookLimitMs, mayBlockOnFailure } from '../../src/protocol/hookEvents.ts';
+import { readHookInput } from '../../cli/hook/hostInput.ts';
 
 const judge = (event: string, exitCode: number, stdout = '', stderr = '') =>
   judgeCommandHook(event, { exitCode, stdout, stderr });

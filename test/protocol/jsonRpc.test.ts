@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { encodeError, encodeRequest, encodeResult, parseRpc, rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { parseRpc, rpcErrors, rpcLine } from '../../src/protocol/jsonRpc.ts';
 
 describe('a JSON-RPC message', () => {
   it.each([0, 7, '', 'a'])('is a request with the id %j', (id) => {
-    expect(parseRpc(encodeRequest(id, 'tree', { name: 'kb' }))).toEqual({
+    expect(parseRpc(rpcLine({ id, method: 'tree', params: { name: 'kb' } }))).toEqual({
       kind: 'request',
       id,
       method: 'tree',
@@ -20,14 +20,14 @@ describe('a JSON-RPC message', () => {
   });
 
   it('is a result, also one of null or false', () => {
-    expect(parseRpc(encodeResult(0, undefined))).toEqual({ kind: 'result', id: 0, result: null });
-    expect(parseRpc(encodeResult('a', false))).toEqual({ kind: 'result', id: 'a', result: false });
+    expect(parseRpc(rpcLine({ id: 0, result: null }))).toEqual({ kind: 'result', id: 0, result: null });
+    expect(parseRpc(rpcLine({ id: 'a', result: false }))).toEqual({ kind: 'result', id: 'a', result: false });
   });
 
   it('is an error, with its data and also without an id', () => {
     const error = { code: -32_600, message: 'no', data: { why: 1 } };
-    expect(parseRpc(encodeError(3, error))).toEqual({ kind: 'error', id: 3, error });
-    expect(parseRpc(encodeError(null, { code: 1, message: '' }))).toEqual({
+    expect(parseRpc(rpcLine({ id: 3, error }))).toEqual({ kind: 'error', id: 3, error });
+    expect(parseRpc(rpcLine({ id: null, error: { code: 1, message: '' } }))).toEqual({
       kind: 'error',
       id: null,
       error: { code: 1, message: '' },
@@ -40,7 +40,7 @@ describe('a JSON-RPC message', () => {
   });
 
   it('is one line, whatever it holds', () => {
-    expect(encodeResult(1, 'a\nb\r\u2028').match(/[\n\r]/g)).toEqual(['\n']);
+    expect(rpcLine({ id: 1, result: 'a\nb\r\u2028' }).match(/[\n\r]/g)).toEqual(['\n']);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 // An MCP server for the tour where the reference server is not installed: the two tools of it that the tour calls, by hand, since the
 // official package for servers is 7 MB that nothing else here needs.
 import { setTimeout as delay } from 'node:timers/promises';
-import { encodeError, encodeResult, parseRpc, type RpcRequest, rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import { parseRpc, rpcErrors, rpcLine, type RpcRequest } from '../../src/protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../src/protocol/lines.ts';
 import { fieldsOf } from '../../src/protocol/mcp/message.ts';
 
@@ -42,8 +42,10 @@ async function receive(line: string): Promise<void> {
   if (message.kind !== 'request') return;
   const answer = Object.hasOwn(answers, message.method) ? answers[message.method] : undefined;
   const unknown = { code: rpcErrors.methodNotFound, message: `Method not found: ${message.method}` };
-  const reply =
-    answer === undefined ? encodeError(message.id, unknown) : encodeResult(message.id, await answer(message));
+  const reply = rpcLine({
+    id: message.id,
+    ...(answer === undefined ? { error: unknown } : { result: (await answer(message)) ?? null }),
+  });
   process.stdout.write(reply);
 }
 

@@ -1,6 +1,7 @@
+import { formatDuration } from '../../../src/policy/duration.ts';
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import { cancelled, timedOut } from './rpcPeerErrors.ts';
+import type { RpcError, RpcId } from '../../../src/protocol/jsonRpc.ts';
 
 export interface RequestOptions {
   /** In ms. @defaultValue none: the answer or the end of the connection */
@@ -24,65 +25,101 @@ export interface RequestEnd {
 }
 
 /** A request of ours from its sending to its end, which comes once. */
-export class PendingRequest {
-  readonly id: number;
-  readonly method: string;
-  /** Rejects with an {@link AttemptError} whose facts say what is known. */
-  readonly answer: Promise<unknown>;
-  readonly #limitMs: number | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #clock: Clock;
-  readonly #startedAt: number;
-  readonly #ended: (end: RequestEnd) => void;
-  readonly #giveUp = (): void => this.fail('given_up', cancelled(this.method, this.#signal?.reason));
-  #isOver = false;
-  #timer: Timer | undefined = undefined;
-  #resolve: (value: unknown) => void = () => undefined;
-  #reject: (error: AttemptError) => void = () => undefined;
+export type PendingRequest = ReturnType<typeof pendingRequest>;
 
-  /** @param ended - told of its end before the caller is. Must not throw. */
-  constructor(
-    id: number,
-    method: string,
-    { limitMs, signal }: Pick<RequestOptions, 'limitMs' | 'signal'>,
-    clock: Clock,
-    ended: (end: RequestEnd) => void,
-  ) {
-    this.id = id;
-    this.method = method;
-    this.#limitMs = limitMs;
-    this.#signal = signal;
-    this.#clock = clock;
-    this.#startedAt = clock.now();
-    this.#ended = ended;
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    if (limitMs !== undefined) {
-      // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
-      const expire = (): void => this.fail('timeout', timedOut(method, limitMs));
-      this.#timer = clock.setTimeout(() => clock.nextTurn(expire), limitMs, { running: true });
-    }
-    signal?.addEventListener('abort', this.#giveUp, { once: true });
-  }
-
-  answered(value: unknown): void {
-    if (this.#end('answered')) this.#resolve(value);
-  }
-
-  fail(how: Exclude<RequestEnd['how'], 'answered'>, facts: FailureFacts): void {
-    if (this.#end(how, facts)) this.#reject(new AttemptError(facts));
-  }
-
-  #end(how: RequestEnd['how'], facts?: FailureFacts): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
-    const { id, method } = this;
-    const limitMs = this.#limitMs;
-    this.#clock.clearTimeout(this.#timer);
-    this.#signal?.removeEventListener('abort', this.#giveUp);
-    this.#ended({ id, method, elapsedMs: this.#clock.now() - this.#startedAt, how, limitMs, facts });
+/** @param ended - told of its end before the caller is. Must not throw. */
+export function pendingRequest(
+  { id, method, limitMs }: Pick<RequestEnd, 'id' | 'method' | 'limitMs'>,
+  signal: AbortSignal | undefined,
+  clock: Clock,
+  ended: (end: RequestEnd) => void,
+) {
+  const startedAt = clock.now();
+  let isOver = false;
+  let timer: Timer | undefined;
+  let resolve: (value: unknown) => void = () => undefined;
+  let reject: (error: AttemptError) => void = () => undefined;
+  const answer = new Promise<unknown>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  const end = (how: RequestEnd['how'], facts?: FailureFacts): boolean => {
+    if (isOver) return false;
+    isOver = true;
+    clock.clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+    ended({ id, method, elapsedMs: clock.now() - startedAt, how, limitMs, facts });
     return true;
+  };
+  const fail = (how: Exclude<RequestEnd['how'], 'answered'>, facts: FailureFacts): void => {
+    if (end(how, facts)) reject(new AttemptError(facts));
+  };
+  const giveUp = (): void => fail('given_up', cancelled(method, signal?.reason));
+  if (limitMs !== undefined) {
+    // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
+    const expire = (): void => fail('timeout', timedOut(method, limitMs));
+    timer = clock.setTimeout(() => clock.nextTurn(expire), limitMs, { running: true });
   }
+  signal?.addEventListener('abort', giveUp, { once: true });
+  return {
+    id,
+    method,
+    /** Rejects with an {@link AttemptError} whose facts say what is known. */
+    answer,
+    answered(value: unknown): void {
+      if (end('answered')) resolve(value);
+    },
+    fail,
+  };
+}
+
+/** An error response of the other side. */
+export class RpcResponseError extends Error {
+  override readonly name = 'RpcResponseError';
+  readonly code: number;
+  readonly data: unknown;
+  readonly method: string;
+  readonly requestId: RpcId;
+  constructor(error: RpcError, method: string, requestId: RpcId) {
+    super(error.message);
+    this.code = error.code;
+    this.data = error.data;
+    this.method = method;
+    this.requestId = requestId;
+  }
+}
+
+/** No answer came in time; what became of the request is not known. */
+export function timedOut(method: string, limitMs: number): FailureFacts {
+  return {
+    kind: 'timeout',
+    reason: 'attempt_timeout',
+    message: `No answer to ${method} within ${formatDuration(limitMs)}`,
+    outcome: 'unknown',
+  };
+}
+
+/** Its caller does not wait for the answer any more. */
+function cancelled(method: string, reason: unknown): FailureFacts {
+  return { kind: 'cancelled', message: `${method} was given up`, outcome: 'cancelled', cause: reason };
+}
+
+/** Gives the facts of an answer that is none. */
+export function unreadable(method: string): FailureFacts {
+  return { kind: 'protocol', message: `The answer to ${method} cannot be read`, outcome: 'unknown' };
+}
+
+/** It did not reach the other side. */
+export function unsent(method: string): FailureFacts {
+  return {
+    kind: 'crash',
+    reason: 'connection_lost',
+    message: `${method} could not be sent: the other side reads no more`,
+    outcome: 'not_started',
+  };
+}
+
+/** It is the mistake of its caller. */
+export function unwritable(method: string, error: unknown): FailureFacts {
+  const message = `The parameters of ${method} cannot be written as JSON`;
+  return { kind: 'permanent', message, outcome: 'not_started', cause: error };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
+import { parsedJson } from '../../../src/policy/parsedJson.ts';
 import {
   parseRpc,
   type RpcError,
@@ -9,8 +10,16 @@ import {
   type RpcMessage,
 } from '../../../src/protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../../src/protocol/lines.ts';
-import { PendingRequest, type RequestEnd, type RequestOptions } from './pendingRequest.ts';
-import { RpcResponseError, unreadable, unsent, unwritable } from './rpcPeerErrors.ts';
+import {
+  type PendingRequest,
+  pendingRequest,
+  type RequestEnd,
+  type RequestOptions,
+  RpcResponseError,
+  unreadable,
+  unsent,
+  unwritable,
+} from './pendingRequest.ts';
 
 /** A request of the other side. The first answer counts; `false` when it could not be sent, or one was sent before. */
 export interface IncomingRequest {
@@ -101,7 +110,7 @@ export class RpcPeer {
     if (refused !== undefined) return Promise.reject(new AttemptError(refused));
     const { clock, listener } = this.#options;
     const id = ++this.#lastId;
-    const request = new PendingRequest(id, method, { limitMs, signal }, clock, (end) => {
+    const request = pendingRequest({ id, method, limitMs }, signal, clock, (end) => {
       this.#pending.delete(id);
       this.#tell(() => listener.ended?.(end));
     });
@@ -182,7 +191,9 @@ export class RpcPeer {
     }
     this.#malformed++;
     this.#strange('malformed', `${reason}: ${line}`);
-    const request = id === null || hasMethod(line) ? undefined : this.#pending.get(id);
+    // A call that cannot be read is no answer, whatever its id.
+    const isCall = id === null || 'method' in (parsedJson(line) as object);
+    const request = isCall ? undefined : this.#pending.get(id);
     request?.fail('failed', unreadable(request.method));
     if (this.#malformed === maxMalformed) this.#tell(() => listener.unhealthy(maxMalformed));
   }
@@ -230,14 +241,5 @@ export class RpcPeer {
     } catch (error) {
       this.#options.listener.threw(error);
     }
-  }
-}
-
-/** A call that cannot be read is no answer, whatever its id. */
-function hasMethod(line: string): boolean {
-  try {
-    return 'method' in (JSON.parse(line) as object);
-  } catch {
-    return true;
   }
 }

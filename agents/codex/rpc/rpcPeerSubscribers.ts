@@ -1,6 +1,7 @@
 import { checkFunction } from '../../../src/policy/options.ts';
-import type { CodexNotification, CodexStreamOptions } from '../codexTypes.ts';
-import { type BoundedStream, createBoundedStream } from './rpcPeerStream.ts';
+import { readOptions } from '../../../src/policy/readOptions.ts';
+import { ReaderQueue } from '../../../src/telemetry/readerQueue.ts';
+import { type CodexNotification, type CodexStreamOptions, streamKeys } from '../codexTypes.ts';
 
 /** The listeners to the notifications of one connection, each with a bounded queue of its own. */
 export type Subscribers = ReturnType<typeof createSubscribers>;
@@ -11,6 +12,8 @@ interface Subscription {
   readonly release: () => void;
 }
 
+/** Sizes of notifications that may wait for one listener, together. */
+const maxSize = 16 * 1024 * 1024;
 /** Failures in a row that make a listener a dead one. */
 const deadAfter = 3;
 
@@ -18,12 +21,13 @@ const deadAfter = 3;
 export function createSubscribers(
   onFailed: (notification: CodexNotification, error: unknown, removed: boolean) => void,
 ) {
-  const streams = new Map<BoundedStream<CodexNotification>, Subscription>();
+  const streams = new Map<ReaderQueue<CodexNotification>, Subscription>();
 
-  const stream = ({ methods, limit, signal }: CodexStreamOptions = {}): BoundedStream<CodexNotification> => {
+  const stream = (options: CodexStreamOptions = {}): ReaderQueue<CodexNotification> => {
+    const { methods, limit, signal } = readOptions('options', options, streamKeys);
     const leave = (): void => void made.return();
-    const made = createBoundedStream<CodexNotification>({
-      limit,
+    const made = new ReaderQueue<CodexNotification>({
+      ...{ limit, maxSize },
       onReturn: () => {
         streams.delete(made);
         release();
@@ -72,7 +76,7 @@ export function createSubscribers(
 
 /** Never rejects. */
 async function serve(
-  heard: BoundedStream<CodexNotification>,
+  heard: ReaderQueue<CodexNotification>,
   listener: (notification: CodexNotification) => unknown,
   onFailed: (notification: CodexNotification, error: unknown, removed: boolean) => void,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { blocksIn, recordIn, textIn } from '../../../src/protocol/agentReport.ts';
 import { isGoingOn } from '../../../src/protocol/claudeAnswer.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkMessage } from './agentSdkTypes.ts';
@@ -31,7 +31,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
     const isAnswer =
       message['is_api_error_message'] !== true && recordIn(message['message'])?.['model'] !== '<synthetic>';
     const isOwn = typeof message['parent_tool_use_id'] !== 'string';
-    for (const block of blocksOf(message)) {
+    for (const block of blocksIn(message)) {
       const thought = textIn(block['thinking']);
       if (block['type'] === 'text' && isAnswer && isOwn) text.complete(textIn(block['text']) ?? '');
       if (thought !== undefined && isOwn && !thoughtAloud) sink({ type: 'reasoning', text: thought });
@@ -51,7 +51,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
 
   function user(message: SdkMessage): void {
     if (isGoingOn(message) && typeof message['parent_tool_use_id'] !== 'string') text.goOn();
-    for (const block of blocksOf(message)) {
+    for (const block of blocksIn(message)) {
       const id = textIn(block['tool_use_id']);
       if (block['type'] !== 'tool_result' || id === undefined) continue;
       const sharing = tools.get(id);
@@ -107,9 +107,4 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
         break;
     }
   };
-}
-
-function blocksOf(message: SdkMessage): readonly SdkMessage[] {
-  const content = recordIn(message['message'])?.['content'];
-  return Array.isArray(content) ? content.map(recordIn).filter((each) => each !== undefined) : [];
 }

@@ -1,5 +1,6 @@
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import { recordIn } from '../../../src/protocol/agentReport.ts';
+import { ReaderQueue } from '../../../src/telemetry/readerQueue.ts';
 import type { SdkMessage, SdkOptions, SdkQuery, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
 import { type ClaudeProcess, type ProcessRuntime, startClaudeProcess } from './claudeSdkProcess.ts';
 
@@ -42,7 +43,8 @@ const tailMs = 2000;
 export function openLink({ runtime, query, processId, graceMs, options }: LinkOptions): ClaudeLink {
   const { clock } = runtime;
   const controller = new AbortController();
-  const words = createWords();
+  /** Words to the query, in order, for as long as it listens. */
+  const words = new ReaderQueue<SdkUserMessage>({ limit: Number.POSITIVE_INFINITY });
   const onStderr = stderrListener(options);
   let running: SdkQuery | undefined;
   let child: ClaudeProcess | undefined;
@@ -58,7 +60,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
     },
     listener: undefined,
     ended: pumped.then(finish),
-    send: (message) => words.say(message),
+    send: (message) => words.push(message),
     interrupt() {
       // Refused, or never answered: then its process is ended.
       void Promise.resolve(running)
@@ -68,7 +70,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
     async close() {
       open = false;
       controller.abort();
-      words.end();
+      void words.return();
       child?.kill();
       giveUpAfter(tailMs);
       await link.ended;
@@ -96,7 +98,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
   async function pump(): Promise<void> {
     try {
       running = query({
-        prompt: words.stream,
+        prompt: words,
         options: { ...options, abortController: controller, spawnClaudeCodeProcess: spawn },
       });
       for await (const message of running) {
@@ -111,7 +113,7 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
 
   async function finish(end: LinkEnd): Promise<LinkEnd> {
     open = false;
-    words.end();
+    void words.return();
     child?.kill();
     return { ...end, exit: await child?.gone };
   }
@@ -130,35 +132,6 @@ function stderrListener({ stderr }: SdkOptions): ((text: string) => void) | unde
     } catch {
       // Nobody to tell: stderr is for people.
     }
-  };
-}
-
-/** Creates the stream of words to a query, in order, for as long as it listens. */
-function createWords() {
-  const waiting: SdkUserMessage[] = [];
-  let wake: (() => void) | undefined;
-  let ended = false;
-  async function* listen(): AsyncGenerator<SdkUserMessage, void, void> {
-    while (!ended) {
-      const next = waiting.shift();
-      if (next !== undefined) yield next;
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
-  }
-  return {
-    stream: listen(),
-    say(message: SdkUserMessage) {
-      waiting.push(message);
-      wake?.();
-    },
-    end() {
-      ended = true;
-      wake?.();
-    },
   };
 }
 

@@ -7,23 +7,18 @@ export interface OperatorFacts {
     /** Part that was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
     what: 'server' | 'session' | 'calls';
     calls: number;
-    /** Author and reason of it, where they said so. */
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator holds the circuit of an integration open: its calls are refused until it is reset. */
-  'operator.isolated': { integration: string; by?: string | undefined; why?: string | undefined };
+  'operator.isolated': { integration: string } & OrderFact;
   /** An operator had the circuit of an integration closed. */
-  'operator.reset': { integration: string; by?: string | undefined; why?: string | undefined };
+  'operator.reset': { integration: string } & OrderFact;
   /** An operator asked for the next probe of an open circuit, or of a server that asked not to be called, now: `next_call` where a call has to be it. */
   'operator.probed': {
     integration: string;
     /** Tool whose circuit it is; without one, that of the integration. */
     tool?: string | undefined;
     how: 'probe' | 'waiting_call' | 'next_call';
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator had a rule that was to end a wait act at once, `inMs` before its time. What it ends is told as if it had come by itself. */
   'operator.fired': {
     session: string;
@@ -34,9 +29,7 @@ export interface OperatorFacts {
     call?: string | undefined;
     integration?: string | undefined;
     inMs: number;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator had a call not be tried again: what its attempt `attempt` ends with is its end. */
   'operator.retries_stopped': {
     session: string;
@@ -44,9 +37,7 @@ export interface OperatorFacts {
     integration: string;
     tool: string;
     attempt: number;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator ended a tool call, or without `call` the whole turn. The session goes on. */
   'operator.cancelled': {
     session: string;
@@ -54,27 +45,21 @@ export interface OperatorFacts {
     call?: string | undefined;
     integration?: string | undefined;
     tool?: string | undefined;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator had a dead letter delivered again, as the new message `as`. */
   'operator.sent_again': {
     session: string;
     message: string;
     as: string;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An operator dropped a dead letter. */
-  'operator.dropped': { session: string; message: string; by?: string | undefined; why?: string | undefined };
+  'operator.dropped': { session: string; message: string } & OrderFact;
   /** Somebody looks after what an alert is about: it needs nobody else. Ends with the alert. */
   'operator.acknowledged': {
     integration: string;
     /** Its id; absent of one that nobody watches. */
     alert?: string | undefined;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
   /** An alert is to need nobody for a time, or until it ends. */
   'operator.snoozed': {
     integration: string;
@@ -82,7 +67,12 @@ export interface OperatorFacts {
     alert?: string | undefined;
     /** Wall time in ms since the epoch. */
     until: number;
-    by?: string | undefined;
-    why?: string | undefined;
-  };
+  } & OrderFact;
+}
+
+/** Fields that the facts of all orders have in common. */
+interface OrderFact {
+  /** Author and reason of it, where they said so. */
+  by?: string | undefined;
+  why?: string | undefined;
 }

@@ -89,3 +89,13 @@ function skipString(text: string, from: number): number {
   }
   return text.length;
 }
+
+/** The message with another id. */
+export function withId(text: string, id: number | string): string {
+  return replaced(text, memberSpan(text, 'id'), id);
+}
+
+/** The text with another value in place of what stands there; as it is where nothing does. */
+export function replaced(text: string, span: Span | undefined, value: number | string): string {
+  return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
+}

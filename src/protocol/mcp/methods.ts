@@ -1,35 +1,5 @@
 import type { Effect } from '../../policy/effects.ts';
-import { fieldsOf, idKey, type McpParams } from './message.ts';
-
-const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
-  ['initialize', 'idempotent'],
-  ['ping', 'readOnly'],
-  ['server/discover', 'readOnly'],
-  ['tools/list', 'readOnly'],
-  ['prompts/list', 'readOnly'],
-  ['prompts/get', 'readOnly'],
-  ['resources/list', 'readOnly'],
-  ['resources/templates/list', 'readOnly'],
-  ['resources/read', 'readOnly'],
-  ['completion/complete', 'readOnly'],
-  ['logging/setLevel', 'idempotent'],
-  ['resources/subscribe', 'idempotent'],
-  ['resources/unsubscribe', 'idempotent'],
-  ['tasks/get', 'readOnly'],
-  ['tasks/list', 'readOnly'],
-  ['tasks/result', 'readOnly'],
-  ['tasks/cancel', 'idempotent'],
-]);
-
-/** Tells what a request does to the world by its method; undefined where the method does not say, as of tools and unknown methods. */
-export function effectOfMethod(method: string): Effect | undefined {
-  return effects.get(method);
-}
-
-/** Requests that ask people: their answer may take its time. */
-export function asksPeople(method: string): boolean {
-  return method === 'sampling/createMessage' || method === 'elicitation/create';
-}
+import { fieldsOf, type McpParams } from './message.ts';
 
 /** The member of the params that a request is routed by, by method: the header `Mcp-Name` repeats it. */
 export const namedBy: ReadonlyMap<string, string> = new Map([
@@ -49,11 +19,6 @@ export const subscriptionField = 'io.modelcontextprotocol/subscriptionId';
 /** Tells whether a request is of the era without a handshake (2026-07-28 and later). */
 export function isModern(params: McpParams): boolean {
   return claimedVersion(params) !== undefined;
-}
-
-/** The key of the progress token in a request or a progress notification; undefined when there is none. */
-export function progressKey(holder: McpParams): string | undefined {
-  return idKey(holder['progressToken']);
 }
 
 /** The version that a request of the stateless era claims to be of; undefined when it is of the other. */
@@ -96,4 +61,29 @@ export class ProgressMark {
     this.#last = said;
     return true;
   }
+}
+
+/** The lists a server has, by the method that asks for one. */
+export const lists: ReadonlyMap<string, { readonly items: string; readonly changed: string; readonly filter: string }> =
+  new Map([
+    ['tools/list', { items: 'tools', changed: 'notifications/tools/list_changed', filter: 'toolsListChanged' }],
+    ['prompts/list', { items: 'prompts', changed: 'notifications/prompts/list_changed', filter: 'promptsListChanged' }],
+    [
+      'resources/list',
+      { items: 'resources', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
+    ],
+    [
+      'resources/templates/list',
+      { items: 'resourceTemplates', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
+    ],
+  ]);
+
+/** The notification that a list has changed; undefined when the method asks for none. */
+export function changedMethod(method: string): string | undefined {
+  return lists.get(method)?.changed;
+}
+
+/** Tells whether a `subscriptions/listen` asked to be told of changes of this list. */
+export function wantsChanges(listen: McpParams, method: string): boolean {
+  return fieldsOf(listen['notifications'])[lists.get(method)?.filter ?? ''] === true;
 }

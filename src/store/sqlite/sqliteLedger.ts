@@ -14,7 +14,7 @@ import {
   type StoredVerdict,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
-import type { NamedMessage } from '../../sessions/messageId.ts';
+import type { NamedMessage } from '../../sessions/mailbox.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import type { Statement } from '../dialect.ts';
 import type { Carried } from '../outage.ts';

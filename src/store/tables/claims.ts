@@ -1,4 +1,4 @@
-import type { NamedMessage } from '../../sessions/messageId.ts';
+import type { NamedMessage } from '../../sessions/mailbox.ts';
 import {
   type CallRecovery,
   type DeadLetterReason,

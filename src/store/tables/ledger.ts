@@ -1,5 +1,5 @@
 import type { Fact } from '../../policy/facts.ts';
-import { messageId } from '../../sessions/messageId.ts';
+import { messageId } from '../../sessions/mailbox.ts';
 import { type Kept, type Resend, resendKey, type StoredCall } from '../../sessions/sessionStore.ts';
 import { insertInto, type Statement, statement } from '../dialect.ts';
 import { toJson } from '../../policy/storedJson.ts';

@@ -1,10 +1,8 @@
 import type { FailureFacts } from '../../../policy/failure.ts';
 import { inTime } from '../../../policy/inTime.ts';
-import { rpcErrors } from '../../../protocol/jsonRpc.ts';
-import { changedMethod, wantsChanges } from '../../../protocol/mcp/listRecord.ts';
+import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../../protocol/jsonRpc.ts';
+import { changedMethod, isModern, subscriptionField, wantsChanges } from '../../../protocol/mcp/methods.ts';
 import { fieldsOf, type McpId, type McpParams, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
-import { isModern, subscriptionField } from '../../../protocol/mcp/methods.ts';
-import { errorAnswer, notificationLine, requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { isNoServer, lostAnswer, refusalText, statusFacts, wrongAddress } from './httpFailure.ts';
 import { listening } from './listening.ts';

@@ -9,8 +9,8 @@ import {
   messagesOf,
   readMessage,
 } from '../../../protocol/mcp/message.ts';
-import { withId } from '../../../protocol/mcp/rewrite.ts';
-import { errorAnswer } from '../../../protocol/mcp/syntheticAnswer.ts';
+import { withId } from '../../../protocol/mcp/jsonSpans.ts';
+import { errorAnswer } from '../../../protocol/jsonRpc.ts';
 
 /** A line that is to be sent, read. */
 export interface Outgoing {

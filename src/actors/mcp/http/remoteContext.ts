@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../../policy/clock.ts';
 import { AttemptError } from '../../../policy/failure.ts';
 import type { McpParams, McpRequest } from '../../../protocol/mcp/message.ts';
-import { withId } from '../../../protocol/mcp/rewrite.ts';
+import { withId } from '../../../protocol/mcp/jsonSpans.ts';
 import { KeptConnections } from '../../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../../streams/ownDispatcher.ts';
 import { dropBody } from '../../../streams/readBody.ts';

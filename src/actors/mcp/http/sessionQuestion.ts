@@ -1,7 +1,7 @@
 import { inTime } from '../../../policy/inTime.ts';
 import type { Clock } from '../../../policy/clock.ts';
 import { type McpParams, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
-import { requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
+import { requestLine } from '../../../protocol/jsonRpc.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { refusalText } from './httpFailure.ts';
 import { type Outgoing, readOutgoing } from './openRequests.ts';

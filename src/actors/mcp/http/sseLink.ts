@@ -2,7 +2,7 @@ import { formatDuration } from '../../../policy/duration.ts';
 import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
 import { inTime } from '../../../policy/inTime.ts';
 import { idKey, type McpAnswer, type McpId, readMessage } from '../../../protocol/mcp/message.ts';
-import { requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
+import { requestLine } from '../../../protocol/jsonRpc.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';

@@ -1,20 +1,6 @@
-import { textHash } from '../textHash.ts';
-import { fieldsOf, type McpParams } from './message.ts';
-
-/** The lists a server has, by the method that asks for one. */
-const lists: ReadonlyMap<string, { readonly items: string; readonly changed: string; readonly filter: string }> =
-  new Map([
-    ['tools/list', { items: 'tools', changed: 'notifications/tools/list_changed', filter: 'toolsListChanged' }],
-    ['prompts/list', { items: 'prompts', changed: 'notifications/prompts/list_changed', filter: 'promptsListChanged' }],
-    [
-      'resources/list',
-      { items: 'resources', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
-    ],
-    [
-      'resources/templates/list',
-      { items: 'resourceTemplates', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
-    ],
-  ]);
+import type { McpParams } from '../../src/protocol/mcp/message.ts';
+import { lists } from '../../src/protocol/mcp/methods.ts';
+import { textHash } from '../../src/protocol/textHash.ts';
 
 /** Pages kept of one list; what comes after them is not compared. */
 const mostPages = 100;
@@ -57,14 +43,4 @@ export function pageOf(method: string, result: McpParams): SeenPage {
 /** Tells whether a request of this method asks for a list. */
 export function isListMethod(method: string): boolean {
   return lists.has(method);
-}
-
-/** The notification that a list has changed; undefined when the method asks for none. */
-export function changedMethod(method: string): string | undefined {
-  return lists.get(method)?.changed;
-}
-
-/** Tells whether a `subscriptions/listen` asked to be told of changes of this list. */
-export function wantsChanges(listen: McpParams, method: string): boolean {
-  return fieldsOf(listen['notifications'])[lists.get(method)?.filter ?? ''] === true;
 }

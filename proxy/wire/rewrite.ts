@@ -1,12 +1,7 @@
-import { memberSpan, type Span } from './jsonSpans.ts';
-import type { McpId } from './message.ts';
+import { memberSpan, replaced, type Span } from '../../src/protocol/mcp/jsonSpans.ts';
+import type { McpId } from '../../src/protocol/mcp/message.ts';
 
 /** Changes to single members of a message. All else of the text stays as it was written: numbers that no parser keeps, order, spaces. */
-
-/** The message with another id. */
-export function withId(text: string, id: McpId): string {
-  return replaced(text, memberSpan(text, 'id'), id);
-}
 
 /** The notification about a request (`notifications/cancelled`) with another `requestId`. */
 export function withRequestId(text: string, id: McpId): string {
@@ -75,10 +70,6 @@ export function withMeta(text: string, member: string, value: McpId): string {
 function metaSpan(text: string): Span | undefined {
   const params = memberSpan(text, 'params');
   return params === undefined ? undefined : memberSpan(text, '_meta', params.start);
-}
-
-function replaced(text: string, span: Span | undefined, value: McpId): string {
-  return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
 }
 
 /** Puts a member into an object, before the others. */

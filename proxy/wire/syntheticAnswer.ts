@@ -1,7 +1,7 @@
-import { rpcErrors } from '../jsonRpc.ts';
-import type { Failure } from '../../policy/failure.ts';
-import { syntheticResult } from '../../policy/syntheticResult.ts';
-import { fieldsOf, type McpAnswer, type McpId } from './message.ts';
+import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/jsonRpc.ts';
+import type { Failure } from '../../src/policy/failure.ts';
+import { syntheticResult } from '../../src/policy/syntheticResult.ts';
+import { fieldsOf, type McpAnswer, type McpId } from '../../src/protocol/mcp/message.ts';
 
 /** Field in which an answer of ours says what is known, for programs. */
 const detailsField = 'unwedge/failure';
@@ -63,7 +63,7 @@ export function answerWith(
   { result, error }: McpAnswer,
   how: string | undefined,
 ): string {
-  if (error !== undefined) return line({ id, error });
+  if (error !== undefined) return rpcLine({ id, error });
   const { _meta, ...own } = fieldsOf(result);
   const meta = { ...fieldsOf(_meta), ...(how !== undefined && { [reconciledField]: how }) };
   return resultAnswer(id, { ...(modern && { resultType: 'complete' }), ...own, _meta: meta });
@@ -71,7 +71,8 @@ export function answerWith(
 
 /** An error of a server with a sentence of ours, and what it says for programs, as one line. */
 export function withNote(id: McpId, { result, error }: McpAnswer, note: string, details: object): string {
-  if (error !== undefined) return line({ id, error: { ...error, message: `${String(error['message'])} (${note})` } });
+  if (error !== undefined)
+    return rpcLine({ id, error: { ...error, message: `${String(error['message'])} (${note})` } });
   const { content, _meta, ...own } = fieldsOf(result);
   const texts: readonly unknown[] = Array.isArray(content) ? content : [];
   return resultAnswer(id, {
@@ -82,33 +83,15 @@ export function withNote(id: McpId, { result, error }: McpAnswer, note: string, 
 }
 
 export function resultAnswer(id: McpId, result: object): string {
-  return line({ id, result });
-}
-
-/** @param id - null when it is not known which request it answers. */
-export function errorAnswer(id: McpId | null, code: number, message: string, data?: object): string {
-  return line({ id, error: { code, message, data } });
+  return rpcLine({ id, result });
 }
 
 /** An error as a server has written it. */
 export function errorAnswerOf(id: McpId, error: object): string {
-  return line({ id, error });
-}
-
-export function requestLine(id: McpId, method: string, params: object | undefined): string {
-  return line({ id, method, params });
-}
-
-export function notificationLine(method: string, params?: object): string {
-  return line({ method, params });
+  return rpcLine({ id, error });
 }
 
 /** Writes what ends a request of either side. */
 export function cancelledLine(requestId: McpId, reason: string): string {
   return notificationLine('notifications/cancelled', { requestId, reason });
-}
-
-// JSON has no bare line breaks: a message is always one line.
-function line(message: object): string {
-  return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Acceptance } from '../../src/sessions/acceptance.ts';
-import { Outbox } from '../../src/sessions/outbox.ts';
-import type { Mailed, OutgoingMail, SessionMail } from '../../src/sessions/sessionMail.ts';
-import type { SessionScope } from '../../src/sessions/sessionScope.ts';
-import { SimulatedClock } from '../../testing/simulatedClock.ts';
+import type { Acceptance } from '../../../src/sessions/acceptance.ts';
+import { Outbox } from '../../../src/sessions/mailPort.ts';
+import type { Mailed, OutgoingMail, SessionMail } from '../../../src/sessions/sessionMail.ts';
+import type { SessionScope } from '../../../src/sessions/sessionScope.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** An outbox whose mail the test keeps, or not, when it wants. */
 function start() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../src/policy/failure.ts';
-import { answerOfFailure } from '../../../src/protocol/mcp/syntheticAnswer.ts';
+import { answerOfFailure } from '../../../proxy/wire/syntheticAnswer.ts';
 
 const failure: Failure = {
   kind: 'crash',

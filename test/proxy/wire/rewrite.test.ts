@@ -1,6 +1,7 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { withId, withProgressToken, withRequestId } from '../../../src/protocol/mcp/rewrite.ts';
+import { withProgressToken, withRequestId } from '../../../proxy/wire/rewrite.ts';
+import { withId } from '../../../src/protocol/mcp/jsonSpans.ts';
 
 describe('a message with another id', () => {
   it('[P-3] is else as it was written', () => {

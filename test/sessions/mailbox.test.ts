@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageId, messageNamed } from '../../src/sessions/messageId.ts';
+import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
 
 describe('the id of a message', () => {
   it('[N-3] is made of its number, or of the mail that it came as', () => {
