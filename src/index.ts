@@ -124,8 +124,8 @@ export type { QuestionOptions, Turn } from './sessions/turn.ts';
 export type { Store } from './store/store.ts';
 export type { RunRequest, SubprocessOptions } from './integrations/subprocess/subprocessOptions.ts';
 export type { ChildSpec, Restart, Shutdown } from './supervisor/childSpec.ts';
+export type { MailboxOptions as ChildMailboxOptions, Overflow } from './supervisor/childSpec.ts';
 export { type Exit, failedExit } from './supervisor/exit.ts';
-export type { MailboxOptions as ChildMailboxOptions, Overflow } from './supervisor/mailboxOptions.ts';
 export {
   createRootSupervisor as createSupervisor,
   type RootSupervisor,

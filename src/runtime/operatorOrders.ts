@@ -1,8 +1,12 @@
+import type { Methods } from '../control/serveClient.ts';
 import type { Facts } from '../policy/facts.ts';
-import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
+import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { checkName } from '../policy/options.ts';
+import type { FactRedactor } from '../redaction/redactFact.ts';
+import type { SupervisedSession } from '../sessions/session.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
+import { nameIn, optionalNameIn } from './liveRuntime.ts';
 import type { PathRole, RegisteredPath } from './runtime.ts';
 
 /** Parts that orders by name are about. Each order is told before it is carried out, so that what comes of it is on record behind its reason. */
@@ -68,6 +72,24 @@ export function restartNamed(given: string, note: OrderNote, ordered: Ordered): 
     root.restartChild(`session:${session}`);
   }
   // A session is not a child before the start; there is nothing to restart then.
+}
+
+/**
+ * Makes the methods of the control socket about a session: `name` is its id, `target` what of it is meant, as its why shows it. Each answers with an
+ * `OrderResult`, without secrets.
+ */
+export function sessionMethods(sessionOf: (id: string) => SupervisedSession, redact: FactRedactor): Methods {
+  const about =
+    (order: (session: SupervisedSession, params: unknown) => OrderResult | Promise<OrderResult>) =>
+    async (params: unknown): Promise<OrderResult> =>
+      redact(await order(sessionOf(nameIn(params)), params));
+  return {
+    fire: about((session, params) => session.fire(nameIn(params, 'target'), noteIn(params))),
+    stop_retrying: about((session, params) => session.stopRetrying(nameIn(params, 'target'), noteIn(params))),
+    cancel: about((session, params) => session.cancel(optionalNameIn(params, 'target'), noteIn(params))),
+    send_again: about((session, params) => session.sendAgain(nameIn(params, 'target'), noteIn(params))),
+    drop: about((session, params) => session.drop(nameIn(params, 'target'), noteIn(params))),
+  };
 }
 
 function restartIntegration({ path, onRestart }: OrderedPath, note: OrderNote, { root, facts }: Ordered): void {

@@ -19,7 +19,6 @@ import {
   type Values,
 } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
-import { mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
 import { restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
 /** Rule by which a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */
@@ -30,6 +29,31 @@ export type Shutdown = number | 'brutal_kill' | 'infinity';
 
 /** Restarts of a period: an integer of at least 0, or `Infinity`. */
 export const intensity = (usual: number) => integer({ min: 0, infinite: true, default: usual });
+
+/**
+ * Conduct of a full mailbox on one message more: refuses it (`refuse`), or makes room by dropping the message that has waited longest (`drop_oldest`) or
+ * shortest (`drop_newest`).
+ */
+export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
+
+/** The options of a mailbox. */
+const mailboxKeys = {
+  /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */
+  capacity: integer({ min: 0, default: 0 }),
+  /** Conduct of a full mailbox on one more. @defaultValue 'refuse' */
+  overflow: choice(['refuse', 'drop_oldest', 'drop_newest'], { given: {} as Overflow, default: 'refuse' }),
+};
+
+/**
+ * Messages that the supervisor keeps for a child on its way back. Its `send` keeps them while the child starts, restarts, is stopped for a restart, or waits
+ * in a quarantine that ends by time. The child gets them in order as soon as it runs again, ahead of all later messages. A message that makes the child fail
+ * is not delivered again; the messages after it wait for the next incarnation. The waiting messages become dead letters when no start is to come.
+ *
+ * A live actor needs no mailbox: it processes an event before `send` returns. Only what it is sent while it processes waits inside XState.
+ * Nothing bounds that queue, and an incarnation that fails takes it along. An event that goes to the actor itself, past the supervisor, is
+ * not held, counted or told.
+ */
+export interface MailboxOptions extends Given<typeof mailboxKeys> {}
 
 const specKeys = {
   /** Unique within its supervisor. */
