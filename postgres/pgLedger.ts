@@ -16,7 +16,7 @@ import type { NamedMessage } from '../src/sessions/mailbox.ts';
 import type { ToolResult } from '../src/sessions/toolResult.ts';
 import { boundedText, toJson } from '../src/policy/storedJson.ts';
 import type { BatchRows } from './batch.ts';
-import { type Statement, type Value, valuesOf } from '../src/store/dialect.ts';
+import type { Statement, Value } from '../src/store/dialect.ts';
 import {
   askCall,
   buried,
@@ -30,7 +30,7 @@ import {
   settleCall,
   takeMessage,
 } from '../src/store/tables/ledger.ts';
-import { step, type Work } from '../src/store/work.ts';
+import { step, valuesOf, type Work } from '../src/store/work.ts';
 import type { FencedStatement } from './rowStatement.ts';
 import { askFenced, fenced, underLease, writeFenced } from './fenced.ts';
 import { KeptRow, type WriteKind } from './keptRow.ts';

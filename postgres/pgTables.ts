@@ -1,5 +1,5 @@
-import { type Row, type Statement, valuesOf, written } from '../src/store/dialect.ts';
-import type { Read, Step, Tables, TransactOptions, Work } from '../src/store/work.ts';
+import { type Row, type Statement, written } from '../src/store/dialect.ts';
+import { type Read, type Step, type Tables, type TransactOptions, valuesOf, type Work } from '../src/store/work.ts';
 import { type BatchRows, columnsIn } from './batch.ts';
 import { writeFenced } from './fenced.ts';
 import type { Lease } from './leases.ts';

@@ -48,7 +48,7 @@ export function halfDueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): n
 
 /** Returns the time in ms after the start of a call with these limits at which its first attempt is looked at. */
 export function firstLookMs({ idleMs, attemptMs, overallMs }: Limits): number {
-  return Math.min(...[idleMs, attemptMs, overallMs].map((limitMs) => limitMs - halfOf(limitMs)));
+  return Math.min(idleMs - halfOf(idleMs), attemptMs - halfOf(attemptMs), overallMs - halfOf(overallMs));
 }
 
 /** Returns the time half of the overall limit of a call has passed. */

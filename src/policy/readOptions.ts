@@ -23,7 +23,7 @@ export function readOptions<K extends Keys>(
   keys: K,
   rule?: (values: Values<K>, tell: Tell) => void,
 ): Values<K> {
-  const plain = plainValues(value, keys, rule as Rule | undefined, needsOf(keys).defaults);
+  const plain = plainValues(value, keys, rule as Rule | undefined, true);
   if (plain !== undefined) return plain as Values<K>;
   return new Reading(thrower(name), true).value({ kind: 'object', keys, rule: rule as Rule }, value) as Values<K>;
 }
@@ -35,7 +35,7 @@ export function readGiven<K extends Keys>(
   keys: K,
   rule?: (values: GivenValues<K>, tell: Tell) => void,
 ): GivenValues<K> {
-  const plain = plainValues(value, keys, rule as Rule | undefined, []);
+  const plain = plainValues(value, keys, rule as Rule | undefined, false);
   if (plain !== undefined) return plain as GivenValues<K>;
   const key: KeyData = { kind: 'object', keys, rule: rule as Rule | undefined };
   return new Reading(thrower(name), false).value(key, value) as GivenValues<K>;
@@ -61,12 +61,7 @@ export function collectProblems(
 }
 
 /** Options that are plain figures, texts and flags without anything wrong; undefined where they have to be looked at closely. */
-function plainValues(
-  value: unknown,
-  keys: Keys,
-  rule: Rule | undefined,
-  defaults: Needs['defaults'],
-): object | undefined {
+function plainValues(value: unknown, keys: Keys, rule: Rule | undefined, fills: boolean): object | undefined {
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
     return undefined;
   const read: Record<string, unknown> = {};
@@ -78,8 +73,9 @@ function plainValues(
     if (!isPlain(key, given)) return undefined;
     read[name] = given;
   }
-  for (const name of needsOf(keys).required) if (!Object.hasOwn(read, name)) return undefined;
-  for (const [name, usual] of defaults) if (!Object.hasOwn(read, name)) read[name] = usual;
+  const { required, defaults } = needsOf(keys);
+  for (const name of required) if (!Object.hasOwn(read, name)) return undefined;
+  if (fills) for (const [name, usual] of defaults) if (!Object.hasOwn(read, name)) read[name] = usual;
   ruleSpoke = false;
   rule?.(read as never, noteThatRuleSpoke);
   return ruleSpoke ? undefined : read;

@@ -112,12 +112,8 @@ export class LateStore {
   }
 
   readonly #keep = (fact: Told<Fact>): void => {
-    if (this.#early.length < maxEarlyFacts && this.#records(fact)) this.#early.push(fact);
+    if (this.#early.length < maxEarlyFacts && this.#tuning.records?.(fact) !== false) this.#early.push(fact);
   };
-
-  #records(fact: Told<Fact>): boolean {
-    return this.#tuning.records?.(fact) ?? true;
-  }
 
   /** Also while the runtime stops: what was told before is to be recorded. */
   async #openFirst(): Promise<void> {
@@ -126,7 +122,7 @@ export class LateStore {
     const { sweepPrompts } = await sweepModule();
     const { reapOrphans } = await orphansModule();
     const { store: path, storeRequired: required, clock, random, synchronous, secrets, redact } = this.#options;
-    const { lockWaitMs, retention, logger = this.#options.logger } = this.#tuning;
+    const { lockWaitMs, retention, records, logger = this.#options.logger } = this.#tuning;
     const bus = this.#bus;
     const about = { clock, random, logger, synchronous, lockWaitMs, retention, secrets };
     const opened = await openStore({ path, required, facts: bus, runtimePid: process.pid, ...about });
@@ -136,7 +132,7 @@ export class LateStore {
     for (const fact of this.#early.splice(0)) opened.record(redact(fact));
     for (const type of storedTypes) {
       bus.on(type, (fact) => {
-        if (this.#records(fact) && !bus.isRecorded(fact)) opened.record(fact);
+        if (records?.(fact) !== false && !bus.isRecorded(fact)) opened.record(fact);
       });
     }
     if (this.#isEnding) return;

@@ -122,7 +122,7 @@ export class SupervisedSession implements Session, Drainable {
       mailbox: new Mailbox(checked.mailbox),
       history: new History(historyLimit),
       draining: false,
-      dispatch: (event) => this.#dispatch(event),
+      dispatch: this.#dispatch,
     };
     this.id = id;
     this.#sent = parts.sent;
@@ -337,7 +337,7 @@ export class SupervisedSession implements Session, Drainable {
     this.#turns.abandon(turnEnds.restarted);
     this.#restartedBy = undefined;
     this.#ref = ref;
-    ref.on('*', (event) => this.#hear(event));
+    ref.on('*', this.#hear);
     this.#scope.facts.tell({ type: 'session.started', session: this.id, incarnation });
     if (this.#scope.mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
@@ -402,8 +402,7 @@ export class SupervisedSession implements Session, Drainable {
     return this.#restartedBy === undefined ? turnEnds.restartedByHand : restartedBy(this.#restartedBy);
   }
 
-  #hear(event: SessionEmitted): void {
-    const why = this.#endingFor;
+  readonly #hear = (event: SessionEmitted): void => {
     switch (event.type) {
       case 'turn.wanted':
         // Out of the machine's own step: the handler may send to this very session.
@@ -412,22 +411,22 @@ export class SupervisedSession implements Session, Drainable {
         });
         break;
       case 'turn.aborting':
-        if (this.#turns.isRunning(event.turn)) this.#turns.abort(why);
+        if (this.#turns.isRunning(event.turn)) this.#turns.abort(this.#endingFor);
         break;
       case 'turn.abandoned':
-        if (this.#turns.isRunning(event.turn)) this.#turns.abandon(why);
+        if (this.#turns.isRunning(event.turn)) this.#turns.abandon(this.#endingFor);
         break;
       case 'session.recovered':
         this.#recovery.recovered(event.turn);
         break;
     }
-  }
+  };
 
-  #dispatch(event: SessionEvent): void {
+  readonly #dispatch = (event: SessionEvent): void => {
     // A machine that has crashed or stopped takes nothing any more, and XState would say so on the console.
     if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
     if (event.type !== 'turn.ended') return;
     this.#handOver();
     this.#drain?.ended();
-  }
+  };
 }

@@ -68,15 +68,6 @@ export const namesOf = (columns: string): string =>
     .map(({ name }) => name)
     .join(', ');
 
-/** The values of a row by its columns: times are whole ms, and what is absent is null. */
-export function valuesOf(columns: readonly Column[], row: object): readonly Value[] {
-  const fields = row as Readonly<Record<string, Value | undefined>>;
-  return columns.map(({ field, type }) => {
-    const value = fields[field] ?? null;
-    return typeof value === 'number' && type === 'bigint' ? Math.round(value) : value;
-  });
-}
-
 /** The text for one kind of engine. @param valueOf - what stands for a value there. */
 export function written(text: string, on: 'server' | 'file', valueOf: (name: string) => string): string {
   return text

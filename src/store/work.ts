@@ -1,5 +1,5 @@
 import type { Fact, Told } from '../policy/facts.ts';
-import { type Row, type Statement, type Value, valuesOf } from './dialect.ts';
+import type { Column, Row, Statement, Value } from './dialect.ts';
 
 /** A row for a statement. On a server those of one key stay in order, and rows of one statement go together. */
 export interface RowStep {
@@ -25,6 +25,18 @@ export type Work<T> = Generator<Step, T, readonly Row[]>;
 /** @param row - its fields are named as the columns are. */
 export function step(statement: Statement, key: string, row: object): RowStep {
   return { statement, key, values: valuesOf(statement.columns, row) };
+}
+
+/** The values of a row by its columns: times are whole ms, and what is absent is null. */
+export function valuesOf(columns: readonly Column[], row: object): readonly Value[] {
+  const fields = row as Readonly<Record<string, Value | undefined>>;
+  const values: Value[] = [];
+  // Once for each row that is written: a closure for each value would be most of what a row costs.
+  for (const { field, type } of columns) {
+    const value = fields[field] ?? null;
+    values.push(typeof value === 'number' && type === 'bigint' ? Math.round(value) : value);
+  }
+  return values;
 }
 
 /** Does all of it; on a server side by side. */

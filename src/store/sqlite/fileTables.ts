@@ -88,10 +88,13 @@ export function changeRow(database: Database, { statement, values }: RowStep): n
 }
 
 function placed(places: readonly number[], values: readonly Value[]): SqlValue[] {
-  return places.map((place) => asSql(values[place] ?? null));
+  const inOrder: SqlValue[] = [];
+  for (const place of places) {
+    const value = values[place] ?? null;
+    inOrder.push(typeof value === 'boolean' ? Number(value) : value);
+  }
+  return inOrder;
 }
-
-const asSql = (value: Value): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
 
 /** A statement as a file takes it: its values in the order in which they stand. */
 interface FileStatement {
