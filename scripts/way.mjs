@@ -1,5 +1,6 @@
 // Measures the way of a call and of a turn through the source: the functions that are entered, and their files. `node scripts/way.mjs [--list]`.
-// The source is compiled file by file, and V8 counts the entries of one call that comes after 200 others, the shortest of ten. test/package/way.slow.test.ts holds the figures.
+// The source is compiled file by file, and V8 counts the entries of one call that comes after 200 others, the shortest of forty: on a busy machine most are
+// kept waiting, and are not warm. test/package/way.slow.test.ts holds the figures.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -70,7 +71,7 @@ async function countEntries(once) {
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const counted = [];
-  for (let times = 0; times < 10; times++) {
+  for (let times = 0; times < 40; times++) {
     await session.post('Profiler.takePreciseCoverage');
     await once();
     const { result } = await session.post('Profiler.takePreciseCoverage');

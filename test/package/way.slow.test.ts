@@ -26,4 +26,5 @@ it('[U-13] a plain call, and a turn with a tool on SQLite, take no longer a way 
     }).toMatchObject({ isLonger: false });
     expect(entries).toBeGreaterThan(20);
   }
-});
+  // The source is compiled first.
+}, 300_000);
