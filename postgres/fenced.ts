@@ -16,18 +16,16 @@ const known = new WeakMap<Statement, FencedStatement>();
 
 /** A write of the ledger, made under the lease of each row. */
 export function underLease(statement: Statement): FencedStatement {
-  const { name, columns, text, together, key } = statement;
-  const change = written(text, 'server', (value) => `w.${value}`);
-  const made =
-    known.get(statement) ??
-    fencedRows(
-      name,
-      columns,
-      key === undefined ? `changed AS (${change} RETURNING w.ord AS o)` : { insert: change, key },
-      together,
-    );
+  const made = known.get(statement) ?? fencedOf(statement);
   known.set(statement, made);
   return made;
+}
+
+function fencedOf({ name, columns, text, together, key }: Statement): FencedStatement {
+  const change = written(text, 'server', (value) => `w.${value}`);
+  if (key !== undefined) return fencedRows(name, columns, { insert: change, key }, together);
+  const whole = change.includes('changed AS (') ? change : `changed AS (${change} RETURNING w.ord AS o)`;
+  return fencedRows(name, columns, whole, together);
 }
 
 /**

@@ -82,6 +82,8 @@ function make(
     return undefined;
   }
   const { statement, key, values } = step;
+  // A step for a file alone.
+  if (statement.text.startsWith('{|')) return undefined;
   if (statement.answers) return batch.row(overRows(statement), key, values);
   batch.add(overRows(statement), key, values);
   return undefined;

@@ -46,14 +46,27 @@ const buryLetter = statement(
   `UPDATE uw.message AS m SET state = 'dropped', ended_at = :ended_at, error = :why ${ofMessage} AND m.${isDeadLetter}`,
 );
 
-/** Makes the new message of a dead letter. */
-const repostLetter = statement(
-  'repost_letter',
-  'session text, letter bigint, number bigint, key text, at bigint',
-  `INSERT INTO uw.message (session, number, body, key, state, posted_at)
-   SELECT m.session, :number, m.body, :key, 'waiting', :at FROM {w JOIN |}uw.message m {ON|WHERE} m.session = :session AND m.number = :letter
-   {WHERE|AND} m.${isDeadLetter}`,
-  { key: 'session, number' },
+/**
+ * Makes the new message of a dead letter. On a server it takes the letter out, too: of two orders about one letter that are on their way together the second
+ * finds it dead no more.
+ */
+const resendLetter = statement(
+  'resend_letter',
+  'session text, letter bigint, number bigint, key text, at bigint, why text',
+  `{made AS (|}INSERT INTO uw.message (session, number, body, key, state, posted_at)
+   SELECT m.session, :number, m.body, :key, 'waiting', :at FROM {w JOIN |}uw.message m
+     {ON|WHERE} m.session = :session AND m.number = :letter {WHERE|AND} m.${isDeadLetter}
+   {ON CONFLICT DO NOTHING RETURNING session, number),
+   changed AS (
+     UPDATE uw.message AS m SET state = 'dropped', ended_at = w.at, error = w.why
+     FROM w JOIN made ON made.session = w.session AND made.number = w.number
+     WHERE m.session = w.session AND m.number = w.letter RETURNING w.ord AS o)|}`,
+);
+/** A step for a file alone. */
+const takeOut = statement(
+  'take_out_letter',
+  'session text, letter bigint, at bigint, why text',
+  `{|UPDATE uw.message SET state = 'dropped', ended_at = :at, error = :why WHERE session = :session AND number = :letter}`,
 );
 
 /** The message that has a key, or else the mail. A statement of its own sees what another node has just made. */
@@ -127,11 +140,20 @@ export function callRow(session: string, runtime: string, call: StoredCall) {
 
 /** Makes the new message of a dead letter, takes the letter out, and records that it was sent again. */
 export function* resent(session: string, { letter, number, at, fact }: Omit<Resend, 'message'>): Work<Kept> {
-  const key = resendKey(letter);
+  const row = {
+    session,
+    letter,
+    number,
+    key: resendKey(letter),
+    at,
+    why: `sent again as ${messageId(session, { number })}`,
+  };
   // The new one first: where a foreign database refuses its row, the letter stays.
-  const made = yield* kept(repostLetter, session, { letter, number, key, at });
+  const made = yield* kept(resendLetter, session, row);
   if (made !== 'durable') return made;
-  return yield* buried(session, letter, at, `sent again as ${messageId(session, { number })}`, fact);
+  yield step(takeOut, session, row);
+  yield { fact: { ...fact, at } };
+  return made;
 }
 
 /** Takes a dead letter out, with the fact that tells of it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LostCall } from '../../../src/sessions/sessionStore.ts';
 import { type Engine, settled } from './engine.ts';
-import { call, calls, lost, message, now, own, start } from './owned.ts';
+import { call, calls, limits, lost, message, now, own, start } from './owned.ts';
 
 /** What any engine has to do with the calls of a session. */
 export function keepsCalls(engineOf: Engine): void {
@@ -52,6 +52,48 @@ export function keepsCalls(engineOf: Engine): void {
       await engine.kill('a');
       expect(await settled(engine, other.recoverCalls(calls))).toMatchObject([{ call: 'c-1' }]);
       expect(await settled(engine, other.recoverCalls(calls))).toEqual([]);
+    });
+
+    it('[G-11] [G-12] answers lost calls behind all that there is of their session, each in a place of its own', async () => {
+      const engine = await start(engineOf);
+      const { ledger } = await own(engine, engine.runtime('a'));
+      void ledger.post(message(1));
+      void ledger.take(1, 1, 1, now);
+      void ledger.open(call('c-1', 2));
+      await settled(engine, ledger.open(call('c-2', 3)));
+      void ledger.post(message(2));
+      await settled(engine, ledger.take(2, 2, 9, now));
+      await engine.kill('a');
+      const { recovered } = await own(engine, engine.runtime('b'));
+      expect(recovered.history.map((entry) => [entry.type, 'call' in entry ? entry.call : entry.turn])).toEqual([
+        ['message', 1],
+        ['tool_call', 'c-1'],
+        ['tool_call', 'c-2'],
+        ['message', 2],
+        ['tool_result', 'c-1'],
+        ['tool_result', 'c-2'],
+      ]);
+      expect(recovered).toMatchObject({ lastMessage: 2, lastTurn: 2, lastSeq: 11 });
+    });
+
+    it('[G-11] answers lost calls of several sessions at once, and tells of each', async () => {
+      const engine = await start(engineOf);
+      const dead = engine.runtime('a');
+      for (const session of ['s', 't']) {
+        const claimed = await settled(engine, dead.claim(session, limits()));
+        if (claimed?.held !== false) throw new Error('it is held');
+        for (const seq of [1, 2]) await settled(engine, claimed.ledger.open(call(`${session}-${seq}`, seq)));
+      }
+      const other = engine.runtime('b');
+      await engine.kill('a');
+      const found = await settled(engine, other.recoverCalls(calls));
+      expect(found.map((each) => [each.session, each.call]).sort()).toEqual([
+        ['s', 's-1'],
+        ['s', 's-2'],
+        ['t', 't-1'],
+        ['t', 't-2'],
+      ]);
+      expect(await engine.recorded()).toEqual(['held', 'held', 'held', 'held']);
     });
 
     it('[N-2] [M-11] [I-1] takes no second result of an owner that only stood still while its call was answered', async () => {
