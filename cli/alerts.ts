@@ -1,6 +1,6 @@
 import type { OpenAlert } from '../src/policy/alertRecord.ts';
 import { readStatusAnswer, type WatchedAlert } from '../src/control/answers.ts';
-import { troubleText } from '../src/policy/alertText.ts';
+import { troubleText } from '../operator/troubleText.ts';
 import { defaultAlertRule } from '../src/policy/alerts.ts';
 import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from '../reader/storeReader.ts';
@@ -12,7 +12,8 @@ import { UsageError } from './errors.ts';
 import { giveAndSay, reasonOption } from './orders.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { formatDuration, parseDuration } from '../src/policy/duration.ts';
+import { formatDuration } from '../src/policy/duration.ts';
+import { parseDuration } from '../operator/parseDuration.ts';
 import { silenceText } from './silentRuntimes.ts';
 import { mattersOfRuntimes } from './attention.ts';
 import { dbWords } from '../src/policy/shownCommand.ts';

@@ -1,6 +1,7 @@
 import { text } from './command.ts';
 import { userInfo } from 'node:os';
-import type { Order, OrderResult } from '../src/policy/operatorOrder.ts';
+import type { OrderResult } from '../src/policy/operatorOrder.ts';
+import type { Order } from '../operator/order.ts';
 import { giveOrder } from '../operator/giveOrder.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
 import { systemClock } from '../src/runtime/systemClock.ts';

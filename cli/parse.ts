@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { type Args, type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
-import { parseDuration } from '../src/policy/duration.ts';
+import { parseDuration } from '../operator/parseDuration.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../src/policy/clock.ts';
-import type { Order, OrderResult } from '../src/policy/operatorOrder.ts';
+import type { OrderResult } from '../src/policy/operatorOrder.ts';
+import type { Order } from './order.ts';
 
 /** Progress of an order on many. */
 export interface BulkProgress {

@@ -2,15 +2,8 @@ import { type LiveStatus, readOrderAnswer, readStatusAnswer } from '../src/contr
 import { askRuntime } from './client.ts';
 import type { Clock } from '../src/policy/clock.ts';
 import { nearest } from '../src/policy/nearest.ts';
-import {
-  done,
-  noteIn,
-  notDone,
-  type Order,
-  type OrderName,
-  type OrderResult,
-  said,
-} from '../src/policy/operatorOrder.ts';
+import { done, noteIn, notDone, type OrderResult, said } from '../src/policy/operatorOrder.ts';
+import type { Order, OrderName } from './order.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { createShownNames, nameAmong, type ShownName } from '../src/redaction/shownNames.ts';
 import type { StoreReader } from '../reader/storeReader.ts';

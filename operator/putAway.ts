@@ -1,7 +1,8 @@
 import { readStatusAnswer } from '../src/control/answers.ts';
-import { parseDuration } from '../src/policy/duration.ts';
+import { parseDuration } from './parseDuration.ts';
 import { nearest } from '../src/policy/nearest.ts';
-import { noteIn, notDone, type Order, type OrderResult } from '../src/policy/operatorOrder.ts';
+import { noteIn, notDone, type OrderResult } from '../src/policy/operatorOrder.ts';
+import type { Order } from './order.ts';
 import { messageOf } from '../src/policy/thrown.ts';
 import { createShownNames } from '../src/redaction/shownNames.ts';
 import type { AlertNoteFact } from '../reader/storeReader.ts';

@@ -1,5 +1,6 @@
 import type { ControlAnswer } from './client.ts';
-import { notDone, type Order, type OrderResult } from '../src/policy/operatorOrder.ts';
+import { notDone, type OrderResult } from '../src/policy/operatorOrder.ts';
+import type { Order } from './order.ts';
 import { commandAbout } from '../src/policy/shownCommand.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 

@@ -1,4 +1,3 @@
-import type { OpenAlert } from './alertRecord.ts';
 import { formatDuration } from './duration.ts';
 import type { FactOf } from './facts.ts';
 import type { AlertOrigin, AlertCause, AlertEnd } from './facts/alertFacts.ts';
@@ -53,20 +52,5 @@ function placeText({ gateway, pid, host }: AlertOrigin): string {
   return `${gateway}, pid ${pid} on ${host}`;
 }
 
-/** Says what an alert is about, in a few words; of one that is over in the past. */
-export function troubleText(
-  {
-    because,
-    kind,
-    message,
-    crashes,
-  }: Pick<OpenAlert, 'because' | 'message' | 'crashes'> & { kind?: string | undefined },
-  isOver = false,
-): string {
-  if (because === 'rate' || because === 'circuit') return message;
-  const crash = isOver ? `crashed ${times(crashes)}` : 'keeps crashing';
-  const trouble = because === 'crashes' ? crash : kind;
-  return trouble === undefined ? message : `${trouble}: ${message}`;
-}
-
-const times = (count: number): string => (count === 1 ? '1 time' : `${count} times`);
+/** How often something happened. */
+export const times = (count: number): string => (count === 1 ? '1 time' : `${count} times`);

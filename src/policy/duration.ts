@@ -1,5 +1,3 @@
-import { show } from './showValue.ts';
-
 /** A duration as people write it: `500ms`, `30s`, `5m`, `1.5h`, `7d`. */
 export type DurationText = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
@@ -15,37 +13,12 @@ export type DurationLimit = Duration | typeof infinity;
 /** Form that a text has to have, bounded so that it stays an exact number of ms. */
 export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The ms that a text says; undefined for one that is no duration. */
 export function msIn(text: string): number | undefined {
   const [, count, unit = ''] = durationPattern.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (unitsMs[unit] ?? Number.NaN);
-}
-
-/**
- * A duration as people write it (`500ms`, `30s`, `5m`, `1.5h`, `7d`), in ms.
- * @throws RangeError that names the option and its value.
- */
-export function parseDuration(name: string, text: string): number {
-  const ms = typeof text === 'string' ? msIn(text) : undefined;
-  if (ms === undefined) {
-    const hint = inOneUnit(text);
-    const instead = hint === undefined ? '' : `; write ${hint}`;
-    throw new RangeError(
-      `Expected \`${name}\` to be a duration such as 500ms, 30s, 5m or 1h, got ${show(text)}${instead}`,
-    );
-  }
-  return ms;
-}
-
-/** `1h30m` as it can be written, in the last of its units: `90m`; undefined for what is no such text. */
-function inOneUnit(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !/^(?:\d{1,12}(?:ms|[smhd])){2,5}$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+)(ms|[smhd])/g)].map(([part, , unit = '']) => ({ ms: msIn(part) ?? 0, unit }));
-  const unit = parts.at(-1)?.unit ?? 'ms';
-  const count = parts.reduce((sum, { ms }) => sum + ms, 0) / (unitsMs[unit] ?? 1);
-  return Number.isSafeInteger(count) ? `${count}${unit}` : undefined;
 }
 
 /** A duration for people, `250ms`, `1.5s`, `5m30s`, `2h5m` or, from two days on, `3d4h`: the two largest units at most; below 0 counts as 0. */

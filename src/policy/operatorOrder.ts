@@ -7,36 +7,6 @@ export interface OrderNote {
   readonly why?: string | undefined;
 }
 
-/** Orders that an operator can give: of gateways that run, about dead letters and about alerts. */
-export const orderNames = [
-  'restart',
-  'isolate',
-  'reset',
-  'probe',
-  'fire',
-  'stop_retrying',
-  'cancel',
-  'send_again',
-  'drop',
-  'acknowledge',
-  'snooze',
-] as const;
-
-export type OrderName = (typeof orderNames)[number];
-
-/** Order of an operator. */
-export interface Order {
-  readonly order: OrderName;
-  /** Name of an integration or a session. */
-  readonly name: string;
-  /** Part of the session that is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`. */
-  readonly target?: string | undefined;
-  /** Why, in the words of who orders. */
-  readonly why?: string | undefined;
-  /** Name of who orders. */
-  readonly by: string;
-}
-
 /** Outcome of an order. */
 export interface OrderResult {
   readonly ok: boolean;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Order } from '../../src/policy/operatorOrder.ts';
+import type { Order } from '../../operator/order.ts';
 import { BulkOrder, type BulkProgress } from '../../operator/bulkOrder.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 

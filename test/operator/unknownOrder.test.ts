@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ControlAnswer } from '../../operator/client.ts';
-import type { Order } from '../../src/policy/operatorOrder.ts';
+import type { Order } from '../../operator/order.ts';
 import { letterAfter, unansweredText } from '../../operator/unknownOrder.ts';
 
 const failed = (reason: 'lost' | 'timeout' | 'refused' | 'absent', message = ''): ControlAnswer => ({

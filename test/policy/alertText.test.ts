@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { alertText, nextOfAlert, troubleText } from '../../src/policy/alertText.ts';
+import { alertText, nextOfAlert } from '../../src/policy/alertText.ts';
+import { troubleText } from '../../operator/troubleText.ts';
 import type { FactOf } from '../../src/policy/facts.ts';
 
 const minute = 60_000;

@@ -1,13 +1,7 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  formatDuration,
-  formatLatency,
-  formatSeconds,
-  limitText,
-  parseDuration,
-  wholeMs,
-} from '../../src/policy/duration.ts';
+import { formatDuration, formatLatency, formatSeconds, limitText, wholeMs } from '../../src/policy/duration.ts';
+import { parseDuration } from '../../operator/parseDuration.ts';
 
 describe('a duration', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { LiveStatus, WatchedAlert } from '../../src/control/answers.ts';
-import { troubleText } from '../../src/policy/alertText.ts';
+import { troubleText } from '../../operator/troubleText.ts';
 import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
 import { type ReportEntry, reportOf } from '../../src/policy/callReport.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/policy/clock.ts';
-import { notDone, type Order, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import type { Order } from '../../operator/order.ts';
 import { BulkOrder } from '../../operator/bulkOrder.ts';
 import type { BulkLine } from './snapshot.ts';
 

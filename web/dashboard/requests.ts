@@ -1,4 +1,4 @@
-import { type Order, type OrderName, orderNames } from '../../src/policy/operatorOrder.ts';
+import { type Order, type OrderName, orderNames } from '../../operator/order.ts';
 import { checkName, checkText } from '../../src/policy/options.ts';
 import { show } from '../../src/policy/showValue.ts';
 import type { IncomingMessage } from 'node:http';

@@ -1,7 +1,7 @@
 import type { LiveIntegration } from '../../src/control/answers.ts';
 import type { BreakerCause } from '../../src/policy/breakerCause.ts';
 import type { ReportEntry } from '../../src/policy/callReport.ts';
-import type { OrderName } from '../../src/policy/operatorOrder.ts';
+import type { OrderName } from '../../operator/order.ts';
 import type { AlertNote } from '../../reader/alertNote.ts';
 import type { BulkProgress } from '../../operator/bulkOrder.ts';
 import type { Liveness } from '../../src/actors/process/processIdentity.ts';

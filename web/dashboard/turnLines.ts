@@ -16,10 +16,6 @@ export interface TurnLine extends Omit<TurnRecord, 'calls' | 'postedAt' | 'deliv
   readonly calls: readonly CallLine[];
 }
 
-interface Draft extends Omit<TurnLine, 'calls'> {
-  readonly calls: readonly CallLine[];
-}
-
 /**
  * The turns of a session, newest first: what is kept of them, and what the events say of them.
  * @param events - of the session, oldest first.
@@ -30,7 +26,7 @@ export function turnLines(
   events: readonly EventRow[],
   most: number,
 ): readonly TurnLine[] {
-  const turns = new Map<number, Draft>(records.map((record) => [record.turn, record]));
+  const turns = new Map<number, TurnLine>(records.map((record) => [record.turn, record]));
   for (const event of events) {
     const turn = event.metadata['turn'];
     if (typeof turn !== 'number' || event.category !== 'session') continue;
@@ -41,7 +37,7 @@ export function turnLines(
 }
 
 /** The turn as it is after the event; undefined where the event tells nothing of it. */
-function after(turn: Draft | undefined, number: number, { at, type, metadata }: EventRow): Draft | undefined {
+function after(turn: TurnLine | undefined, number: number, { at, type, metadata }: EventRow): TurnLine | undefined {
   const text = (name: string): string => (typeof metadata[name] === 'string' ? metadata[name] : '');
   if (type === 'turn_started') {
     const { message, kind } = { message: text('message'), kind: text('kind') };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Bulks } from '../../../web/dashboard/bulks.ts';
-import type { Order } from '../../../src/policy/operatorOrder.ts';
+import type { Order } from '../../../operator/order.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 function start() {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../src/policy/thrown.ts';
 import { followAddress } from './route.ts';
-import type { Order, OrderName, OrderResult } from '../../../src/policy/operatorOrder.ts';
+import type { OrderResult } from '../../../src/policy/operatorOrder.ts';
+import type { Order, OrderName } from '../../../operator/order.ts';
 
 /** Gets what the server has under a path. @throws Error that says what the server said. */
 export async function get<T>(path: string): Promise<T> {

@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatSeconds } from '../../../src/policy/duration.ts';
-import type { Order, OrderName } from '../../../src/policy/operatorOrder.ts';
+import type { Order, OrderName } from '../../../operator/order.ts';
 import type { BulkLine } from '../snapshot.ts';
 import { giveMany, stopMany } from './api.ts';
 import { Act, Ask, type Consequence } from './ask.tsx';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import type { OrderName } from '../../../src/policy/operatorOrder.ts';
+import type { OrderName } from '../../../operator/order.ts';
 import { give, saveIncident } from './api.ts';
 import { Act, Ask, type Consequence } from './ask.tsx';
 import { right, tables } from './live.ts';

@@ -1,4 +1,4 @@
-import type { OrderName } from '../../../src/policy/operatorOrder.ts';
+import type { OrderName } from '../../../operator/order.ts';
 
 /** Texts of the two buttons of a question; neither may be taken for the other where the order ends something. */
 interface ButtonTexts {

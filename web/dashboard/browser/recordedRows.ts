@@ -1,23 +1,13 @@
 import { formatDuration } from '../../../src/policy/duration.ts';
 import type { CallLine, TurnLine } from '../turnLines.ts';
-import type { Segment, TimelineRow } from './timelineRows.ts';
+import { mailSegments, type Segment, type TimelineRow } from './timelineRows.ts';
+import { counted } from './words.ts';
 
 /** A turn as it is on record: when its calls began and ended. Of their attempts nothing but the number is kept. */
 export function recordedRows(line: TurnLine): readonly TimelineRow[] {
   const { turn, message, kind, postedAt, takenAt, endedAt, error = '', deliveries = 1 } = line;
   const begunAt = takenAt ?? postedAt ?? endedAt ?? 0;
-  const mail: readonly Segment[] =
-    postedAt === undefined || begunAt - postedAt < 1
-      ? []
-      : [
-          {
-            look: 'mail',
-            from: postedAt,
-            to: begunAt,
-            text: 'mailbox',
-            title: `In the mailbox for ${formatDuration(begunAt - postedAt)}`,
-          },
-        ];
+  const mail = postedAt === undefined ? [] : mailSegments(postedAt, begunAt, 'In the mailbox');
   const isOpen = endedAt === undefined;
   return [
     {
@@ -60,7 +50,7 @@ function callRow({
     synthetic && isOver ? [{ look: 'syn', from: settledAt, to: settledAt, text: 'synthetic', title: word }] : [];
   return {
     ...{ key: call, title: `${integration} · ${tool}`, marks: [], isPending: !isOver },
-    sub: !isOver ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    sub: isOver ? counted(attempts, 'attempt') : '',
     segments: startedAt === undefined ? pill : [bar, ...pill],
     note: failure === undefined ? '' : `${failure.kind}: ${failure.message}`,
     state: [ok === true ? 'ok' : isOver ? 'cross' : 'idle', ok === true ? 'ok' : isOver ? 'bad' : 'faint', word],

@@ -2,6 +2,7 @@ import { formatDuration } from '../../../src/policy/duration.ts';
 import type { CallStepWhy } from '../../../src/calls/callProgress.ts';
 import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
 import type { GlyphName, Sign, Tone } from './glyphs.ts';
+import { counted } from './words.ts';
 
 /** Look of a piece of a row: `mail` in the mailbox, `back` waits, `syn` a result that unwedge made. */
 type Look = 'mail' | 'turn' | 'fail' | 'good' | 'back' | 'run' | 'ask' | 'held' | 'syn' | 'none';
@@ -57,19 +58,23 @@ export function liveRows(why: SessionWhy, begunAt: number): readonly TimelineRow
 
 function messageRow(turn: NonNullable<SessionWhy['turn']>, begunAt: number): TimelineRow {
   const { waitedMs = 0, delivery, kind, message } = turn;
-  const mail: Segment = {
-    ...{ look: 'mail', from: begunAt - waitedMs, to: begunAt },
-    ...{ text: 'mailbox', title: `Waited in the mailbox for ${formatDuration(waitedMs)}` },
-  };
   return {
     ...{ key: 'message', title: message, sub: kind, note: '', isPending: true, marks: [] },
     segments: [
-      ...(waitedMs >= 1 ? [mail] : []),
+      ...mailSegments(begunAt - waitedMs, begunAt, 'Waited in the mailbox'),
       { look: 'turn', from: begunAt, text: `turn ${turn.turn}`, title: `Turn ${turn.turn}, under way` },
     ],
     state: ['run', 'acc', `turn ${turn.turn}`],
     stateNote: delivery > 1 ? `begun for the ${delivery}. time` : '',
   };
+}
+
+/** The time of a message in the mailbox; none where it was taken at once. */
+export function mailSegments(from: number, to: number, words: string): readonly Segment[] {
+  const waitedMs = to - from;
+  return waitedMs < 1
+    ? []
+    : [{ look: 'mail', from, to, text: 'mailbox', title: `${words} for ${formatDuration(waitedMs)}` }];
 }
 
 function pendingRow(call: ToolCallWhy, toldAt: number): TimelineRow {
@@ -121,7 +126,7 @@ function endedRow(call: EndedCallWhy, toldAt: number): TimelineRow {
   };
   return {
     ...{ key: call.call, title: `${integration} · ${tool}`, isPending: false, marks: [] },
-    sub: isRefused ? 'not sent' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    sub: isRefused ? 'not sent' : counted(attempts, 'attempt'),
     segments: [...steps, ...((ok || !isTold) && !isRefused ? [last] : []), ...(synthetic || isRefused ? [made] : [])],
     note: [notesOf(trail), isTold || failure === undefined ? '' : `${failure.kind}: ${failure.message}`]
       .filter((each) => each !== '')

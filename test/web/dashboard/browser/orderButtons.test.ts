@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { buttonsOf, buttonsOfMany } from '../../../../web/dashboard/browser/orderButtons.ts';
-import { orderNames } from '../../../../src/policy/operatorOrder.ts';
+import { orderNames } from '../../../../operator/order.ts';
 
 it('[O-13] no two buttons of a question can be taken for each other, of one and of many', () => {
   for (const order of orderNames) {
