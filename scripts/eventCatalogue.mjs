@@ -97,8 +97,11 @@ function fieldText({ name, isOptional, type }) {
 
 function recordOf(records, name) {
   const text = name.replaceAll(/[.*]/g, '\\$&');
-  const row = new RegExp(`\\n {2}'?${text}'?:\\s*(?:null|\\[\\s*'(\\w+)',\\s*'(\\w+)')`).exec(records);
-  return row?.[1] === undefined ? undefined : `${row[1]}/${row[2]}`;
+  const other = new RegExp(`\\n {2}'?${text}'?:\\s*(?:null|\\[\\s*'(\\w+)',\\s*'(\\w+)')`).exec(records);
+  if (other !== null) return other[1] === undefined ? undefined : `${other[1]}/${other[2]}`;
+  // As `rowOf` has it.
+  const [category, ...words] = name.split('.').filter((word) => word !== '*' && word !== 'app_server');
+  return `${category === 'call' ? 'integration' : category}/${words.join('_')}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
