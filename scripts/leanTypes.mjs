@@ -117,7 +117,8 @@ function fail(message) {
 
 /** What a file declares, imports and exports, by name. */
 function readDeclarations(tree, path) {
-  const text = plainOptions(path, readFileSync(posix.join(tree, path), 'utf8'));
+  const read = (file) => readFileSync(posix.join(tree, file), 'utf8');
+  const text = plainOptions(path, read(path), (from) => read(resolve(path, from)));
   const { program, errors } = parseSync(path, text, { lang: 'dts' });
   if (errors.length > 0) fail(`${path}: ${errors[0].message}`);
   const imports = new Map();

@@ -3,18 +3,15 @@ import { parseSync } from 'rolldown/utils';
 /**
  * Writes options that are derived from a table as plain members: `interface A extends Given<typeof aKeys> {}` becomes
  * `interface A { readonly limit?: number | undefined; }`, each member with the comment of its key. Editors and errors name nothing else then,
- * and the tables stay out of the package. A table stands in the file of its interface.
+ * and the tables stay out of the package. A table stands in the file of its interface, or in one from which that imports it.
  * @param {string} path - for errors
  * @param {string} text - declarations as the compiler writes them
+ * @param {(from: string) => string} read - gives the declarations of a file that this one imports from
  */
-export function plainOptions(path, text) {
+export function plainOptions(path, text, read) {
   if (!/\b(?:Given|Made)<typeof /.test(text)) return text;
-  const declared = parseSync(path, text, { lang: 'dts' }).program.body.map((each) => each.declaration ?? each);
-  const tables = new Map(
-    declared
-      .filter(({ type }) => type === 'VariableDeclaration')
-      .flatMap(({ declarations }) => declarations.map(({ id }) => [id.name, id.typeAnnotation?.typeAnnotation])),
-  );
+  const declared = declaredIn(path, text);
+  const tables = tablesIn(declared);
   const edits = declared.filter(({ type }) => type === 'TSInterfaceDeclaration').flatMap(editsOf);
   return edits.reduceRight((left, [start, end, put]) => left.slice(0, start) + put + left.slice(end), text);
 
@@ -31,20 +28,24 @@ export function plainOptions(path, text) {
   }
 
   function membersOf({ expression, typeArguments }, own) {
-    const table = tables.get(typeArguments.params[0].exprName.name);
-    if (table?.members === undefined) throw new Error(`${path}: ${textOf(typeArguments)} is of no table of this file`);
+    const { name } = typeArguments.params[0].exprName;
+    const imported = declared.find(({ specifiers = [] }) => specifiers.some(({ local }) => local.name === name));
+    const place = imported === undefined ? text : read(imported.source.value);
+    const table = (imported === undefined ? tables : tablesIn(declaredIn(path, place))).get(name);
+    if (table?.members === undefined) throw new Error(`${path}: ${textOf(typeArguments)} is of no table`);
+    const textIn = ({ start, end }) => place.slice(start, end);
     return table.members.flatMap(({ key, typeAnnotation, start }, index) => {
       const types = typeAnnotation.typeAnnotation.typeArguments?.params;
       if (types === undefined) throw new Error(`${path}: the type of ${key.name} is no Key`);
       if (own.has(key.name)) return [];
-      const comment = text.slice(table.members[index - 1]?.end ?? table.start + 1, start).trim();
+      const comment = place.slice(table.members[index - 1]?.end ?? table.start + 1, start).trim();
       const lead = comment === '' ? '    ' : `    ${comment}\n    `;
       if (expression.name === 'Made')
-        return [`${lead}readonly ${textOf(key)}: ${textOf(types[0]).replace(/ \| undefined$/, '')};`];
+        return [`${lead}readonly ${textIn(key)}: ${textIn(types[0]).replace(/ \| undefined$/, '')};`];
       const given = types[1] ?? types[0];
       // An older compiler of a user does not know its parameter.
-      const shown = textOf(given).replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array');
-      return [`${lead}readonly ${textOf(key)}${mayBeUndefined(given) ? '?' : ''}: ${shown};`];
+      const shown = textIn(given).replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array');
+      return [`${lead}readonly ${textIn(key)}${mayBeUndefined(given) ? '?' : ''}: ${shown};`];
     });
   }
 
@@ -52,6 +53,16 @@ export function plainOptions(path, text) {
     return text.slice(start, end);
   }
 }
+
+const declaredIn = (path, text) =>
+  parseSync(path, text, { lang: 'dts' }).program.body.map((each) => each.declaration ?? each);
+
+const tablesIn = (declared) =>
+  new Map(
+    declared
+      .filter(({ type }) => type === 'VariableDeclaration')
+      .flatMap(({ declarations }) => declarations.map(({ id }) => [id.name, id.typeAnnotation?.typeAnnotation])),
+  );
 
 const isDerived = ({ expression, typeArguments }) =>
   (expression.name === 'Given' || expression.name === 'Made') && typeArguments?.params[0]?.type === 'TSTypeQuery';
