@@ -11,4 +11,8 @@ export interface Start {
   readonly room?: string;
 }
 
-export function planChunks(modules: ReadonlyMap<string, Module>, starts: readonly Start[]): Map<string, string>;
+export function planChunks(
+  modules: ReadonlyMap<string, Module>,
+  starts: readonly Start[],
+  shared?: string,
+): Map<string, string>;
