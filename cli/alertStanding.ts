@@ -1,16 +1,14 @@
-import { readAlertsAnswer, type WatchedAlert } from '../src/control/answers.ts';
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
-import { defaultAlertRule } from '../src/policy/alerts.ts';
-import { nextOfAlert } from '../src/policy/alertText.ts';
-import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
+import { type WatchedAlert, readAlertsAnswer } from '../src/control/face.ts';
+import { type OpenAlert, nextOfAlert } from '../src/policy/records/face.ts';
+import { defaultAlertRule } from '../src/policy/face.ts';
+import { formatDuration, formatSeconds, wrapWords } from '../src/policy/text/face.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { watchedAlerts } from '../operator/alertNotes.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
+import type { RuntimeRow } from '../src/store/face.ts';
 import type { StoreReader, UnwatchedAlert } from '../reader/storeReader.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, ago, localTime } from './text.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
 import type { AlertNote } from '../reader/alertNote.ts';
 
 /** Raiser of an alert, as it is on record; of an older version nothing is. */

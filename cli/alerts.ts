@@ -1,8 +1,8 @@
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
-import { readStatusAnswer, type WatchedAlert } from '../src/control/answers.ts';
+import type { OpenAlert } from '../src/policy/records/face.ts';
+import { type WatchedAlert, readStatusAnswer } from '../src/control/face.ts';
 import { troubleText } from '../operator/troubleText.ts';
-import { defaultAlertRule } from '../src/policy/alerts.ts';
-import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
+import { defaultAlertRule } from '../src/policy/face.ts';
+import { createShownNames, withShownNames } from '../src/redaction/face.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from '../reader/storeReader.ts';
 import { defineCommand, text } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -10,13 +10,12 @@ import type { Io } from './io.ts';
 import { noteText, raisedRecords, standingOf, standingOfUnwatched, standingText, watchesOf } from './alertStanding.ts';
 import { UsageError } from './errors.ts';
 import { giveAndSay, reasonOption } from './orders.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { formatDuration } from '../src/policy/duration.ts';
+import { dbWords, formatDuration, wrapWords } from '../src/policy/text/face.ts';
 import { parseDuration } from '../operator/parseDuration.ts';
 import { silenceText } from './silentRuntimes.ts';
 import { mattersOfRuntimes } from './attention.ts';
-import { dbWords } from '../src/policy/shownCommand.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { isPutAway, type Noted, type NotedAlerts } from '../reader/alertNote.ts';
 import { withNotes } from '../operator/alertNotes.ts';
@@ -24,7 +23,6 @@ import { judgedOutside } from '../operator/judgedOutside.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { createStyle, type Style, ago } from './text.ts';
 import { type Cell, figure, tableOf } from './table.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
 
 export const command = defineCommand({
   usage: 'alerts [--ack NAME | --snooze NAME --for TIME] [--by WHO] [--reason TEXT] [--json] [--db FILE]',

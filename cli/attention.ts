@@ -1,9 +1,15 @@
-import { breakerRuleNote } from '../src/policy/breakerRule.ts';
-import { integrationOfRun } from '../src/runtime/diedRuns.ts';
-import type { LiveIntegration, LiveStatus } from '../src/control/answers.ts';
-import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
-import { commandAbout, optionWords, dbWords } from '../src/policy/shownCommand.ts';
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
+import { breakerRuleNote } from '../src/policy/face.ts';
+import { integrationOfRun } from '../src/runtime/face.ts';
+import type { LiveIntegration, LiveStatus } from '../src/control/face.ts';
+import {
+  commandAbout,
+  dbWords,
+  formatDuration,
+  formatSeconds,
+  optionWords,
+  wrapWords,
+} from '../src/policy/text/face.ts';
+import type { OpenAlert } from '../src/policy/records/face.ts';
 import { type AskedRuntime, remedyOf } from '../operator/askRuntimes.ts';
 import { deadRuntimes, hurtText, isOfClient, type Need } from '../operator/needs.ts';
 import { type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
@@ -21,7 +27,6 @@ import { inSeconds, nextTryOf, nextTryText } from '../operator/nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
 
 /** Matters that may need somebody to look. */
 export interface Watched {

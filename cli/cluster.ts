@@ -1,9 +1,9 @@
-import { formatDuration } from '../src/policy/duration.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { ClusterNode, ClusterSession, ClusterView } from '../reader/storeReader.ts';
-import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
+import { createShownNames, withShownNames } from '../src/redaction/face.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { figure, tableOf } from './table.ts';

@@ -1,13 +1,12 @@
-import { shellWord } from '../src/policy/shownCommand.ts';
+import { isPostgresUrl, shellWord, shownUrl } from '../src/policy/text/face.ts';
 import { isDamage } from '../reader/examineStore.ts';
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { openReader } from '../reader/openReader.ts';
-import { isPostgresUrl, shownUrl } from '../src/policy/postgresUrl.ts';
 import { databasePlace } from './databasePath.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 
 /**
  * Reads from the database that `--db` or the environment names, and closes it.

@@ -1,5 +1,5 @@
-import { messageOf } from '../src/policy/thrown.ts';
-import { type Environment, storePath, storePlace } from '../src/store/paths.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { type Environment, storePath, storePlace } from '../src/store/face.ts';
 import { UsageError } from './errors.ts';
 
 /** The file that `--db` or the environment names, or the usual one. @throws {@link UsageError} when it is none. */

@@ -10,13 +10,12 @@ import type { ArgsOf } from './command.ts';
 import type { form } from './demoCommand.ts';
 import { CommandError, unknown } from './errors.ts';
 import type { Io } from './io.ts';
-import { StoreUnavailableError } from '../src/store/storeOption.ts';
+import { StoreUnavailableError } from '../src/store/face.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { mcpCommand } from '../testing/demo/mcpCommand.ts';
 import type { FaultReport, TourReport } from '../testing/demo/report.ts';
 import { watchdogMs } from '../testing/demo/watchdogFault.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import { textWidth, wrapWords } from '../src/policy/textWidth.ts';
+import { formatDuration, textWidth, wrapWords } from '../src/policy/text/face.ts';
 import { createStyle } from './text.ts';
 import { type Cell, type Column, renderTable, textBelow } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { shortageText } from '../src/actors/process/spawnFailure.ts';
+import { shortageText } from '../src/actors/process/face.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { sanitize } from './sanitize.ts';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../src/policy/nearest.ts';
+import { nearest } from '../src/policy/text/face.ts';
 import { quoted } from './sanitize.ts';
 
 /** The command line was wrong: one line on stderr, exit 2. */

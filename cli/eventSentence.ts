@@ -1,7 +1,7 @@
-import { formatDuration, formatSeconds } from '../src/policy/duration.ts';
-import { breakerRuleText, readBreakerRule } from '../src/policy/breakerRule.ts';
-import { risks } from '../src/policy/syntheticResult.ts';
-import type { EventRow } from '../src/store/events.ts';
+import { formatDuration, formatSeconds } from '../src/policy/text/face.ts';
+import { breakerRuleText, readBreakerRule } from '../src/policy/face.ts';
+import { risks } from '../src/policy/failures/face.ts';
+import type { EventRow } from '../src/store/face.ts';
 import { counted } from './text.ts';
 
 type Metadata = EventRow['metadata'];

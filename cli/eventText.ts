@@ -1,5 +1,5 @@
-import { type EventRow, wentWrong } from '../src/store/events.ts';
-import { textWidth } from '../src/policy/textWidth.ts';
+import { type EventRow, wentWrong } from '../src/store/face.ts';
+import { textWidth } from '../src/policy/text/face.ts';
 import { instanceName } from '../operator/integrationView.ts';
 import { eventSentence } from './eventSentence.ts';
 import type { Io } from './io.ts';

@@ -1,8 +1,6 @@
-import type { EventQuery, EventRow } from '../src/store/events.ts';
-import { isAbout } from '../src/store/eventSubjects.ts';
-import { categories } from '../src/store/record.ts';
-import { nearestId } from '../src/policy/nearest.ts';
-import { createShownNames, type ShownName } from '../src/redaction/shownNames.ts';
+import { type EventQuery, type EventRow, categories, isAbout } from '../src/store/face.ts';
+import { nearestId } from '../src/policy/text/face.ts';
+import { type ShownName, createShownNames } from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { type Args, defineCommand, count, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -14,7 +12,7 @@ import { quoted, sanitize, toJson, toJsonLine } from './sanitize.ts';
 import { silenceText, unwrittenStores } from './silentRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import { wrapLines } from './text.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 
 /** Events that are looked at to find out which names there are. */
 const sampleSize = 10_000;

@@ -2,7 +2,7 @@ import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from '
 import { commands } from './commands.ts';
 import { toJson } from './sanitize.ts';
 import { helpWidth, wrapProse } from './text.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
+import { wrapWords } from '../src/policy/text/face.ts';
 
 /** Options for the print of an answer. */
 interface HelpStyle {

@@ -1,9 +1,9 @@
-import { readFlightAnswer } from '../src/control/answers.ts';
+import { readFlightAnswer } from '../src/control/face.ts';
 import { gatherIncident } from '../incident/gather.ts';
 import { type Incident, isPlayable } from '../incident/incident.ts';
 import { contentsOf, incidentName, nothingToPlay, writeIncident } from '../incident/incidentFiles.ts';
-import { shellWord } from '../src/policy/shownCommand.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { shellWord } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import { askRuntimes, pidsOfAnswers } from '../operator/askRuntimes.ts';
 import { defineCommand, duration, text } from './command.ts';
 import { readDatabase } from './database.ts';

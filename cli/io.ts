@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Environment } from '../src/store/paths.ts';
+import type { Environment } from '../src/store/face.ts';
 
 /** Sink for text. */
 interface Output {

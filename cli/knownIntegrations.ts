@@ -1,8 +1,8 @@
-import { readStatusAnswer } from '../src/control/answers.ts';
-import { nearest } from '../src/policy/nearest.ts';
+import { readStatusAnswer } from '../src/control/face.ts';
+import { nearest } from '../src/policy/text/face.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
-import type { ShownName } from '../src/redaction/shownNames.ts';
+import type { ShownName } from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize } from './sanitize.ts';

@@ -1,5 +1,5 @@
-import { formatDuration } from '../src/policy/duration.ts';
-import type { EventRow } from '../src/store/events.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
+import type { EventRow } from '../src/store/face.ts';
 import type { CallRecord, StoreReader, TurnRecord } from '../reader/storeReader.ts';
 import { sanitize } from './sanitize.ts';
 import { ago, counted, localTime, wrapLines } from './text.ts';

@@ -1,8 +1,7 @@
 import { BulkOrder } from '../operator/bulkOrder.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
-import type { OrderResult } from '../src/policy/operatorOrder.ts';
-import { nearestId } from '../src/policy/nearest.ts';
-import { optionWords, dbWords } from '../src/policy/shownCommand.ts';
+import { systemClock } from '../src/runtime/face.ts';
+import type { OrderResult } from '../src/policy/face.ts';
+import { dbWords, nearestId, optionWords } from '../src/policy/text/face.ts';
 import type { DeadLetterRecord } from '../reader/storeReader.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';

@@ -1,11 +1,9 @@
-import type { LiveStatus } from '../src/control/answers.ts';
-import { formatSeconds } from '../src/policy/duration.ts';
+import type { LiveStatus } from '../src/control/face.ts';
+import { dbWords, formatSeconds, wrapWords } from '../src/policy/text/face.ts';
 import type { AskedRuntime } from '../operator/askRuntimes.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
+import type { RuntimeRow } from '../src/store/face.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './text.ts';
-import { dbWords } from '../src/policy/shownCommand.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
 import type { OtherRuntime } from '../operator/unlisted.ts';
 import type { Io } from './io.ts';
 

@@ -1,5 +1,5 @@
-import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
-import { reportLines } from '../src/policy/callReport.ts';
+import { type LiveStatus, readStatusAnswer } from '../src/control/face.ts';
+import { reportLines } from '../src/policy/records/face.ts';
 import { type AskedRuntime, askRuntimes, askSessions } from '../operator/askRuntimes.ts';
 import { type IntegrationView, shownViewOf } from '../operator/integrationView.ts';
 import type { NotedAlerts } from '../reader/alertNote.ts';
@@ -7,14 +7,14 @@ import { withNotes } from '../operator/alertNotes.ts';
 import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, needsOf } from '../operator/needs.ts';
 import { judgedOutside } from '../operator/judgedOutside.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
-import { createShownNames, type ShownName, withShownNames } from '../src/redaction/shownNames.ts';
+import { type ShownName, createShownNames, withShownNames } from '../src/redaction/face.ts';
 import type { IntegrationStatus, LostLogRecord, StoreReader, StoreStatus } from '../reader/storeReader.ts';
 import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
 import { recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
-import { withLastLine } from '../src/policy/lastLine.ts';
+import { withLastLine } from '../src/policy/text/face.ts';
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -1,9 +1,11 @@
 import type { AnyStateMachine } from 'xstate';
-import { approvalMachine } from '../src/machines/approval.ts';
-import { connectionMachine } from '../src/machines/connection.ts';
-import { integrationMachine } from '../src/machines/integration.ts';
-import { sessionMachine } from '../src/machines/session.ts';
-import { subprocessMachine } from '../src/machines/subprocess.ts';
+import {
+  approvalMachine,
+  connectionMachine,
+  integrationMachine,
+  sessionMachine,
+  subprocessMachine,
+} from '../src/machines/face.ts';
 import { workflowMachine } from '../workflow/runMachine.ts';
 
 /** A machine of the runtime, and what one actor of it stands for. */

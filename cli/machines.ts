@@ -1,6 +1,5 @@
 import { machineCatalogue } from './machineCatalogue.ts';
-import { chartOf } from '../src/inspector/chart.ts';
-import { mermaidOf } from '../src/inspector/mermaid.ts';
+import { chartOf, mermaidOf } from '../src/inspector/face.ts';
 import { defineCommand, text } from './command.ts';
 import { unknown } from './errors.ts';
 import type { Io } from './io.ts';

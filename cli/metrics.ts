@@ -1,5 +1,5 @@
-import { plainText } from '../src/policy/sanitize.ts';
-import { metricsText } from '../src/policy/metricsText.ts';
+import { plainText } from '../src/policy/text/face.ts';
+import { metricsText } from '../src/policy/records/face.ts';
 import { databaseMetrics } from '../operator/databaseMetrics.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';

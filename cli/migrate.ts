@@ -1,7 +1,7 @@
-import { seeWorld } from '../src/actors/process/processIdentity.ts';
-import { isPostgresUrl, shownSchema } from '../src/policy/postgresUrl.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import { seeWorld } from '../src/actors/process/face.ts';
+import { isPostgresUrl, shownSchema } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { systemClock } from '../src/runtime/face.ts';
 import type { Moved } from '../postgres/migrate/moveStore.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { databasePath } from './databasePath.ts';

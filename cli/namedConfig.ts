@@ -1,6 +1,5 @@
 import { text } from './command.ts';
-import type { ConfigOptions } from '../src/config/configTypes.ts';
-import { ConfigError } from '../src/config/problems.ts';
+import { ConfigError, type ConfigOptions } from '../src/config/face.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { exitCodes } from './run/exitCode.ts';

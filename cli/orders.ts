@@ -1,10 +1,10 @@
 import { text } from './command.ts';
 import { userInfo } from 'node:os';
-import type { OrderResult } from '../src/policy/operatorOrder.ts';
+import type { OrderResult } from '../src/policy/face.ts';
 import type { Order } from '../operator/order.ts';
 import { giveOrder } from '../operator/giveOrder.ts';
-import { createShownNames } from '../src/redaction/shownNames.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import { createShownNames } from '../src/redaction/face.ts';
+import { systemClock } from '../src/runtime/face.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';

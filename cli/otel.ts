@@ -1,8 +1,8 @@
 import { flag } from './command.ts';
 import { inboundTrace } from '../proxy/wire/inboundTrace.ts';
 import type { NodeSdkModule } from '../otel/exportByOtlp.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import type { Observed } from '../src/runtime/registryOf.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import type { Observed } from '../src/runtime/face.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../src/policy/logger.ts';
+import type { Logger } from '../src/policy/text/face.ts';
 
 /**
  * Creates a logger that says on stderr the warnings and errors of a command's runtime, one line each. A store that is out of order is one line, told when

@@ -3,7 +3,7 @@ import { type Args, type Command, commonOptions, type OptionSpec, type OptionSpe
 import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
 import { parseDuration } from '../operator/parseDuration.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */
 type Parsed<O extends OptionSpecs> =

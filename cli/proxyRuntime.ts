@@ -1,8 +1,7 @@
-import { checkGatewayOptions, type CheckedGatewayOptions, type GatewayOptions } from '../src/runtime/runtimeOptions.ts';
-import { alertText } from '../src/policy/alertText.ts';
-import { say, type Logger } from '../src/policy/logger.ts';
-import { Registry } from '../src/runtime/registry.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { type CheckedGatewayOptions, type GatewayOptions, Registry, checkGatewayOptions } from '../src/runtime/face.ts';
+import { alertText } from '../src/policy/records/face.ts';
+import { type Logger, say } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import { databasePath } from './databasePath.ts';
 import type { Io } from './io.ts';
 import { namedConfig } from './namedConfig.ts';

@@ -1,7 +1,7 @@
 import { counted } from '../incident/incidentFiles.ts';
 import { IncidentError, readIncident } from '../incident/readIncident.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import { replay as play } from '../incident/replay/replay.ts';
 import type { ReplayLine, ReplayResult } from '../incident/replay/compare.ts';
 import { seededRandom } from '../testing/random.ts';

@@ -1,17 +1,16 @@
-import { type BreakerRule, breakerRuleNote, readBreakerRule } from '../src/policy/breakerRule.ts';
+import { type BreakerRule, breakerRuleNote, readBreakerRule } from '../src/policy/face.ts';
 import {
   type Quantiles,
-  rateText,
   type ReportEntry,
   type ReportLine,
+  type ReportStep,
+  rateText,
   reportOf,
   reportSpan,
-  type ReportStep,
-} from '../src/policy/callReport.ts';
-import { formatDuration, formatLatency } from '../src/policy/duration.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
-import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
-import type { EventRow } from '../src/store/events.ts';
+} from '../src/policy/records/face.ts';
+import { formatDuration, formatLatency, wrapWords } from '../src/policy/text/face.ts';
+import { createShownNames, withShownNames } from '../src/redaction/face.ts';
+import type { EventRow } from '../src/store/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { defineCommand, duration, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';

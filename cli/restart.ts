@@ -1,9 +1,9 @@
-import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
+import { type LiveStatus, readStatusAnswer } from '../src/control/face.ts';
 import { askRuntime } from '../operator/client.ts';
-import { nearest } from '../src/policy/nearest.ts';
-import type { JudgedRuntime } from '../src/store/runtimes.ts';
-import { createShownNames, nameAmong, type ShownName } from '../src/redaction/shownNames.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import { nearest } from '../src/policy/text/face.ts';
+import type { JudgedRuntime } from '../src/store/face.ts';
+import { type ShownName, createShownNames, nameAmong } from '../src/redaction/face.ts';
+import { systemClock } from '../src/runtime/face.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';

@@ -1,5 +1,4 @@
-import { wholeMs } from '../src/policy/duration.ts';
-import { plainJson, plainText, sanitize } from '../src/policy/sanitize.ts';
+import { plainJson, plainText, sanitize, wholeMs } from '../src/policy/text/face.ts';
 
 export { plainText, sanitize };
 

@@ -1,9 +1,9 @@
-import { readStatusAnswer } from '../src/control/answers.ts';
-import { dbWords } from '../src/policy/shownCommand.ts';
+import { readStatusAnswer } from '../src/control/face.ts';
+import { dbWords } from '../src/policy/text/face.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import { systemClock } from '../src/runtime/face.ts';
 import { runtimesBySocket } from '../operator/unlisted.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
+import type { RuntimeRow } from '../src/store/face.ts';
 import { attentionText, type Matter, mattersOfRuntimes, mattersOfStores } from './attention.ts';
 import type { Io } from './io.ts';
 import { createStyle } from './text.ts';

@@ -1,8 +1,7 @@
-import { isShortage, shortageText } from '../src/actors/process/spawnFailure.ts';
-import { type Logger, say } from '../src/policy/logger.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import type { Registry } from '../src/runtime/registry.ts';
-import type { StartOptions } from '../src/runtime/runtimeLife.ts';
+import { isShortage, shortageText } from '../src/actors/process/face.ts';
+import { type Logger, say } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import type { Registry, StartOptions } from '../src/runtime/face.ts';
 
 /**
  * Starts the registry of a command that does its work without a store as well: where the store cannot be loaded, as this process is short of

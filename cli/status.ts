@@ -1,6 +1,6 @@
-import type { LiveGroup, LiveStatus } from '../src/control/answers.ts';
-import { formatDuration, formatLatency } from '../src/policy/duration.ts';
-import { rateWaitText } from '../src/policy/ratePolicy.ts';
+import type { LiveGroup, LiveStatus } from '../src/control/face.ts';
+import { commandAbout, formatDuration, formatLatency, wrapWords } from '../src/policy/text/face.ts';
+import { rateWaitText } from '../src/policy/face.ts';
 import type { SessionStatus } from '../reader/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { attentionText, bySeverity, type Matter, mattersOf } from './attention.ts';
@@ -10,7 +10,6 @@ import { CommandError, UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
 import type { Io } from './io.ts';
 import type { AskedRuntime } from '../operator/askRuntimes.ts';
-import { commandAbout } from '../src/policy/shownCommand.ts';
 import { runtimesElsewhere } from '../operator/unlisted.ts';
 import { elsewhereText, othersText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { type Look, lookAround, type StatusView } from './lookAround.ts';
@@ -18,7 +17,6 @@ import { nextTryOf } from '../operator/nextTry.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { type Cell, figure, tableOf } from './table.ts';
-import { wrapWords } from '../src/policy/textWidth.ts';
 
 export const command = defineCommand({
   usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',

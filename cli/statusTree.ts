@@ -1,12 +1,12 @@
-import { readStatusAnswer, readTreeAnswer } from '../src/control/answers.ts';
-import type { OpenToolCircuit } from '../src/calls/toolCircuits.ts';
+import { readStatusAnswer, readTreeAnswer } from '../src/control/face.ts';
+import type { OpenToolCircuit } from '../src/calls/circuit/face.ts';
 import { openToolsOf, viewOf } from '../operator/integrationView.ts';
-import { createShownNames, withShownNames } from '../src/redaction/shownNames.ts';
-import { treeText } from '../src/supervisor/treeText.ts';
+import { createShownNames, withShownNames } from '../src/redaction/face.ts';
+import { treeText } from '../src/supervisor/face.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
-import { dbWords } from '../src/policy/shownCommand.ts';
+import { dbWords } from '../src/policy/text/face.ts';
 import { askRuntimes } from '../operator/askRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';

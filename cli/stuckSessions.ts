@@ -1,6 +1,6 @@
-import { formatDuration } from '../src/policy/duration.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
 import type { AskedSession } from '../operator/askRuntimes.ts';
-import type { SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
+import type { SessionWhy, ToolCallWhy } from '../src/sessions/face.ts';
 import type { SessionRecords, StoreReader } from '../reader/storeReader.ts';
 import { counted } from './text.ts';
 import { sanitize } from './sanitize.ts';

@@ -1,4 +1,4 @@
-import { fitName, fitText, textWidth, wrapWords } from '../src/policy/textWidth.ts';
+import { fitName, fitText, textWidth, wrapWords } from '../src/policy/text/face.ts';
 import { sanitize } from './sanitize.ts';
 
 /** Form of a column. */

@@ -1,5 +1,4 @@
-import { wrapWords } from '../src/policy/textWidth.ts';
-import { formatDuration } from '../src/policy/duration.ts';
+import { formatDuration, wrapWords } from '../src/policy/text/face.ts';
 import type { Io } from './io.ts';
 
 /** Most width of help: longer lines are hard to read, however wide the terminal is. */

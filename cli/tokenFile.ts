@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../src/policy/thrown.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
 import type { McpArgs } from './mcp/options.ts';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { fitText, textWidth } from '../src/policy/textWidth.ts';
+import { fitText, textWidth } from '../src/policy/text/face.ts';
 import { durationWord } from './parse.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';

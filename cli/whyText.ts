@@ -1,11 +1,10 @@
-import { defaultMaxDeliveries } from '../src/sessions/sessionOptions.ts';
-import type { CallRule, CallWhy } from '../src/calls/callWhy.ts';
+import { type RuleWhy, type SessionWhy, type ToolCallWhy, defaultMaxDeliveries } from '../src/sessions/face.ts';
+import type { CallRule, CallWhy } from '../src/calls/face.ts';
 import { reconcileText } from '../proxy/wire/reconcileText.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import { rateWaitText } from '../src/policy/ratePolicy.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
+import { rateWaitText } from '../src/policy/face.ts';
 import type { SessionOwner, SessionRecords } from '../reader/storeReader.ts';
-import type { PolicyRow } from '../src/policy/flight.ts';
-import type { RuleWhy, SessionWhy, ToolCallWhy } from '../src/sessions/why.ts';
+import type { PolicyRow } from '../src/policy/records/face.ts';
 import { sanitize } from './sanitize.ts';
 import { ago, counted, wrapLines } from './text.ts';
 

@@ -7,15 +7,18 @@ import type {
   PendingRow,
   RecordedFailure,
   SessionLimits,
-} from '../src/policy/flight.ts';
-import { type FailureKind, failureKinds, type FailureReason, failureReasons } from '../src/policy/failure.ts';
-import type { IntegrationPolicy } from '../src/policy/policy.ts';
-import type { PolicyInput } from '../src/policy/policyInput.ts';
-import { resolvePolicy } from '../src/policy/presetChain.ts';
-import { show } from '../src/policy/showValue.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import { checkSessionOptions } from '../src/sessions/sessionOptions.ts';
-import { withInfinity } from '../src/store/flights.ts';
+} from '../src/policy/records/face.ts';
+import {
+  type FailureKind,
+  type FailureReason,
+  failureKinds,
+  failureReasons,
+  messageOf,
+} from '../src/policy/failures/face.ts';
+import { type IntegrationPolicy, type PolicyInput, resolvePolicy } from '../src/policy/face.ts';
+import { show } from '../src/policy/text/face.ts';
+import { checkSessionOptions } from '../src/sessions/face.ts';
+import { withInfinity } from '../src/store/face.ts';
 import {
   cameAt,
   type Incident,

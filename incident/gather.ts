@@ -1,10 +1,12 @@
-import type { FlightRecord, PendingRow, PolicyRow } from '../src/policy/flight.ts';
-import type { EventRow } from '../src/store/events.ts';
-import { type FactRedactor, createFactRedactor } from '../src/redaction/redactFact.ts';
-import { redactTexts } from '../src/redaction/redactTexts.ts';
-import { policyMark } from '../src/store/flights.ts';
-import { KnownSecrets } from '../src/redaction/knownSecrets.ts';
-import { createShownNames } from '../src/redaction/shownNames.ts';
+import type { FlightRecord, PendingRow, PolicyRow } from '../src/policy/records/face.ts';
+import { type EventRow, policyMark } from '../src/store/face.ts';
+import {
+  type FactRedactor,
+  KnownSecrets,
+  createFactRedactor,
+  createShownNames,
+  redactTexts,
+} from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import {
   cameAt,

@@ -1,5 +1,5 @@
-import type { FlightReason, FlightRow, KeptPolicy, SessionLimits } from '../src/policy/flight.ts';
-import type { Limits, RetryPolicy } from '../src/policy/policy.ts';
+import type { FlightReason, FlightRow, KeptPolicy, SessionLimits } from '../src/policy/records/face.ts';
+import type { Limits, RetryPolicy } from '../src/policy/face.ts';
 
 /** The version of the format; one that is higher was written by a later version of this program. */
 export const incidentVersion = 1;

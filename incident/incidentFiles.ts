@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { makeDirectory } from '../src/actors/process/makeDirectory.ts';
-import { flightText } from '../src/store/flights.ts';
+import { makeDirectory } from '../src/actors/process/face.ts';
+import { flightText } from '../src/store/face.ts';
 import { attemptsIn, type Incident, isPlayable, rowsIn } from './incident.ts';
 
 /** Names of the files of a folder. */

@@ -1,5 +1,5 @@
-import type { FlightRecord } from '../src/policy/flight.ts';
-import { gatewayOf } from '../src/store/flights.ts';
+import type { FlightRecord } from '../src/policy/records/face.ts';
+import { gatewayOf } from '../src/store/face.ts';
 import { cameAt } from './incident.ts';
 import type { FoundSubject } from './subject.ts';
 

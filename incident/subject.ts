@@ -1,8 +1,6 @@
-import type { FlightRecord, FlightRow } from '../src/policy/flight.ts';
-import { nearest } from '../src/policy/nearest.ts';
-import { show } from '../src/policy/showValue.ts';
-import type { EventRow } from '../src/store/events.ts';
-import { gatewayOf } from '../src/store/flights.ts';
+import type { FlightRecord, FlightRow } from '../src/policy/records/face.ts';
+import { nearest, show } from '../src/policy/text/face.ts';
+import { type EventRow, gatewayOf } from '../src/store/face.ts';
 import type { IncidentSubject } from './incident.ts';
 
 /** Place where a subject was found. */

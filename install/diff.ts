@@ -1,5 +1,4 @@
-import { redacted, announcesSecret, isSecretName } from '../src/redaction/secretNames.ts';
-import { redactText } from '../src/redaction/secrets.ts';
+import { announcesSecret, isSecretName, redactText, redacted } from '../src/redaction/face.ts';
 import { type Document, tokenOf } from './document.ts';
 import { applyEdits, inOrder, type Node, type Range, type Scalar, type TextEdit } from './tree.ts';
 

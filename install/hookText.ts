@@ -1,4 +1,4 @@
-import { quoteShell, shellWord } from '../src/policy/shownCommand.ts';
+import { quoteShell, shellWord } from '../src/policy/text/face.ts';
 import { type Document, tokenOf } from './document.ts';
 import type { Program } from './entry.ts';
 import { type Launcher, readOwnCommand } from './launcher.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../src/store/paths.ts';
+import type { Environment } from '../src/store/face.ts';
 import type { Files } from './files.ts';
 import type { Launcher } from './launcher.ts';
 import { dirname, join } from 'node:path';

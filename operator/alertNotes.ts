@@ -1,8 +1,8 @@
 import type { AlertNote, NotedAlerts } from '../reader/alertNote.ts';
-import { defaultAlertRule } from '../src/policy/alerts.ts';
-import type { ShownName } from '../src/redaction/shownNames.ts';
+import { defaultAlertRule } from '../src/policy/face.ts';
+import type { ShownName } from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
-import type { WatchedAlert } from '../src/control/answers.ts';
+import type { WatchedAlert } from '../src/control/face.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 
 /** Events that are read for it. */

@@ -1,11 +1,10 @@
-import { seeWorld } from '../src/actors/process/processIdentity.ts';
+import { seeWorld } from '../src/actors/process/face.ts';
 import { askInTurn, askRuntime, type ControlAnswer } from './client.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import { sanitize } from '../src/policy/sanitize.ts';
-import { isElsewhere, type JudgedRuntime, judgeRuntimes, type RuntimeRow } from '../src/store/runtimes.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
-import { type LiveStatus, readWhyAnswer } from '../src/control/answers.ts';
-import type { SessionWhy } from '../src/sessions/why.ts';
+import { formatDuration, sanitize } from '../src/policy/text/face.ts';
+import { type JudgedRuntime, type RuntimeRow, isElsewhere, judgeRuntimes } from '../src/store/face.ts';
+import { systemClock } from '../src/runtime/face.ts';
+import { type LiveStatus, readWhyAnswer } from '../src/control/face.ts';
+import type { SessionWhy } from '../src/sessions/face.ts';
 
 /** A runtime that the database lists, and what it said. */
 export interface AskedRuntime<T> {

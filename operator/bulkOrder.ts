@@ -1,5 +1,4 @@
-import type { Clock, Timer } from '../src/policy/clock.ts';
-import type { OrderResult } from '../src/policy/operatorOrder.ts';
+import type { Clock, OrderResult, Timer } from '../src/policy/face.ts';
 import type { Order } from './order.ts';
 
 /** Progress of an order on many. */

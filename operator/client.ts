@@ -1,10 +1,9 @@
 import { createConnection } from 'node:net';
-import { formatDuration } from '../src/policy/duration.ts';
-import type { Clock, Timer } from '../src/policy/clock.ts';
-import { parseRpc, rpcLine } from '../src/protocol/jsonRpc.ts';
-import { createLineSplitter } from '../src/protocol/lines.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
+import type { Clock, Timer } from '../src/policy/face.ts';
+import { createLineSplitter, parseRpc, rpcLine } from '../src/protocol/face.ts';
 import { Readable } from 'node:stream';
-import { readItem } from '../src/control/items.ts';
+import { readItem } from '../src/control/face.ts';
 
 /** Why there is no answer: nobody listens, none came in time, the connection broke or made no sense, or the runtime refused. */
 type ControlFailure = 'absent' | 'timeout' | 'lost' | 'refused';

@@ -1,6 +1,6 @@
-import { type LiveStatus, readStatusAnswer } from '../src/control/answers.ts';
-import { type MetricFamily, metricsOf, renamed } from '../src/policy/metrics.ts';
-import { createShownNames } from '../src/redaction/shownNames.ts';
+import { type LiveStatus, readStatusAnswer } from '../src/control/face.ts';
+import { type MetricFamily, metricsOf, renamed } from '../src/policy/records/face.ts';
+import { createShownNames } from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';

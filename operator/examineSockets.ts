@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Surroundings, socketDirectories } from '../src/control/socketPath.ts';
-import { desertedSockets } from '../src/control/staleSockets.ts';
+import { type Surroundings, desertedSockets, socketDirectories } from '../src/control/face.ts';
 
 /** A directory of sockets as it was found. */
 type SocketDirectory =

@@ -1,17 +1,16 @@
-import { type LiveStatus, readOrderAnswer, readStatusAnswer } from '../src/control/answers.ts';
+import { type LiveStatus, readOrderAnswer, readStatusAnswer } from '../src/control/face.ts';
 import { askRuntime } from './client.ts';
-import type { Clock } from '../src/policy/clock.ts';
-import { nearest } from '../src/policy/nearest.ts';
-import { done, noteIn, notDone, type OrderResult, said } from '../src/policy/operatorOrder.ts';
+import { type Clock, type OrderResult, done, notDone, noteIn, said } from '../src/policy/face.ts';
+import { nearest } from '../src/policy/text/face.ts';
 import type { Order, OrderName } from './order.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import { createShownNames, nameAmong, type ShownName } from '../src/redaction/shownNames.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { type ShownName, createShownNames, nameAmong } from '../src/redaction/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { runtimesOf } from './unlisted.ts';
-import { knownNames } from '../src/runtime/knownNames.ts';
+import { knownNames } from '../src/runtime/face.ts';
 import { letterAfter, unansweredText } from './unknownOrder.ts';
-import { lateModule } from '../src/actors/process/lateModule.ts';
+import { lateModule } from '../src/actors/process/face.ts';
 
 const putAwayModule = lateModule(() => import('./putAway.ts'));
 

@@ -1,7 +1,7 @@
-import type { OpenToolCircuit } from '../src/calls/toolCircuits.ts';
-import type { LiveIntegration, LiveStatus } from '../src/control/answers.ts';
-import type { ReportLine } from '../src/policy/callReport.ts';
-import { type ShownName, withShownNames } from '../src/redaction/shownNames.ts';
+import type { OpenToolCircuit } from '../src/calls/circuit/face.ts';
+import type { LiveIntegration, LiveStatus } from '../src/control/face.ts';
+import type { ReportLine } from '../src/policy/records/face.ts';
+import { type ShownName, withShownNames } from '../src/redaction/face.ts';
 import type { IntegrationStatus } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 

@@ -1,7 +1,7 @@
-import type { LiveStatus } from '../src/control/answers.ts';
-import type { AlertCause } from '../src/policy/facts/alertFacts.ts';
-import { defaultAlertRule } from '../src/policy/alerts.ts';
-import type { ShownName } from '../src/redaction/shownNames.ts';
+import type { LiveStatus } from '../src/control/face.ts';
+import type { AlertCause } from '../src/policy/facts/face.ts';
+import { defaultAlertRule } from '../src/policy/face.ts';
+import type { ShownName } from '../src/redaction/face.ts';
 import type { IntegrationStatus, RuntimeFailures, UnwatchedAlert } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 

@@ -1,5 +1,5 @@
 import { type AlertNote, isPutAway } from '../reader/alertNote.ts';
-import type { SessionWhy } from '../src/sessions/why.ts';
+import type { SessionWhy } from '../src/sessions/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 import { type IntegrationView, openToolsOf } from './integrationView.ts';

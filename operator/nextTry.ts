@@ -1,5 +1,5 @@
 import type { IntegrationView } from './integrationView.ts';
-import { formatDuration } from '../src/policy/duration.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
 
 /** Next call of an integration that is not called now. */
 interface NextTry {

@@ -1,5 +1,4 @@
-import { msIn, unitsMs } from '../src/policy/duration.ts';
-import { show } from '../src/policy/showValue.ts';
+import { msIn, show, unitsMs } from '../src/policy/text/face.ts';
 
 /**
  * A duration as people write it (`500ms`, `30s`, `5m`, `1.5h`, `7d`), in ms.

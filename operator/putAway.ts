@@ -1,15 +1,15 @@
-import { readStatusAnswer } from '../src/control/answers.ts';
+import { readStatusAnswer } from '../src/control/face.ts';
 import { parseDuration } from './parseDuration.ts';
-import { nearest } from '../src/policy/nearest.ts';
-import { noteIn, notDone, type OrderResult } from '../src/policy/operatorOrder.ts';
+import { nearest } from '../src/policy/text/face.ts';
+import { type OrderResult, notDone, noteIn } from '../src/policy/face.ts';
 import type { Order } from './order.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import { createShownNames } from '../src/redaction/shownNames.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { createShownNames } from '../src/redaction/face.ts';
 import type { AlertNoteFact } from '../reader/storeReader.ts';
 import { askRuntimes } from './askRuntimes.ts';
 import type { OrderedDatabase } from './giveOrder.ts';
 import { judgedOutside } from './judgedOutside.ts';
-import { knownNames } from '../src/runtime/knownNames.ts';
+import { knownNames } from '../src/runtime/face.ts';
 import { runtimesOf } from './unlisted.ts';
 
 /** Longest time that an alert may be put off, in ms. */

@@ -1,5 +1,4 @@
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
-import { times } from '../src/policy/alertText.ts';
+import { type OpenAlert, times } from '../src/policy/records/face.ts';
 
 /** Says what an alert is about, in a few words; of one that is over in the past. */
 export function troubleText(

@@ -1,7 +1,7 @@
 import type { ControlAnswer } from './client.ts';
-import { notDone, type OrderResult } from '../src/policy/operatorOrder.ts';
+import { type OrderResult, notDone } from '../src/policy/face.ts';
 import type { Order } from './order.ts';
-import { commandAbout } from '../src/policy/shownCommand.ts';
+import { commandAbout } from '../src/policy/text/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 
 /** Says of an order that was sent and not answered that it may have been carried out. Undefined where that is not so. */

@@ -1,13 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { type LiveSelf, readSelfAnswer } from '../src/control/answers.ts';
+import { type LiveSelf, readSelfAnswer, socketDirectories, socketsOf } from '../src/control/face.ts';
 import { askRuntime } from './client.ts';
-import { socketDirectories } from '../src/control/socketPath.ts';
-import { socketsOf } from '../src/control/staleSockets.ts';
-import { identifyNow } from '../src/actors/process/processIdentity.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
+import { identifyNow } from '../src/actors/process/face.ts';
+import type { RuntimeRow } from '../src/store/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import { systemClock } from '../src/runtime/face.ts';
 
 /** Time in which a socket must say whose it is, in ms. */
 const answerMs = 500;

@@ -5,11 +5,11 @@ import type {
   ObservableGauge,
   TracerProvider,
 } from '@opentelemetry/api';
-import { circuitOf } from '../src/calls/integration.ts';
-import type { FactOf, FactType } from '../src/policy/facts.ts';
-import { say } from '../src/policy/logger.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import type { Observed } from '../src/runtime/registryOf.ts';
+import { circuitOf } from '../src/calls/face.ts';
+import type { FactOf, FactType } from '../src/policy/facts/face.ts';
+import { say } from '../src/policy/text/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import type { Observed } from '../src/runtime/face.ts';
 import { own } from './conventions.ts';
 import { Instruments } from './instruments.ts';
 import { RedactedTexts } from './redactedTexts.ts';

@@ -8,9 +8,9 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import type { CallEnd, CallTrace, Reconciling, TraceContext } from '../src/calls/tracing.ts';
-import type { Clock } from '../src/policy/clock.ts';
-import type { FailureFacts } from '../src/policy/failure.ts';
+import type { CallEnd, CallTrace, Reconciling, TraceContext } from '../src/calls/face.ts';
+import type { Clock } from '../src/policy/face.ts';
+import type { FailureFacts } from '../src/policy/failures/face.ts';
 import {
   attributesOfAnswer,
   attributesOfFailure,

@@ -1,8 +1,7 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api';
-import type { TracedCall, TracedRequest, TracedTurn } from '../src/calls/tracing.ts';
-import { read, readInteger, readString } from '../src/policy/errorChain.ts';
-import type { Failure } from '../src/policy/failure.ts';
-import { lastMet } from '../src/policy/lastMet.ts';
+import type { TracedCall, TracedRequest, TracedTurn } from '../src/calls/face.ts';
+import { type Failure, read, readInteger, readString } from '../src/policy/failures/face.ts';
+import { lastMet } from '../src/policy/records/face.ts';
 
 /**
  * The one place where names of conventions stand. Those of agents and MCP are still in development: what changes there is changed here.

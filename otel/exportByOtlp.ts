@@ -1,10 +1,9 @@
 import { context, diag, DiagLogLevel, metrics, trace } from '@opentelemetry/api';
-import type { TraceContext } from '../src/calls/tracing.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import { inTime } from '../src/policy/inTime.ts';
-import { say } from '../src/policy/logger.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import type { Observed } from '../src/runtime/registryOf.ts';
+import type { TraceContext } from '../src/calls/face.ts';
+import { formatDuration, say } from '../src/policy/text/face.ts';
+import { inTime } from '../src/policy/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import type { Observed } from '../src/runtime/face.ts';
 import { attachTelemetry } from './attachTelemetry.ts';
 import { contextOf } from './traceContext.ts';
 

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { FactRedactor } from '../src/redaction/redactFact.ts';
+import type { FactRedactor } from '../src/redaction/face.ts';
 
 /** Longest text of an attribute, in characters: names of tools come from agents, messages from servers. */
 const longest = 500;

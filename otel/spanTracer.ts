@@ -8,8 +8,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type * as api from '@opentelemetry/api';
-import type { CallTrace, Trace, TracedCall, TracedRequest, TracedTurn, Tracer } from '../src/calls/tracing.ts';
-import type { Outcome } from '../src/policy/failure.ts';
+import type { CallTrace, Trace, TracedCall, TracedRequest, TracedTurn, Tracer } from '../src/calls/face.ts';
+import type { Outcome } from '../src/policy/failures/face.ts';
 import { CallSpan, type OpenSpan, type SpanScope, spanTime } from './callSpan.ts';
 import {
   attributesOfAnswer,

@@ -7,7 +7,7 @@ import {
   type SpanContext,
   trace,
 } from '@opentelemetry/api';
-import type { TraceContext } from '../src/calls/tracing.ts';
+import type { TraceContext } from '../src/calls/face.ts';
 
 /** `traceparent` of version 00, and of later ones, whose further fields say nothing to us. */
 const parent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;

@@ -1,9 +1,8 @@
 import { type MeterProvider, metrics, trace, type TracerProvider } from '@opentelemetry/api';
-import { read } from '../src/policy/errorChain.ts';
-import { boolean, type Given, test } from '../src/policy/optionKeys.ts';
-import { readOptions } from '../src/policy/readOptions.ts';
-import { show } from '../src/policy/showValue.ts';
-import { registryOf } from '../src/runtime/registryOf.ts';
+import { read } from '../src/policy/failures/face.ts';
+import { type Given, boolean, readOptions, test } from '../src/policy/options/face.ts';
+import { show } from '../src/policy/text/face.ts';
+import { registryOf } from '../src/runtime/face.ts';
 import { attachTelemetry } from './attachTelemetry.ts';
 
 /** Owner of calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */

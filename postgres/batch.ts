@@ -1,9 +1,9 @@
-import type { Kept } from '../src/sessions/sessionStore.ts';
+import type { Kept } from '../src/sessions/face.ts';
 import { lockLeases } from './leaseStatements.ts';
 import type { Lease } from './leases.ts';
 import type { Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
-import type { Value } from '../src/store/dialect.ts';
+import type { Value } from '../src/store/face.ts';
 import type { FencedStatement, RowStatement } from './rowStatement.ts';
 
 /** Steps of a write in a batch. */

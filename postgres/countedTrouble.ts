@@ -1,5 +1,5 @@
-import { failureKinds } from '../src/policy/failure.ts';
-import type { EventRow } from '../src/store/events.ts';
+import { failureKinds } from '../src/policy/failures/face.ts';
+import type { EventRow } from '../src/store/face.ts';
 
 /**
  * Trouble that an event tells of somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session that

@@ -1,5 +1,4 @@
-import { type EventQuery, type EventRow, parseMetadata, searched } from '../src/store/events.ts';
-import { childMarks, subjectsOf } from '../src/store/eventSubjects.ts';
+import { type EventQuery, type EventRow, childMarks, parseMetadata, searched, subjectsOf } from '../src/store/face.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** A question, and its values. */

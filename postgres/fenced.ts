@@ -1,9 +1,8 @@
-import type { Kept } from '../src/sessions/sessionStore.ts';
+import type { Kept } from '../src/sessions/face.ts';
 import { checked, counted } from './batchNumber.ts';
 import { type BatchRows, keptIn } from './batch.ts';
 import type { Lease } from './leases.ts';
-import { type Column, columnsOf, type Statement, type Value, written } from '../src/store/dialect.ts';
-import type { RowStep } from '../src/store/work.ts';
+import { type Column, type RowStep, type Statement, type Value, columnsOf, written } from '../src/store/face.ts';
 import { type FencedStatement, unnested } from './rowStatement.ts';
 
 /** An insert of rows under leases, and the columns that tell them from each other. */

@@ -1,8 +1,8 @@
-import type { Kept } from '../src/sessions/sessionStore.ts';
+import type { Kept } from '../src/sessions/face.ts';
 import type { BatchRows, LeasedRow } from './batch.ts';
 import type { Lease } from './leases.ts';
 import type { PgWrite } from './pgCommitter.ts';
-import type { Value } from '../src/store/dialect.ts';
+import type { Value } from '../src/store/face.ts';
 import type { FencedStatement } from './rowStatement.ts';
 
 /**

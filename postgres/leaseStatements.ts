@@ -1,4 +1,4 @@
-import { statement } from '../src/store/dialect.ts';
+import { statement } from '../src/store/face.ts';
 import { movesFrom, reservedFor } from './moveStatements.ts';
 import type { Sql } from './pgConnections.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../src/policy/clock.ts';
-import type { Move } from '../src/sessions/sessionStore.ts';
+import type { Clock, Timer } from '../src/policy/face.ts';
+import type { Move } from '../src/sessions/face.ts';
 import { enterNode, renewNode } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import type { PgConnections } from './pgConnections.ts';

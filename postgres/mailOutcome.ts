@@ -1,5 +1,5 @@
-import type { Failure, Outcome } from '../src/policy/failure.ts';
-import { fromJson, toJson } from '../src/policy/storedJson.ts';
+import type { Failure, Outcome } from '../src/policy/failures/face.ts';
+import { fromJson, toJson } from '../src/policy/text/face.ts';
 
 /** Writes how a message ended, for its sender in another process: as far as JSON goes, and no cause, which is of the process that met it. */
 export function outcomeToJson(outcome: Outcome<unknown>): string {

@@ -1,4 +1,4 @@
-import { columnsOf } from '../src/store/dialect.ts';
+import { columnsOf } from '../src/store/face.ts';
 import { fenced, heldRows } from './fenced.ts';
 import type { Sql } from './pgConnections.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';

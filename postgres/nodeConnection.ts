@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
-import type { Clock, Random, Timer } from '../src/policy/clock.ts';
-import { type Logger, say } from '../src/policy/logger.ts';
+import type { Clock, Random, Timer } from '../src/policy/face.ts';
+import { type Logger, say } from '../src/policy/text/face.ts';
 import { Hints, hintsIn } from './hints.ts';
 import type { PgLoneClient, PgModule, PgRow } from './pgDriver.ts';
 import { inSchema, type PgTarget } from './pgTarget.ts';

@@ -1,8 +1,7 @@
-import type { Clock } from '../src/policy/clock.ts';
-import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
-import { breakerIn, type BreakerStates } from '../src/store/breakers.ts';
-import { MemoryBreakers } from '../src/store/memory/memoryBreakers.ts';
-import type { Statement } from '../src/store/dialect.ts';
+import type { Clock } from '../src/policy/face.ts';
+import type { PersistedBreaker } from '../src/policy/records/face.ts';
+import { type BreakerStates, type Statement, breakerIn, step } from '../src/store/face.ts';
+import { MemoryBreakers } from '../src/store/memory/face.ts';
 import {
   breakerRow,
   claimProbe,
@@ -11,8 +10,7 @@ import {
   releaseProbe,
   saveBreaker,
   setFailures,
-} from '../src/store/tables/breakers.ts';
-import { step } from '../src/store/work.ts';
+} from '../src/store/tables/face.ts';
 import { overRows } from './pgTables.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';

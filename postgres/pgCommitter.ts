@@ -1,5 +1,5 @@
-import { type Logger, say } from '../src/policy/logger.ts';
-import type { Committer, Write } from '../src/store/committer.ts';
+import { type Logger, say } from '../src/policy/text/face.ts';
+import type { Committer, Write } from '../src/store/face.ts';
 import { aloneIn, statementsOf } from './atOnce.ts';
 import { Batch, type BatchRows, type Taken } from './batch.ts';
 import { countBatch } from './batchNumber.ts';

@@ -1,6 +1,4 @@
-import type { OutageParts } from '../src/store/outage.ts';
-import type { TransactOptions } from '../src/store/work.ts';
-import { WriteQueue } from '../src/store/writeQueue.ts';
+import { type OutageParts, type TransactOptions, WriteQueue } from '../src/store/face.ts';
 import type { BatchRows } from './batch.ts';
 import { PgCommitter, type PgWrite } from './pgCommitter.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';

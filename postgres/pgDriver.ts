@@ -1,5 +1,5 @@
-import { messageOf } from '../src/policy/thrown.ts';
-import { StoreUnavailableError } from '../src/store/storeOption.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { StoreUnavailableError } from '../src/store/face.ts';
 
 /** A row as it comes: a `bigint` is a text. */
 export type PgRow = Readonly<Record<string, string | number | boolean | null>>;

@@ -1,12 +1,20 @@
-import type { Fact, Told } from '../src/policy/facts.ts';
+import type { Fact, Told } from '../src/policy/facts/face.ts';
 import { troubleIn } from './countedTrouble.ts';
-import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../src/store/events.ts';
-import { type StoredEvent, storedEvent } from '../src/store/record.ts';
-import { boundedJson } from '../src/policy/storedJson.ts';
+import {
+  type EventQuery,
+  type EventRow,
+  type StoredEvent,
+  type Value,
+  checkQuery,
+  childOf,
+  parseMetadata,
+  storedEvent,
+  wentWrong,
+} from '../src/store/face.ts';
+import { boundedJson } from '../src/policy/text/face.ts';
 import type { BatchRows } from './batch.ts';
 import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';
-import type { Value } from '../src/store/dialect.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 
 /** Between the sessions of an event on their way to the database: no id holds it. */

@@ -1,9 +1,9 @@
-import type { Outcome } from '../src/policy/failure.ts';
-import type { Fact } from '../src/policy/facts.ts';
+import type { Outcome } from '../src/policy/failures/face.ts';
+import type { Fact } from '../src/policy/facts/face.ts';
 import {
   type Kept,
-  maxKeys,
   type MessageEnd,
+  type NamedMessage,
   type Resend,
   type SessionLedger,
   type StoredCall,
@@ -11,12 +11,12 @@ import {
   type StoredMessage,
   type StoredVerdict,
   type TakenMail,
-} from '../src/sessions/sessionStore.ts';
-import type { NamedMessage } from '../src/sessions/mailbox.ts';
-import type { ToolResult } from '../src/sessions/toolResult.ts';
-import { boundedText, toJson } from '../src/policy/storedJson.ts';
+  type ToolResult,
+  maxKeys,
+} from '../src/sessions/face.ts';
+import { boundedText, toJson } from '../src/policy/text/face.ts';
 import type { BatchRows } from './batch.ts';
-import type { Statement, Value } from '../src/store/dialect.ts';
+import { type Statement, type Value, type Work, step, valuesOf } from '../src/store/face.ts';
 import {
   askCall,
   buried,
@@ -26,11 +26,11 @@ import {
   openCall,
   postMessage,
   putBackMessage,
+  readDeadLetter,
   resent,
   settleCall,
   takeMessage,
-} from '../src/store/tables/ledger.ts';
-import { step, valuesOf, type Work } from '../src/store/work.ts';
+} from '../src/store/tables/face.ts';
 import type { FencedStatement } from './rowStatement.ts';
 import { askFenced, fenced, underLease, writeFenced } from './fenced.ts';
 import { KeptRow, type WriteKind } from './keptRow.ts';
@@ -44,7 +44,6 @@ import { doWork, readFrom } from './pgTables.ts';
 import type { PgMail } from './pgMail.ts';
 import { endMail, takeMail } from './mailStatements.ts';
 import { outcomeToJson } from './mailOutcome.ts';
-import { readDeadLetter } from '../src/store/tables/claims.ts';
 import { releasedHint } from './takeovers.ts';
 
 /** Surroundings that the ledgers of a run share. */

@@ -1,16 +1,16 @@
-import type { Clock, Random, Timer } from '../src/policy/clock.ts';
-import type { Outcome } from '../src/policy/failure.ts';
+import type { Clock, Random, Timer } from '../src/policy/face.ts';
+import type { Outcome } from '../src/policy/failures/face.ts';
 import type {
   IncomingMail,
-  Mailed,
   MailReceiver,
+  Mailed,
   OldestMail,
   OutgoingMail,
   SessionMail,
-} from '../src/sessions/sessionMail.ts';
-import { toJson } from '../src/policy/storedJson.ts';
-import { messageIn, nameOf } from '../src/store/sessionRows.ts';
-import { firstOfKey } from '../src/store/tables/ledger.ts';
+} from '../src/sessions/face.ts';
+import { toJson } from '../src/policy/text/face.ts';
+import { messageIn, nameOf } from '../src/store/face.ts';
+import { firstOfKey } from '../src/store/tables/face.ts';
 import { outcomeIn } from './mailOutcome.ts';
 import { overRows } from './pgTables.ts';
 import { answeredMail, endedMail, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';

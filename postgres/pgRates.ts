@@ -1,5 +1,5 @@
-import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../src/policy/rateLimit.ts';
-import { bucketOf, forgetRatesMs, levelsIn, type RateStates } from '../src/store/rates.ts';
+import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../src/policy/face.ts';
+import { type RateStates, bucketOf, forgetRatesMs, levelsIn } from '../src/store/face.ts';
 import type { BatchRows } from './batch.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 import type { PgDatabase } from './pgDatabase.ts';

@@ -1,5 +1,5 @@
-import type { Retention } from '../src/policy/retention.ts';
-import { type Prunable, passEveryMs, pruned } from '../src/store/pruner.ts';
+import type { Retention } from '../src/policy/face.ts';
+import { type Prunable, passEveryMs, pruned } from '../src/store/face.ts';
 import type { PgConnections, Transaction } from './pgConnections.ts';
 import { queryOf, queryValues } from './pgTables.ts';
 

@@ -1,4 +1,4 @@
-import { tablesOnServer } from '../src/store/tables/schema.ts';
+import { tablesOnServer } from '../src/store/tables/face.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';

@@ -6,12 +6,12 @@ import type {
   Past,
   Recovered,
   RecoveryLimits,
+  SessionMail,
   SessionStore,
   Takeable,
-} from '../src/sessions/sessionStore.ts';
-import type { SessionMail } from '../src/sessions/sessionMail.ts';
-import type { Clock, Random } from '../src/policy/clock.ts';
-import { lostCall, toCallRow } from '../src/store/sessionRows.ts';
+} from '../src/sessions/face.ts';
+import type { Clock, Random } from '../src/policy/face.ts';
+import { type Work, lostCall, toCallRow } from '../src/store/face.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 import type { Lease } from './leases.ts';
@@ -20,8 +20,7 @@ import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import { endOverMail, takeAllMail } from './mailStatements.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
-import { readLeft, readPast, settleDead, settleLeft } from '../src/store/tables/claims.ts';
-import type { Work } from '../src/store/work.ts';
+import { readLeft, readPast, settleDead, settleLeft } from '../src/store/tables/face.ts';
 import { doWork } from './pgTables.ts';
 import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';

@@ -1,5 +1,14 @@
-import { type Row, type Statement, written } from '../src/store/dialect.ts';
-import { type Read, type Step, type Tables, type TransactOptions, valuesOf, type Work } from '../src/store/work.ts';
+import {
+  type Read,
+  type Row,
+  type Statement,
+  type Step,
+  type Tables,
+  type TransactOptions,
+  type Work,
+  valuesOf,
+  written,
+} from '../src/store/face.ts';
 import { type BatchRows, columnsIn } from './batch.ts';
 import { writeFenced } from './fenced.ts';
 import type { Lease } from './leases.ts';

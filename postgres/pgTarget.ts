@@ -1,4 +1,4 @@
-import { parsed, shownUrl, urlForm } from '../src/policy/postgresUrl.ts';
+import { parsed, shownUrl, urlForm } from '../src/policy/text/face.ts';
 
 /** Way to a database, and what of it is ours. */
 export interface PgTarget {

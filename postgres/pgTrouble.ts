@@ -1,5 +1,5 @@
-import { messageOf } from '../src/policy/thrown.ts';
-import type { Trouble } from '../src/store/outage.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import type { Trouble } from '../src/store/face.ts';
 import { UnfitDatabaseError } from './pgSettings.ts';
 
 /** Trouble with a database, or with the way to it. */

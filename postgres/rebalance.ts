@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../src/policy/clock.ts';
+import type { Clock, Random } from '../src/policy/face.ts';
 import { chooseMoves, slackOf } from './fairShare.ts';
 import { findMovable, lockMoves, noteMoves } from './moveStatements.ts';
 import type { Transaction } from './pgConnections.ts';

@@ -1,4 +1,4 @@
-import { type Column, columnsOf } from '../src/store/dialect.ts';
+import { type Column, columnsOf } from '../src/store/face.ts';
 import type { Sql } from './pgConnections.ts';
 
 /** A statement over many rows at once: each column of the rows is one array. */

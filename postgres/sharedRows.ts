@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../src/policy/clock.ts';
+import type { Clock, Timer } from '../src/policy/face.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 import type { Sql } from './pgConnections.ts';

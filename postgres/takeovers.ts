@@ -1,5 +1,5 @@
-import type { Clock, Random } from '../src/policy/clock.ts';
-import type { Takeable } from '../src/sessions/sessionStore.ts';
+import type { Clock, Random } from '../src/policy/face.ts';
+import type { Takeable } from '../src/sessions/face.ts';
 import { findTakeable, lookAtNodes } from './leaseStatements.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';

@@ -1,4 +1,4 @@
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
+import type { OpenAlert } from '../src/policy/records/face.ts';
 import type { UnwatchedAlert } from './storeReader.ts';
 
 /** Somebody looks after an alert, or has put it off. Times are wall time in ms since the epoch. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { findDriver, type NoDriver } from '../src/store/sqlite/driver.ts';
+import { type NoDriver, findDriver } from '../src/store/sqlite/face.ts';
 
 /** Driver that reads and writes databases here, or why there is none and the fix. */
 type DriverDescription =

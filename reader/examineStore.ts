@@ -1,18 +1,21 @@
 import { statSync } from 'node:fs';
-import type { ChildRecord } from '../src/policy/childRecord.ts';
-import { messageOf } from '../src/policy/thrown.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
-import type { Database } from '../src/store/sqlite/database.ts';
-import { findDriver } from '../src/store/sqlite/driver.ts';
+import type { ChildRecord } from '../src/policy/records/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { type RuntimeRow, contentsOf } from '../src/store/face.ts';
+import {
+  type Database,
+  codeOf,
+  findDriver,
+  findEventTable,
+  isOurs,
+  isTooOld,
+  readRows,
+  versionsOf,
+} from '../src/store/sqlite/face.ts';
 import { selectLostLog } from './sqlite/lostLog.ts';
 import { openQueryOnly } from './sqlite/queryOnly.ts';
-import { findEventTable, isOurs, isTooOld, versionsOf } from '../src/store/sqlite/schema.ts';
-import { readRows } from '../src/store/sqlite/fileTables.ts';
-import { childIn, children } from '../src/store/tables/children.ts';
-import { runIn, runs } from '../src/store/tables/runtimes.ts';
+import { childIn, children, runIn, runs } from '../src/store/tables/face.ts';
 import type { LostLogRecord } from './storeReader.ts';
-import { contentsOf } from '../src/store/contentsOf.ts';
-import { codeOf } from '../src/store/sqlite/trouble.ts';
 
 /** Contents of a database, as far as its health goes. */
 export type StoreExamination =

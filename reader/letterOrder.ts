@@ -1,13 +1,9 @@
-import type { Fact, Told } from '../src/policy/facts.ts';
-import { done, notDone, type OrderNote, type OrderResult } from '../src/policy/operatorOrder.ts';
-import { createFactRedactor } from '../src/redaction/redactFact.ts';
-import { messageId } from '../src/sessions/mailbox.ts';
-import { resendKey } from '../src/sessions/sessionStore.ts';
-import { storedEvent, type StoredEvent } from '../src/store/record.ts';
-import { nameOf } from '../src/store/sessionRows.ts';
-import { lastNumbers } from '../src/store/tables/claims.ts';
-import { buried, firstOfKey, resent } from '../src/store/tables/ledger.ts';
-import { step, type Work } from '../src/store/work.ts';
+import type { Fact, Told } from '../src/policy/facts/face.ts';
+import { type OrderNote, type OrderResult, done, notDone } from '../src/policy/face.ts';
+import { createFactRedactor } from '../src/redaction/face.ts';
+import { messageId, resendKey } from '../src/sessions/face.ts';
+import { type StoredEvent, type Work, nameOf, step, storedEvent } from '../src/store/face.ts';
+import { buried, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
 
 /** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
 export interface LetterOrder {

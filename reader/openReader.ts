@@ -1,6 +1,6 @@
 import type { StoreReader } from './storeReader.ts';
-import type { DriverLoader } from '../src/store/sqlite/database.ts';
-import { isPostgresUrl } from '../src/policy/postgresUrl.ts';
+import type { DriverLoader } from '../src/store/sqlite/face.ts';
+import { isPostgresUrl } from '../src/policy/text/face.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 
 /**

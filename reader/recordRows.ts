@@ -1,9 +1,7 @@
-import { createFactRedactor } from '../src/redaction/redactFact.ts';
-import { messageId } from '../src/sessions/mailbox.ts';
-import type { ToolResult } from '../src/sessions/toolResult.ts';
-import type { Row } from '../src/store/dialect.ts';
-import { fromJson } from '../src/policy/storedJson.ts';
-import { messageIn } from '../src/store/sessionRows.ts';
+import { createFactRedactor } from '../src/redaction/face.ts';
+import { type ToolResult, messageId } from '../src/sessions/face.ts';
+import { type Row, messageIn } from '../src/store/face.ts';
+import { fromJson } from '../src/policy/text/face.ts';
 import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
 
 /** Most of a dead letter's text that is shown, in characters. */

@@ -1,8 +1,8 @@
-import { defaultAlertRule, deliveryNames } from '../src/policy/alerts.ts';
-import type { AlertEnd } from '../src/policy/facts/alertFacts.ts';
-import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
-import type { Row } from '../src/store/dialect.ts';
-import { alertIn } from '../src/store/tables/alerts.ts';
+import { defaultAlertRule, deliveryNames } from '../src/policy/face.ts';
+import type { AlertEnd } from '../src/policy/facts/face.ts';
+import type { PersistedBreaker } from '../src/policy/records/face.ts';
+import type { Row } from '../src/store/face.ts';
+import { alertIn } from '../src/store/tables/face.ts';
 import type {
   AlertView,
   ClearedAlert,

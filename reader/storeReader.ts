@@ -1,18 +1,16 @@
-import type { CallFiguresRow, CallTotals } from '../src/policy/callFigures.ts';
-import type { AlertCause, AlertEnd } from '../src/policy/facts/alertFacts.ts';
-import type { OpenAlert } from '../src/policy/alertRecord.ts';
-import type { PersistedBreaker } from '../src/policy/persistedBreaker.ts';
-import type { FactOf } from '../src/policy/facts.ts';
-import type { OrderResult } from '../src/policy/operatorOrder.ts';
-import type { HistoryEntry } from '../src/sessions/history.ts';
-import type { Message } from '../src/sessions/mailbox.ts';
-import type { DeadLetterReason, MessageEnd } from '../src/sessions/sessionStore.ts';
-import type { ToolResult } from '../src/sessions/toolResult.ts';
-import type { EventQuery, EventRow } from '../src/store/events.ts';
-import type { FlightQuery } from '../src/store/flights.ts';
-import type { FlightRecord, PolicyRow } from '../src/policy/flight.ts';
+import type {
+  CallFiguresRow,
+  CallTotals,
+  FlightRecord,
+  OpenAlert,
+  PersistedBreaker,
+  PolicyRow,
+} from '../src/policy/records/face.ts';
+import type { AlertCause, AlertEnd, FactOf } from '../src/policy/facts/face.ts';
+import type { OrderResult } from '../src/policy/face.ts';
+import type { DeadLetterReason, HistoryEntry, Message, MessageEnd, ToolResult } from '../src/sessions/face.ts';
+import type { EventQuery, EventRow, FlightQuery, RuntimeRow } from '../src/store/face.ts';
 import type { LetterOrder } from './letterOrder.ts';
-import type { RuntimeRow } from '../src/store/runtimes.ts';
 
 /** A store of other processes, opened for reading: nothing is created or changed. All of it rejects where the store cannot be read. */
 export interface StoreReader {

@@ -1,11 +1,17 @@
-import type { CallFiguresRow, CallTotals } from '../src/policy/callFigures.ts';
-import type { FlightRecord, PolicyRow } from '../src/policy/flight.ts';
-import { checkInteger } from '../src/policy/options.ts';
-import type { HistoryEntry } from '../src/sessions/history.ts';
-import { messageNamed } from '../src/sessions/mailbox.ts';
-import { type Row, statement } from '../src/store/dialect.ts';
-import type { FlightQuery } from '../src/store/flights.ts';
-import { fromJson } from '../src/policy/storedJson.ts';
+import type { CallFiguresRow, CallTotals, FlightRecord, PolicyRow } from '../src/policy/records/face.ts';
+import { checkInteger } from '../src/policy/options/face.ts';
+import { type HistoryEntry, messageNamed } from '../src/sessions/face.ts';
+import {
+  type FlightQuery,
+  type Read,
+  type Row,
+  historyOf,
+  isDeadLetter,
+  statement,
+  toCallRow,
+  toMessageRow,
+} from '../src/store/face.ts';
+import { fromJson } from '../src/policy/text/face.ts';
 import {
   callRecordIn,
   deadLetterIn,
@@ -14,11 +20,8 @@ import {
   type ShownResult,
   turnIn,
 } from './recordRows.ts';
-import { historyOf, isDeadLetter, toCallRow, toMessageRow } from '../src/store/sessionRows.ts';
 import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
-import type { Read } from '../src/store/work.ts';
-import { readFlights, readPolicies } from '../src/store/tables/flights.ts';
-import { readStatistics, readTotals } from '../src/store/tables/statistics.ts';
+import { readFlights, readPolicies, readStatistics, readTotals } from '../src/store/tables/face.ts';
 
 /** Most rows that are told of each kind, most sessions that are listed, and most dead letters. */
 const mostRows = 100;

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { hasMarkOfDead } from '../src/store/sqlite/childMarks.ts';
+import { hasMarkOfDead } from '../src/store/sqlite/face.ts';
 
 /**
  * Tells whether a store can be kept there, as far as that is told without opening it. Never throws.

@@ -12,7 +12,7 @@ const place = {
 
 /** Every event of the catalogue: its name, when it fires, its fields, and what it is stored as. */
 export function readCatalogue() {
-  const catalogue = readFileSync(new URL('src/policy/facts.ts', root), 'utf8');
+  const catalogue = readFileSync(new URL('src/policy/facts/facts.ts', root), 'utf8');
   const types = partsOf(catalogue)
     .map((path) => readFileSync(new URL(path, root), 'utf8'))
     .join('\n');
@@ -36,7 +36,7 @@ function partsOf(catalogue) {
   const [, list = ''] = /^export interface FactMap\s+extends ([^{]*)\{/m.exec(catalogue) ?? [];
   return list.split(',').map((name) => {
     const [, path] = new RegExp(`import type \\{ ${name.trim()} \\} from '\\./(.*)'`).exec(catalogue) ?? [];
-    return `src/policy/${path}`;
+    return `src/policy/facts/${path}`;
   });
 }
 

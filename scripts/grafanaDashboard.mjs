@@ -177,7 +177,7 @@ function textOf(names) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { importSource } = await import('../test/support/sourceModule.mjs');
-  const { metricNames } = await importSource('src/policy/metrics.ts');
+  const { metricNames } = await importSource('src/policy/records/metrics.ts');
   if (process.argv.includes('--write')) writeFileSync(file, textOf(metricNames));
   else process.stdout.write(textOf(metricNames));
 }

@@ -1,4 +1,4 @@
-// The table of reasons in docs/failure-modes.md, from src/policy/failure.ts: prints it, or with --write puts it into the page.
+// The table of reasons in docs/failure-modes.md, from src/policy/failures/failure.ts: prints it, or with --write puts it into the page.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { tableIn } from './pageTable.mjs';
@@ -11,7 +11,7 @@ const place = {
 
 /** Every reason with its words. Read from the text: the oldest Node that this runs on imports no TypeScript. */
 export function readReasons() {
-  const source = readFileSync(new URL('../src/policy/failure.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../src/policy/failures/failure.ts', import.meta.url), 'utf8');
   const [, list = ''] = /^export const failureReasons = \{\n([\s\S]*?)^\}/m.exec(source) ?? [];
   return Object.fromEntries(
     [...list.matchAll(/^ {2}(\w+):\s*(['"])(.*)\2,$/gm)].map(([, name, , what]) => [name, what]),

@@ -15,6 +15,7 @@ export const tops: readonly string[];
 export function sourceFiles(): string[];
 export function sourceOfTest(path: string): string;
 export function forbiddenImports(): string[];
-export function coreFilesSeen(): string[];
+export function pastTheFaces(): string[];
+export function facesSeenWithin(): string[];
 export function made(): [path: string, text: string][];
 export function outdated(): [path: string, text: string][];

@@ -20,7 +20,7 @@ export const floors = [
       purpose:
         'Decisions as plain functions over plain data: failures and their classification, backoff, breaker rules, presets, facts.',
       begin: 'policy.ts',
-      next: ['failure.ts', 'facts.ts', 'presets.ts'],
+      next: ['failures/failure.ts', 'facts/facts.ts', 'presets.ts'],
       pure: true,
     },
   ],
@@ -68,8 +68,8 @@ export const floors = [
     {
       room: 'src/calls',
       purpose: 'The call path over the integration machine: admission, attempts, retries, deadlines, settlement.',
-      begin: 'callPath.ts',
-      next: ['conductor.ts', 'admission.ts', 'settlement.ts'],
+      begin: 'integration.ts',
+      next: ['plainCall.ts', 'conductor.ts', 'admission.ts', 'settlement.ts'],
     },
   ],
   [
@@ -316,9 +316,9 @@ export function roomOf(path) {
 }
 
 /** @param {string} file - from the root. @returns what it imports: paths from the root and names of packages, types and imports on use included. */
-function importsOf(file) {
+function importsOf(file, words = /(?:\bfrom |\bimport |\bimport\()'([^']+)'/g) {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'([^']+)'/g)].map(([, path]) =>
+  return [...text.matchAll(words)].map(([, path]) =>
     path.startsWith('.') ? posix.join(posix.dirname(file), path) : `package ${path}`,
   );
 }
@@ -371,10 +371,22 @@ export function forbiddenImports() {
   });
 }
 
-/** Files of the core that are imported from outside of it. */
-export function coreFilesSeen() {
-  const outside = sourceFiles().filter((file) => !file.startsWith('src/'));
-  return [...new Set(outside.flatMap(importsOf))].filter((path) => path.startsWith('src/')).sort();
+/** Where the source outside of the core takes from the core what is neither a face nor an entry, nor loaded on use. */
+export function pastTheFaces() {
+  return sourceFiles()
+    .filter((file) => !file.startsWith('src/'))
+    .flatMap((file) =>
+      importsOf(file, /\bfrom '([^']+)'/g)
+        .filter((path) => /^src\/(?!index\.ts|config\/index\.ts|.*\bface\.ts)/.test(path))
+        .map((path) => `${file} imports ${path}`),
+    );
+}
+
+/** Where the core imports a face: what it needs itself it takes from where that stands. */
+export function facesSeenWithin() {
+  return sourceFiles().filter(
+    (file) => file.startsWith('src/') && importsOf(file).some((path) => path.endsWith('/face.ts')),
+  );
 }
 
 function readmeText({ room, purpose, begin, next = [], floor }) {

@@ -6,7 +6,7 @@ export type { ApprovalAnswer, ApprovalOptions, Approver } from './integrations/a
 export type { KnownTools } from './actors/mcp/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
 export type { TraceContext } from './calls/tracing.ts';
-export type { RateOptions } from './calls/integrationRates.ts';
+export type { RateOptions } from './calls/rates/integrationRates.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
 export type {
@@ -61,12 +61,12 @@ export type { McpServerTransport } from './actors/mcp/transportLink.ts';
 export type { RemoteSignInOptions } from './actors/mcp/http/auth/signInOptions.ts';
 export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/access.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
-export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';
+export type { BreakerCause, CountedFailure } from './policy/records/breakerCause.ts';
 export type { BreakerRule, OpeningRule } from './policy/breakerRule.ts';
-export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/classify.ts';
+export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/failures/classify.ts';
 export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
 export type { Effect } from './policy/effects.ts';
-export type { Fact, FactMap, FactOf, FactType, Told } from './policy/facts.ts';
+export type { Fact, FactMap, FactOf, FactType, Told } from './policy/facts/facts.ts';
 export {
   AttemptError,
   type BreakerOutcome,
@@ -79,19 +79,19 @@ export {
   IntegrationError,
   type Outcome,
   unwrap,
-} from './policy/failure.ts';
-export { type FailureResponse, httpResponseOf } from './policy/httpResponse.ts';
-export type { HostLogger } from './policy/hostLogger.ts';
-export type { Logger } from './policy/logger.ts';
+} from './policy/failures/failure.ts';
+export { type FailureResponse, httpResponseOf } from './policy/failures/httpResponse.ts';
+export type { HostLogger } from './policy/options/hostLogger.ts';
+export type { Logger } from './policy/text/logger.ts';
 export type { OrderNote, OrderResult } from './policy/operatorOrder.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';
 export type { PolicyInput } from './policy/policyInput.ts';
 export type { Costs, RateLimitHint, RateLimitHints } from './policy/rateLimit.ts';
-export { rateLimitHints } from './policy/rateLimitHints.ts';
+export { rateLimitHints } from './policy/failures/rateLimitHints.ts';
 export type { RateInput } from './policy/ratePolicy.ts';
 export { type PresetName, presets } from './policy/presets.ts';
-export type { Duration, DurationLimit, DurationText } from './policy/duration.ts';
+export type { Duration, DurationLimit, DurationText } from './policy/text/duration.ts';
 export type { RetentionOptions } from './policy/retention.ts';
 export type { ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 export type { IntegrationKind, MethodsOf } from './runtime/integrationKind.ts';
@@ -104,8 +104,8 @@ export type { Acceptance } from './sessions/acceptance.ts';
 export type { SessionDefaults } from './sessions/sessionOptions.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
-export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';
-export type { MetricsBody } from './policy/metricsText.ts';
+export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/records/callReport.ts';
+export type { MetricsBody } from './policy/records/metricsText.ts';
 export type { MetricsOptions } from './runtime/ownMetrics.ts';
 export type { ReportOptions } from './runtime/reportOfRuntime.ts';
 export type { UntakenMessage } from './gateway/untaken.ts';

@@ -1,7 +1,6 @@
-import type { McpServerTransport } from '../src/actors/mcp/transportLink.ts';
-import { byName, callback, type Given, text } from '../src/policy/optionKeys.ts';
-import { readOptions } from '../src/policy/readOptions.ts';
-import { messageOf } from '../src/policy/thrown.ts';
+import type { McpServerTransport } from '../src/actors/mcp/face.ts';
+import { type Given, byName, callback, readOptions, text } from '../src/policy/options/face.ts';
+import { messageOf } from '../src/policy/failures/face.ts';
 import {
   type ClientMessage,
   createGoodAnswers,

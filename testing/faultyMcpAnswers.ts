@@ -1,4 +1,4 @@
-import { rpcErrors, type RpcError } from '../src/protocol/jsonRpc.ts';
+import { type RpcError, rpcErrors } from '../src/protocol/face.ts';
 import type { AnswerFault, AskedMethod } from './mcpAnswerFaults.ts';
 import type { FaultyTool } from './mcpFaults.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { rpcErrors } from '../src/protocol/jsonRpc.ts';
+import { rpcErrors } from '../src/protocol/face.ts';
 import { type Answer, faultyAnswer, progressTokenOf, questionOf, textResult } from './faultyMcpAnswers.ts';
 import type { ReadMcpHttpFault } from './mcpHttpFaults.ts';
 import { type Exchange, type McpHttpRequests, statelessVersion } from './mcpHttpRequests.ts';

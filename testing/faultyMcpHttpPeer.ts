@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RpcError } from '../src/protocol/jsonRpc.ts';
+import type { RpcError } from '../src/protocol/face.ts';
 import { type Answer, type ClientMessage, createGoodAnswers, type GoodAnswers } from './faultyMcpAnswers.ts';
 import { McpHttpActs } from './faultyMcpHttpActs.ts';
 import type { FaultyMcpHttpScript } from './faultyMcpHttpScript.ts';

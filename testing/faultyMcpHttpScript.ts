@@ -1,5 +1,4 @@
-import { boolean, callback, choice, type Given, text } from '../src/policy/optionKeys.ts';
-import { readOptions } from '../src/policy/readOptions.ts';
+import { type Given, boolean, callback, choice, readOptions, text } from '../src/policy/options/face.ts';
 import { type FaultyServerOptions, type FaultyTool, serverKeys, toolList, toolsFrom } from './mcpFaults.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import { httpRulesKey, type McpHttpFaultRule, type ReadMcpHttpRule } from './mcpHttpFaults.ts';

@@ -1,6 +1,6 @@
 // The program of `faultyMcpServer`: its one argument is the script, as JSON.
 import { appendFileSync, closeSync, statSync } from 'node:fs';
-import { createLineSplitter } from '../src/protocol/lines.ts';
+import { createLineSplitter } from '../src/protocol/face.ts';
 import {
   type Answer,
   type ClientMessage,

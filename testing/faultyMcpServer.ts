@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { boolean, type Given, text } from '../src/policy/optionKeys.ts';
-import { readOptions } from '../src/policy/readOptions.ts';
+import { type Given, boolean, readOptions, text } from '../src/policy/options/face.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
+  type Key,
   anyObject,
   byName,
   choice,
   duration,
   integer,
-  type Key,
   list,
+  readValue,
   section,
   text,
-} from '../src/policy/optionKeys.ts';
-import { readValue } from '../src/policy/readOptions.ts';
+} from '../src/policy/options/face.ts';
 import { bodyOf, Changes, close, listen } from './loopback.ts';
 import { type ModelEvents, modelEvents, type ModelProtocol } from './modelEvents.ts';
 import type { GivenAct, ReadAct } from './variants.ts';

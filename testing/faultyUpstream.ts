@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
-import { byName, duration, integer, type Key, list, text } from '../src/policy/optionKeys.ts';
-import { readValue } from '../src/policy/readOptions.ts';
-import { show } from '../src/policy/showValue.ts';
+import { type Key, byName, duration, integer, list, readValue, text } from '../src/policy/options/face.ts';
+import { show } from '../src/policy/text/face.ts';
 import { bodyOf, close, listen } from './loopback.ts';
 import type { GivenAct, ReadAct } from './variants.ts';
 

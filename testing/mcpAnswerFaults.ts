@@ -1,17 +1,17 @@
 import {
+  type Given,
+  type Key,
+  type Keys,
+  type Values,
   anything,
   choice,
   duration,
   either,
   integer,
-  type Given,
-  type Key,
-  type Keys,
   list,
   text,
-  type Values,
-} from '../src/policy/optionKeys.ts';
-import { show } from '../src/policy/showValue.ts';
+} from '../src/policy/options/face.ts';
+import { show } from '../src/policy/text/face.ts';
 import type { Acts, GivenAct, ReadAct } from './variants.ts';
 
 /** Request that a server can make of its client. */

@@ -1,17 +1,17 @@
 import {
+  type Given,
+  type Key,
+  type Values,
   anyObject,
   boolean,
   choice,
   either,
   integer,
-  type Key,
-  type Given,
   list,
   name,
   section,
   text,
-  type Values,
-} from '../src/policy/optionKeys.ts';
+} from '../src/policy/options/face.ts';
 import { answerFaults, askedMethod, nthKey, progress, scriptKey, someText } from './mcpAnswerFaults.ts';
 import type { GivenAct, ReadAct } from './variants.ts';
 

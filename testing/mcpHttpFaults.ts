@@ -1,15 +1,15 @@
 import {
+  type Given,
+  type Key,
+  type Values,
   boolean,
   byName,
   choice,
   duration,
-  type Given,
   integer,
-  type Key,
   test,
   text,
-  type Values,
-} from '../src/policy/optionKeys.ts';
+} from '../src/policy/options/face.ts';
 import { answerFaults, askedMethod, nthKey, scriptKey, someText } from './mcpAnswerFaults.ts';
 import type { GivenAct, ReadAct } from './variants.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { RpcId } from '../src/protocol/jsonRpc.ts';
+import type { RpcId } from '../src/protocol/face.ts';
 
 /** A stream of events; what its client missed is sent again to one that names the last event it has. */
 interface EventStream {

@@ -1,4 +1,4 @@
-import type { Random } from '../src/policy/clock.ts';
+import type { Random } from '../src/policy/face.ts';
 
 /** A repeatable source of chance (mulberry32): the same seed gives the same numbers on every machine. */
 export function seededRandom(seed: number): Random {

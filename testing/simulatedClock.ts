@@ -1,6 +1,6 @@
-import { type Clock, longStallMs, type Stalls, type Timer, type TimerOptions } from '../src/policy/clock.ts';
-import { StallRecord } from '../src/policy/stallRecord.ts';
-import { checkNumber } from '../src/policy/options.ts';
+import { type Clock, type Stalls, type Timer, type TimerOptions, longStallMs } from '../src/policy/face.ts';
+import { StallRecord } from '../src/policy/records/face.ts';
+import { checkNumber } from '../src/policy/options/face.ts';
 
 interface Entry {
   at: number;

@@ -1,4 +1,4 @@
-import type { Given, Keys, Values } from '../src/policy/optionKeys.ts';
+import type { Given, Keys, Values } from '../src/policy/options/face.ts';
 
 /** What can be done, by the word under `do`: each with the keys of its options. */
 export type Acts = Readonly<Record<string, Keys>>;

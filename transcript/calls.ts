@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../src/protocol/face.ts';
 
 /** A tool call in a history. */
 export interface Call {

@@ -1,4 +1,4 @@
-import { recordIn } from '../src/protocol/agentReport.ts';
+import { recordIn } from '../src/protocol/face.ts';
 import { kindOfCall, kindsOfOutput } from './responsesTools.ts';
 
 /** The formats of histories that can be repaired. */

@@ -1,5 +1,5 @@
-import { syntheticResult } from '../src/policy/syntheticResult.ts';
-import { recordIn } from '../src/protocol/agentReport.ts';
+import { syntheticResult } from '../src/policy/failures/face.ts';
+import { recordIn } from '../src/protocol/face.ts';
 
 /** Stand-in for a result that was never recorded: the outcome is unknown, and nobody is blamed. */
 const interrupted = syntheticResult(

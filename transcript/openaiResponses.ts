@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../src/protocol/face.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';
 import { type Call, idIn, joined, parsed, type Result } from './calls.ts';

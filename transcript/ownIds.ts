@@ -1,4 +1,4 @@
-import { textHash } from '../src/protocol/textHash.ts';
+import { textHash } from '../src/protocol/face.ts';
 import type { Findings } from './findings.ts';
 import type { Call } from './calls.ts';
 

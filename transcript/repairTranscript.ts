@@ -1,7 +1,6 @@
-import { choice, type Given, text } from '../src/policy/optionKeys.ts';
-import { readGiven } from '../src/policy/readOptions.ts';
-import { show } from '../src/policy/showValue.ts';
-import { recordIn } from '../src/protocol/agentReport.ts';
+import { type Given, choice, readGiven, text } from '../src/policy/options/face.ts';
+import { show } from '../src/policy/text/face.ts';
+import { recordIn } from '../src/protocol/face.ts';
 import { repairAnthropic } from './anthropic.ts';
 import { formatsOf, type TranscriptFormat, transcriptFormats } from './detect.ts';
 import { Findings, type TranscriptReport } from './findings.ts';

@@ -1,4 +1,4 @@
-import { recordIn } from '../src/protocol/agentReport.ts';
+import { recordIn } from '../src/protocol/face.ts';
 import { isLogEntry, transcriptFormats } from './detect.ts';
 import type { Findings } from './findings.ts';
 import type { Interrupted } from './interrupted.ts';

@@ -3,7 +3,7 @@ import { OwnIds } from './ownIds.ts';
 import { createChains } from './sessionChains.ts';
 import { pairLog } from './sessionPairs.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
-import { derivedUuid } from '../src/protocol/textHash.ts';
+import { derivedUuid } from '../src/protocol/face.ts';
 
 /** A line that comes in behind another one. */
 export type Insertion =

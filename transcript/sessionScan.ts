@@ -1,7 +1,6 @@
-import { recordIn, textIn } from '../src/protocol/agentReport.ts';
+import { recordIn, textHash, textIn } from '../src/protocol/face.ts';
 import type { Interrupted } from './interrupted.ts';
 import { asText, type Call, idIn, type Result } from './calls.ts';
-import { textHash } from '../src/protocol/textHash.ts';
 
 /** Line of a session's log that is part of a chain: ids and places, never its content. */
 export interface LogNode {

@@ -1,5 +1,5 @@
-import type { Deadline } from '../src/calls/deadlineQueue.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
+import type { Deadline } from '../src/calls/face.ts';
+import type { Runtime } from '../src/runtime/face.ts';
 
 /** The work of one attempt. */
 export interface WorkOfItem {

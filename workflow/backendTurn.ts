@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Call } from '../src/calls/call.ts';
-import type { AttemptContext } from '../src/calls/operation.ts';
-import * as refusal from '../src/calls/refusal.ts';
+import { type AttemptContext, type Call, refusal } from '../src/calls/face.ts';
 import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from './runMachine.ts';
-import { formatDuration } from '../src/policy/duration.ts';
-import type { Failure, FailureFacts, Outcome } from '../src/policy/failure.ts';
-import type { Finding } from '../src/policy/reconcileMatch.ts';
+import { formatDuration } from '../src/policy/text/face.ts';
+import type { Failure, FailureFacts, Outcome } from '../src/policy/failures/face.ts';
+import type { Finding } from '../src/policy/face.ts';
 import type { DoubtfulItem } from './handover.ts';
 import { endedWith } from './itemFailures.ts';
 import { type CheckedReconcile, itemRule } from './itemRule.ts';

@@ -1,4 +1,4 @@
-import { checkInteger } from '../src/policy/options.ts';
+import { checkInteger } from '../src/policy/options/face.ts';
 import type { NumberedWorkflowEvent, WorkflowEvent } from './workflowTypes.ts';
 
 /** The events of one run, kept and read by any number of readers. */

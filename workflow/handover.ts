@@ -1,7 +1,5 @@
-import type { Effect, RepeatAfter } from '../src/policy/effects.ts';
-import { leavesEffectOpen, mayRepeat } from '../src/policy/repetition.ts';
-import { type Failure, IntegrationError } from '../src/policy/failure.ts';
-import type { Finding } from '../src/policy/reconcileMatch.ts';
+import type { Effect, Finding, RepeatAfter } from '../src/policy/face.ts';
+import { type Failure, IntegrationError, leavesEffectOpen, mayRepeat } from '../src/policy/failures/face.ts';
 import type { WorkflowItem, WorkflowItemResult, WorkflowWorkItem } from './workflowTypes.ts';
 
 /** An item that was done. */

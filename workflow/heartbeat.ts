@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../src/policy/clock.ts';
+import type { Clock, Timer } from '../src/policy/face.ts';
 
 /** Parts of a heartbeat for a client that may have nothing else to read. */
 interface HeartbeatParts {

@@ -1,4 +1,4 @@
-import { AttemptError, type Failure, type FailureFacts, IntegrationError } from '../src/policy/failure.ts';
+import { AttemptError, type Failure, type FailureFacts, IntegrationError } from '../src/policy/failures/face.ts';
 import type { ItemTable } from './itemTable.ts';
 import type { WorkflowItem } from './workflowTypes.ts';
 

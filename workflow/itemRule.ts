@@ -1,5 +1,4 @@
-import type { Verdict } from '../src/policy/reconcileRule.ts';
-import type { AskingRule } from '../src/policy/reconciler.ts';
+import type { AskingRule, Verdict } from '../src/policy/face.ts';
 import type { WorkflowProbeContext, WorkflowWorkItem } from './workflowTypes.ts';
 
 /** The reconcile rule of a workflow, complete; in ms. */

@@ -1,9 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Call } from '../src/calls/call.ts';
-import type { CallPath } from '../src/calls/callPath.ts';
-import type { AttemptContext } from '../src/calls/operation.ts';
-import { markRetried } from '../src/calls/workSignal.ts';
-import type { Failure, Outcome } from '../src/policy/failure.ts';
+import { type AttemptContext, type Call, type CallPath, markRetried } from '../src/calls/face.ts';
+import type { Failure, Outcome } from '../src/policy/failures/face.ts';
 import type { ItemFigures } from './runMachine.ts';
 import type { DoneItem } from './handover.ts';
 import { criticalError, endedWith, nothingDone } from './itemFailures.ts';

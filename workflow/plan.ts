@@ -1,10 +1,19 @@
-import { effects } from '../src/policy/effects.ts';
-import { AttemptError } from '../src/policy/failure.ts';
-import { nearest } from '../src/policy/nearest.ts';
-import { anything, choice, integer, type Key, list, section, test, text } from '../src/policy/optionKeys.ts';
-import { type OptionProblem, pathText } from '../src/policy/optionProblem.ts';
-import { collectProblems } from '../src/policy/readOptions.ts';
-import { show } from '../src/policy/showValue.ts';
+import { effects } from '../src/policy/face.ts';
+import { AttemptError } from '../src/policy/failures/face.ts';
+import { nearest, show } from '../src/policy/text/face.ts';
+import {
+  type Key,
+  type OptionProblem,
+  anything,
+  choice,
+  collectProblems,
+  integer,
+  list,
+  pathText,
+  section,
+  test,
+  text,
+} from '../src/policy/options/face.ts';
 import type { WorkflowWorkItem } from './workflowTypes.ts';
 
 /** A plan that may be done. */

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
-import { boolean, having, type Given } from '../src/policy/optionKeys.ts';
-import { readOptions, readValue } from '../src/policy/readOptions.ts';
+import { type Given, boolean, having, readOptions, readValue } from '../src/policy/options/face.ts';
 import { runKey } from './sseOptions.ts';
 import { BackpressuredWriter } from './backpressuredWriter.ts';
 import { eventLine, progressText } from './progressText.ts';

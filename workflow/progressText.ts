@@ -1,5 +1,4 @@
-import { sanitize } from '../src/policy/sanitize.ts';
-import { fitText, textWidth } from '../src/policy/textWidth.ts';
+import { fitText, sanitize, textWidth } from '../src/policy/text/face.ts';
 import type { WorkflowEvent, WorkflowProgress } from './workflowTypes.ts';
 
 /** Items named in one line at most. */

@@ -1,10 +1,8 @@
-import type { Deadline } from '../src/calls/deadlineQueue.ts';
-import * as refusal from '../src/calls/refusal.ts';
-import type { AbortWatcher } from '../src/calls/signalFanout.ts';
+import { type AbortWatcher, type Deadline, refusal } from '../src/calls/face.ts';
 import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from './runMachine.ts';
-import { type Failure, type FailureFacts, IntegrationError } from '../src/policy/failure.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
-import type { FactRedactor } from '../src/redaction/redactFact.ts';
+import { type Failure, type FailureFacts, IntegrationError } from '../src/policy/failures/face.ts';
+import type { Runtime } from '../src/runtime/face.ts';
+import type { FactRedactor } from '../src/redaction/face.ts';
 import { type BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';
 import { createHandover } from './handover.ts';

@@ -1,6 +1,6 @@
 import { assign, emit, fromCallback, fromPromise, sendTo, setup } from 'xstate';
-import type { Failure } from '../src/policy/failure.ts';
-import { itself } from '../src/machines/itself.ts';
+import type { Failure } from '../src/policy/failures/face.ts';
+import { itself } from '../src/machines/face.ts';
 
 export interface WorkflowMachineInput {
   /** Names the run; unique within the runtime. */

@@ -1,4 +1,4 @@
-import type { Runtime } from '../src/runtime/runtime.ts';
+import type { Runtime } from '../src/runtime/face.ts';
 import type { WorkflowEventLog } from './eventLog.ts';
 import type { Handover } from './handover.ts';
 import type { CheckedReconcile } from './itemRule.ts';

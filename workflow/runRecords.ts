@@ -1,9 +1,7 @@
-import { stackOf } from '../src/calls/errorText.ts';
-import { circuitOf } from '../src/calls/integration.ts';
-import type { MachineLink } from '../src/calls/machineLink.ts';
-import type { WorkflowBackendFact, WorkflowFact } from '../src/policy/facts/workflowFacts.ts';
-import type { Facts } from '../src/policy/facts.ts';
-import type { Failure, FailureFacts } from '../src/policy/failure.ts';
+import { circuitOf, stackOf } from '../src/calls/face.ts';
+import type { MachineLink } from '../src/calls/circuit/face.ts';
+import type { Facts, WorkflowBackendFact, WorkflowFact } from '../src/policy/facts/face.ts';
+import type { Failure, FailureFacts } from '../src/policy/failures/face.ts';
 import type { ItemTable } from './itemTable.ts';
 import type { WorkflowFallback, WorkflowItem } from './workflowTypes.ts';
 

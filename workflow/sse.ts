@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { checkFunction, checkObject } from '../src/policy/options.ts';
+import { checkFunction, checkObject } from '../src/policy/options/face.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { BackpressuredWriter } from './backpressuredWriter.ts';
 import { RunReader, type WatchedRun } from './runReader.ts';

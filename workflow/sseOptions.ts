@@ -1,7 +1,14 @@
-import type { Clock } from '../src/policy/clock.ts';
-import { anything, duration, having, type Key, type Given } from '../src/policy/optionKeys.ts';
-import { readOptions, readValue } from '../src/policy/readOptions.ts';
-import { systemClock } from '../src/runtime/systemClock.ts';
+import type { Clock } from '../src/policy/face.ts';
+import {
+  type Given,
+  type Key,
+  anything,
+  duration,
+  having,
+  readOptions,
+  readValue,
+} from '../src/policy/options/face.ts';
+import { systemClock } from '../src/runtime/face.ts';
 import type { ReadEvent, WatchedRun } from './runReader.ts';
 
 export const sseHeaders: Readonly<Record<string, string>> = {

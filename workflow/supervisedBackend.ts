@@ -1,15 +1,8 @@
-import type { CallSettings } from '../src/calls/callOptions.ts';
-import type { AttemptContext } from '../src/calls/operation.ts';
-import type { CallPath } from '../src/calls/callPath.ts';
-import { circuitOf } from '../src/calls/integration.ts';
-import { attemptFacts } from '../src/calls/callFailure.ts';
-import type { Clock } from '../src/policy/clock.ts';
-import { AttemptError, type FailureFacts, type FailureKind } from '../src/policy/failure.ts';
-import { formatDuration, limitText } from '../src/policy/duration.ts';
-import type { IntegrationPolicy } from '../src/policy/policy.ts';
-import { RetryBudget } from '../src/policy/retryBudget.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
-import { superviseIntegration } from '../src/runtime/superviseIntegration.ts';
+import { type AttemptContext, type CallPath, type CallSettings, attemptFacts, circuitOf } from '../src/calls/face.ts';
+import { type Clock, type IntegrationPolicy, RetryBudget } from '../src/policy/face.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../src/policy/failures/face.ts';
+import { formatDuration, limitText } from '../src/policy/text/face.ts';
+import { type Runtime, superviseIntegration } from '../src/runtime/face.ts';
 import type { WorkflowBackend } from './workflowTypes.ts';
 
 /** Work of a call: its input, as the work knows itself what to do. */

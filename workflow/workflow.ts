@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
-import type { Deadline } from '../src/calls/deadlineQueue.ts';
-import type { DrainOrder } from '../src/calls/draining.ts';
-import * as refusal from '../src/calls/refusal.ts';
-import { isOfWork } from '../src/calls/workSignal.ts';
+import { type Deadline, type DrainOrder, isOfWork, refusal } from '../src/calls/face.ts';
 import {
   type BackendOrder,
   type WorkflowEmitted,
@@ -12,8 +9,7 @@ import {
   type WorkflowMachineInput,
   type WorkflowSlotInput,
 } from './runMachine.ts';
-import { defineKind, type IntegrationKind } from '../src/runtime/integrationKind.ts';
-import type { Part, Runtime } from '../src/runtime/runtime.ts';
+import { type IntegrationKind, type Part, type Runtime, defineKind } from '../src/runtime/face.ts';
 import { createRun, type OwnedRun } from './run.ts';
 import { checkPolicies, type SupervisedBackend, superviseBackend } from './supervisedBackend.ts';
 import { type CheckedWorkflow, checkRunOptions, checkWorkflow } from './workflowOptions.ts';

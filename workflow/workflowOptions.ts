@@ -1,16 +1,16 @@
 import {
+  type KeysOf,
+  type Tell,
   callback,
   duration,
   integer,
-  type KeysOf,
   list,
+  readOptions,
   section,
   signal,
-  type Tell,
   text,
-} from '../src/policy/optionKeys.ts';
-import { policyKey } from '../src/policy/policyInput.ts';
-import { readOptions } from '../src/policy/readOptions.ts';
+} from '../src/policy/options/face.ts';
+import { policyKey } from '../src/policy/face.ts';
 import type { CheckedReconcile } from './itemRule.ts';
 import type { WorkflowBackend, WorkflowOptions, WorkflowReconcile, WorkflowRunOptions } from './workflowTypes.ts';
 

@@ -1,8 +1,6 @@
-import type { Duration } from '../src/policy/duration.ts';
-import type { Effect } from '../src/policy/effects.ts';
-import type { Failure } from '../src/policy/failure.ts';
-import type { PolicyInput } from '../src/policy/policyInput.ts';
-import type { ReconcileLimits, Verdict } from '../src/policy/reconcileRule.ts';
+import type { Duration } from '../src/policy/text/face.ts';
+import type { Effect, PolicyInput, ReconcileLimits, Verdict } from '../src/policy/face.ts';
+import type { Failure } from '../src/policy/failures/face.ts';
 
 /** Piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
 export interface WorkflowItem {

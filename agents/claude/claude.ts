@@ -1,5 +1,5 @@
-import { checkLogger } from '../../src/policy/hostLogger.ts';
-import type { PromptFile } from '../../src/actors/prompt/promptFile.ts';
+import { checkLogger } from '../../src/policy/options/face.ts';
+import type { PromptFile } from '../../src/actors/prompt/face.ts';
 import { type ClaudeLogLine, createClaudeLog } from './claudeLog.ts';
 import {
   checkClaudeCall,
@@ -8,16 +8,14 @@ import {
   type ClaudeCallOptions,
   type ClaudeOptions,
 } from './claudeOptions.ts';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { type Failure, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
-import { lastMet } from '../../src/policy/lastMet.ts';
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { boundedClaudeRetries, claudeRetriesName } from '../../src/protocol/claudeRetries.ts';
-import type { RunRequest } from '../../src/integrations/subprocess/subprocessOptions.ts';
-import { registryOf, withRegistry } from '../../src/runtime/registryOf.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { lateModule } from '../../src/actors/process/lateModule.ts';
+import { createGateway } from '../../src/gateway/face.ts';
+import { type Failure, type FailureKind, failureKinds, messageOf } from '../../src/policy/failures/face.ts';
+import { lastMet } from '../../src/policy/records/face.ts';
+import type { IntegrationPolicy } from '../../src/policy/face.ts';
+import { boundedClaudeRetries, claudeRetriesName } from '../../src/protocol/face.ts';
+import type { RunRequest } from '../../src/integrations/subprocess/face.ts';
+import { registryOf, systemClock, withRegistry } from '../../src/runtime/face.ts';
+import { lateModule } from '../../src/actors/process/face.ts';
 
 const promptFileModule = lateModule(() => import('./claudePromptFile.ts'));
 

@@ -1,8 +1,8 @@
 import { appendFile, chmod, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { makeDirectory } from '../../src/actors/process/makeDirectory.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { type Logger, say } from '../../src/policy/logger.ts';
+import { makeDirectory } from '../../src/actors/process/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { type Logger, say } from '../../src/policy/text/face.ts';
 
 /** Line of `claude_invocations.jsonl`; times in seconds. */
 export interface ClaudeLogLine {

@@ -1,25 +1,23 @@
-import type { HostLogger } from '../../src/policy/hostLogger.ts';
-import { programForm } from '../../src/policy/commandText.ts';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { BackoffPolicy } from '../../src/policy/backoff.ts';
-import type { Clock, Random } from '../../src/policy/clock.ts';
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { presets } from '../../src/policy/presets.ts';
 import {
+  type Given,
+  type HostLogger,
+  type Key,
   anything,
   boolean,
   having,
   integer,
-  type Key,
-  type Given,
   list,
   number,
+  readGiven,
+  readOptions,
+  readValue,
   section,
   signal,
   text,
-} from '../../src/policy/optionKeys.ts';
-import { readGiven, readOptions, readValue } from '../../src/policy/readOptions.ts';
-import { show } from '../../src/policy/showValue.ts';
+} from '../../src/policy/options/face.ts';
+import { programForm, show } from '../../src/policy/text/face.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import { type BackoffPolicy, type Clock, type IntegrationPolicy, type Random, presets } from '../../src/policy/face.ts';
 
 /** Settings of a call, complete; times in ms. */
 export interface ClaudeCall {

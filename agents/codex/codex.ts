@@ -1,14 +1,25 @@
-import type { Outcome } from '../../src/policy/failure.ts';
-import type { Logger } from '../../src/policy/logger.ts';
-import { anyObject, anything, integer, name as anyName } from '../../src/policy/optionKeys.ts';
-import { checkName, checkObject } from '../../src/policy/options.ts';
-import { readOptions, readValue } from '../../src/policy/readOptions.ts';
-import { defineKind, type IntegrationKind } from '../../src/runtime/integrationKind.ts';
-import { Registry } from '../../src/runtime/registry.ts';
-import { withRegistry } from '../../src/runtime/registryOf.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
-import { checkGatewayOptions, type GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { logToHost } from '../../src/telemetry/hostLog.ts';
+import type { Outcome } from '../../src/policy/failures/face.ts';
+import type { Logger } from '../../src/policy/text/face.ts';
+import {
+  anyObject,
+  anything,
+  checkName,
+  checkObject,
+  integer,
+  name as anyName,
+  readOptions,
+  readValue,
+} from '../../src/policy/options/face.ts';
+import {
+  type GatewayOptions,
+  type IntegrationKind,
+  Registry,
+  type Runtime,
+  checkGatewayOptions,
+  defineKind,
+  withRegistry,
+} from '../../src/runtime/face.ts';
+import { logToHost } from '../../src/telemetry/face.ts';
 import { CodexCalls } from './codexCalls.ts';
 import { CodexClient } from './codexClient.ts';
 import { createLateCodex } from './codexLate.ts';

@@ -1,10 +1,8 @@
-import type { CallOptions } from '../../src/calls/callOptions.ts';
-import { CallableIntegration } from '../../src/calls/integration.ts';
-import type { AttemptContext, Fallback } from '../../src/calls/operation.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { FailureFacts, FailureReason, Outcome } from '../../src/policy/failure.ts';
+import { type AttemptContext, type CallOptions, CallableIntegration, type Fallback } from '../../src/calls/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import type { FailureFacts, FailureReason, Outcome } from '../../src/policy/failures/face.ts';
 import { healthMs } from './protocol/requests.ts';
-import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
+import { superviseIntegration } from '../../src/runtime/face.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import type { CodexScope } from './codexOptions.ts';
 import type { CodexProcess } from './codexServer.ts';

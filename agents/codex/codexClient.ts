@@ -1,7 +1,7 @@
 import { timedOut } from './rpc/pendingRequest.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
-import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failures/face.ts';
+import { recordIn, textIn } from '../../src/protocol/face.ts';
 import { healthMs, requestLimitMs } from './protocol/requests.ts';
 import type { CodexCalls } from './codexCalls.ts';
 import type { LateCodex } from './codexLate.ts';

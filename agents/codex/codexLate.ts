@@ -1,7 +1,7 @@
-import { lateModule, loadFailure } from '../../src/actors/process/lateModule.ts';
-import { errorText, stackOf } from '../../src/calls/errorText.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { say } from '../../src/policy/logger.ts';
+import { lateModule, loadFailure } from '../../src/actors/process/face.ts';
+import { errorText, stackOf } from '../../src/calls/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
+import { say } from '../../src/policy/text/face.ts';
 import { createSubscribers, type Subscribers } from './rpc/rpcPeerSubscribers.ts';
 import type { CodexScope } from './codexOptions.ts';
 import type { CodexProcess } from './codexServer.ts';

@@ -1,22 +1,25 @@
-import { McpProcess } from '../../src/actors/mcp/mcpProcess.ts';
-import { createStderrTail } from '../../src/actors/mcp/mcpStderr.ts';
-import { valueHider } from '../../src/actors/process/valueHider.ts';
-import { isCleanExit, lossFacts, withStderr } from '../../src/actors/mcp/serverEnd.ts';
-import type { ServerEnd } from '../../src/actors/mcp/serverLink.ts';
+import {
+  McpProcess,
+  type ServerEnd,
+  createStderrTail,
+  isCleanExit,
+  lossFacts,
+  withStderr,
+} from '../../src/actors/mcp/face.ts';
+import { type ProcessLink, connectionOver, killGraceMs, valueHider } from '../../src/actors/process/face.ts';
 import { type IncomingRequest, RpcPeer } from './rpc/rpcPeer.ts';
 import type { RequestEnd, RequestOptions } from './rpc/pendingRequest.ts';
-import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../../src/machines/connection.ts';
-import type { RegisterChild, RegisteredChild } from '../../src/policy/childRecord.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { ConnectionEvent, ProcessEnd, connectionMachine } from '../../src/machines/face.ts';
+import type { RegisterChild, RegisteredChild } from '../../src/policy/records/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { requestFailure } from './protocol/codexFailures.ts';
 import { maxMalformedLines } from './protocol/requests.ts';
-import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../src/protocol/face.ts';
 import { startupFacts } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
 import type { CodexScope } from './codexOptions.ts';
 import type { CodexServer } from './codexTypes.ts';
-import { connectionOver, killGraceMs, type ProcessLink } from '../../src/actors/process/processLink.ts';
 
 /** Loss of a connection: its process ended as it was asked to, by itself, or by us. */
 export type HowLost = 'normal' | 'crashed' | 'killed';

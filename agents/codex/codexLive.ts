@@ -1,6 +1,6 @@
 import type { RequestOptions } from './rpc/pendingRequest.ts';
-import { say } from '../../src/policy/logger.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { say } from '../../src/policy/text/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
 import type { TurnName } from './protocol/begunCommands.ts';
 import { healthMs } from './protocol/requests.ts';
 import type { CodexLink } from './codexLink.ts';

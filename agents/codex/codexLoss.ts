@@ -1,7 +1,6 @@
-import type { ServerEnd } from '../../src/actors/mcp/serverLink.ts';
-import { deed, withStderr } from '../../src/actors/mcp/serverEnd.ts';
-import { errorText } from '../../src/calls/errorText.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { type ServerEnd, deed, withStderr } from '../../src/actors/mcp/face.ts';
+import { errorText } from '../../src/calls/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
 
 /** Why the app-server did not come up: it could not be started, ended before it answered, or refused. */
 export function startupFacts(error: unknown, end: ServerEnd | undefined, stderr: string): FailureFacts {

@@ -1,10 +1,9 @@
-import { programForm } from '../../src/policy/commandText.ts';
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import type { Logger } from '../../src/policy/logger.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
-import type { McpServerSettings } from '../../src/actors/mcp/mcpServerOptions.ts';
-import { effects } from '../../src/policy/effects.ts';
+import { type Logger, programForm } from '../../src/policy/text/face.ts';
+import { type IntegrationPolicy, effects, policyKey } from '../../src/policy/face.ts';
+import type { Runtime } from '../../src/runtime/face.ts';
+import type { McpServerSettings } from '../../src/actors/mcp/face.ts';
 import {
+  type Given,
   boolean,
   byName,
   callback,
@@ -12,13 +11,11 @@ import {
   duration,
   either,
   integer,
-  type Given,
   list,
   number,
+  readOptions,
   text,
-} from '../../src/policy/optionKeys.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import { policyKey } from '../../src/policy/policyInput.ts';
+} from '../../src/policy/options/face.ts';
 import type { CodexQuestion, CodexReply } from './protocol/questions.ts';
 import { maxMessageBytes } from './protocol/requests.ts';
 

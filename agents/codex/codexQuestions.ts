@@ -1,7 +1,6 @@
 import type { IncomingRequest } from './rpc/rpcPeer.ts';
-import { say } from '../../src/policy/logger.ts';
-import { recordIn } from '../../src/protocol/agentReport.ts';
-import type { RpcId } from '../../src/protocol/jsonRpc.ts';
+import { say } from '../../src/policy/text/face.ts';
+import { type RpcId, recordIn } from '../../src/protocol/face.ts';
 import {
   acceptance,
   type CodexQuestion,
@@ -11,7 +10,7 @@ import {
   refusal,
 } from './protocol/questions.ts';
 import type { BegunCommands } from './protocol/begunCommands.ts';
-import type { Approver } from '../../src/integrations/approvals/approvals.ts';
+import type { Approver } from '../../src/integrations/approvals/face.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import type { CodexScope } from './codexOptions.ts';
 import type { CodexTelemetry } from './codexTelemetry.ts';

@@ -1,14 +1,14 @@
-import { stackOf } from '../../src/calls/errorText.ts';
-import { classify } from '../../src/policy/classify.ts';
+import { stackOf } from '../../src/calls/face.ts';
 import {
   AttemptError,
   type Failure,
   type FailureFacts,
   type FailureKind,
   type Outcome,
-} from '../../src/policy/failure.ts';
-import { defaultPolicy } from '../../src/policy/presets.ts';
-import { isRetryable } from '../../src/policy/repetition.ts';
+  classify,
+  isRetryable,
+} from '../../src/policy/failures/face.ts';
+import { defaultPolicy } from '../../src/policy/face.ts';
 import type { CodexScope } from './codexOptions.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import { answer } from '../../src/protocol/agentReport.ts';
+import type { ReaderQueue } from '../../src/telemetry/face.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { answer } from '../../src/protocol/face.ts';
 import { createItemReplay, type ItemEvent } from './protocol/itemReplay.ts';
 import { type CodexItem, isToolCall, mayAct } from './protocol/items.ts';
 import { type CodexNotice, type CodexTokens, type CodexTurnError, isProgress } from './protocol/notifications.ts';

@@ -1,9 +1,8 @@
 import type { Subscribers } from './rpc/rpcPeerSubscribers.ts';
-import { type Approver, superviseApproval } from '../../src/integrations/approvals/approvals.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { type Approver, superviseApproval } from '../../src/integrations/approvals/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
 import type { CodexQuestion } from './protocol/questions.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createMaskedJson } from '../../src/redaction/redactFact.ts';
+import { KnownSecrets, createMaskedJson } from '../../src/redaction/face.ts';
 import type { CodexLinkHost, HowLost } from './codexLink.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';

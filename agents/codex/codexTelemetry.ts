@@ -1,8 +1,7 @@
 import type { RequestEnd } from './rpc/pendingRequest.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import type { Facts } from '../../src/policy/facts.ts';
-import type { RpcId } from '../../src/protocol/jsonRpc.ts';
-import { recordIn } from '../../src/protocol/agentReport.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import type { Facts } from '../../src/policy/facts/face.ts';
+import { type RpcId, recordIn } from '../../src/protocol/face.ts';
 import type { TurnName } from './protocol/begunCommands.ts';
 import type { CodexNotice } from './protocol/notifications.ts';
 import type { CodexQuestion } from './protocol/questions.ts';

@@ -1,11 +1,17 @@
-import { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
-import { fallbackOf } from '../../src/calls/fallback.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import { joinedSignal } from '../../src/calls/workSignal.ts';
-import { AttemptError, type Outcome } from '../../src/policy/failure.ts';
-import { anyObject, anything, type Key, type KeysOf, signal, type Values } from '../../src/policy/optionKeys.ts';
-import { readOptions, readValue } from '../../src/policy/readOptions.ts';
-import { show } from '../../src/policy/showValue.ts';
+import { ReaderQueue } from '../../src/telemetry/face.ts';
+import { type AttemptContext, fallbackOf, joinedSignal } from '../../src/calls/face.ts';
+import { AttemptError, type Outcome } from '../../src/policy/failures/face.ts';
+import {
+  type Key,
+  type KeysOf,
+  type Values,
+  anyObject,
+  anything,
+  readOptions,
+  readValue,
+  signal,
+} from '../../src/policy/options/face.ts';
+import { show } from '../../src/policy/text/face.ts';
 import { inputParts, requestLimitMs } from './protocol/requests.ts';
 import { brokenTurn, type CodexTurnRecord } from './protocol/threads.ts';
 import type { CallCodexOptions } from './codexCalls.ts';

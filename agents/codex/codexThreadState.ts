@@ -1,4 +1,4 @@
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
 import type { CodexNotice } from './protocol/notifications.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 

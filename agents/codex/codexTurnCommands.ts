@@ -1,14 +1,15 @@
 import {
+  type ProcessEntry,
+  descendants,
   listByEnvironment,
   readCommandLine,
   tellsEnvironments,
+  terminateTree,
   variablesOf,
-} from '../../src/actors/process/processMark.ts';
-import type { ProcessEntry } from '../../src/actors/process/processTable.ts';
-import { descendants, terminateTree } from '../../src/actors/process/processTree.ts';
-import type { Clock } from '../../src/policy/clock.ts';
+} from '../../src/actors/process/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import type { BegunCommand, BegunWork } from './protocol/begunCommands.ts';
-import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../src/protocol/face.ts';
 
 /** Options to end the work that a turn began. */
 interface EndCommandsOptions {

@@ -1,10 +1,10 @@
-import type { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { ReaderQueue } from '../../src/telemetry/face.ts';
+import type { AttemptContext } from '../../src/calls/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import { RpcResponseError } from './rpc/pendingRequest.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
+import { recordIn, textIn } from '../../src/protocol/face.ts';
 import { requestLimitMs } from './protocol/requests.ts';
 import { turnFailure, turnInterrupted } from './protocol/codexFailures.ts';
 import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';

@@ -1,8 +1,6 @@
-import type { CallOptions } from '../../src/calls/callOptions.ts';
-import type { BreakerHandle } from '../../src/calls/integration.ts';
-import type { CallStats } from '../../src/calls/callPathOptions.ts';
-import type { Outcome } from '../../src/policy/failure.ts';
-import { anyObject, anything, duration, type Given, integer, type Key } from '../../src/policy/optionKeys.ts';
+import type { BreakerHandle, CallOptions, CallStats } from '../../src/calls/face.ts';
+import type { Outcome } from '../../src/policy/failures/face.ts';
+import { type Given, type Key, anyObject, anything, duration, integer } from '../../src/policy/options/face.ts';
 import type { CodexItem } from './protocol/items.ts';
 import type { CodexTokens } from './protocol/notifications.ts';
 import type { CodexQuestionKind } from './protocol/questions.ts';

@@ -1,15 +1,24 @@
-import { checkGatewayOptions, type GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import type { Failure, Outcome } from '../../src/policy/failure.ts';
-import { name as anyName, type Tell, type Values } from '../../src/policy/optionKeys.ts';
-import { checkObject } from '../../src/policy/options.ts';
-import { readOptions, readValue } from '../../src/policy/readOptions.ts';
-import { show } from '../../src/policy/showValue.ts';
-import type { AgentName } from '../../src/protocol/agentReport.ts';
-import { defineKind, type IntegrationKind } from '../../src/runtime/integrationKind.ts';
-import { Registry } from '../../src/runtime/registry.ts';
-import { withRegistry } from '../../src/runtime/registryOf.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
-import { logToHost } from '../../src/telemetry/hostLog.ts';
+import {
+  type GatewayOptions,
+  type IntegrationKind,
+  Registry,
+  type Runtime,
+  checkGatewayOptions,
+  defineKind,
+  withRegistry,
+} from '../../src/runtime/face.ts';
+import type { Failure, Outcome } from '../../src/policy/failures/face.ts';
+import {
+  type Tell,
+  type Values,
+  checkObject,
+  name as anyName,
+  readOptions,
+  readValue,
+} from '../../src/policy/options/face.ts';
+import { show } from '../../src/policy/text/face.ts';
+import type { AgentName } from '../../src/protocol/face.ts';
+import { logToHost } from '../../src/telemetry/face.ts';
 import type { AgentBackend } from './agentBackend.ts';
 import { AgentConversation, type AgentScope } from './agentConversation.ts';
 import {

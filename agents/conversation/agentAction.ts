@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../src/protocol/face.ts';
 
 /** Longest description of what a tool is to do, in characters. */
 const longestAction = 300;

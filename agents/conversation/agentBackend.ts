@@ -1,7 +1,7 @@
-import type { AgentName } from '../../src/protocol/agentReport.ts';
-import type { Outcome } from '../../src/policy/failure.ts';
+import type { AgentName } from '../../src/protocol/face.ts';
+import type { Outcome } from '../../src/policy/failures/face.ts';
 import type { Sink } from './agentStream.ts';
-import type { Resume } from '../../src/streams/chunkRelay.ts';
+import type { Resume } from '../../src/streams/face.ts';
 import type { AgentEvent, AgentResult, AgentTurnOptions, AgentStartOptions } from './agentTypes.ts';
 
 /** Kind of agent behind the interface; its turns are calls of its own integration. */

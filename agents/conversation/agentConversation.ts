@@ -1,11 +1,9 @@
-import { isOfWork, markOfWork } from '../../src/calls/workSignal.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Facts } from '../../src/policy/facts.ts';
-import type { Failure, Outcome } from '../../src/policy/failure.ts';
-import { name } from '../../src/policy/optionKeys.ts';
-import { readOptions, readValue } from '../../src/policy/readOptions.ts';
-import { classify } from '../../src/policy/classify.ts';
+import { isOfWork, markOfWork } from '../../src/calls/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import type { Facts } from '../../src/policy/facts/face.ts';
+import { type Failure, type Outcome, classify } from '../../src/policy/failures/face.ts';
+import { name, readOptions, readValue } from '../../src/policy/options/face.ts';
 import type { BackendConversation, TurnOptions } from './agentBackend.ts';
 import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
@@ -23,7 +21,6 @@ import {
   streamKeys,
   turnKeys,
 } from './agentTypes.ts';
-import { inTime } from '../../src/policy/inTime.ts';
 
 /** Time in ms beyond the limit of its turn at which a fallback may still say itself that it has passed. */
 const lateMs = 50;

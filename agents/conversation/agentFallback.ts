@@ -1,6 +1,6 @@
-import type { Effect } from '../../src/policy/effects.ts';
-import { type Failure, type FailureKind, IntegrationError } from '../../src/policy/failure.ts';
-import { isHarmless } from '../../src/protocol/agentTrail.ts';
+import type { Effect } from '../../src/policy/face.ts';
+import { type Failure, type FailureKind, IntegrationError } from '../../src/policy/failures/face.ts';
+import { isHarmless } from '../../src/protocol/face.ts';
 
 /** Failures that another agent cannot cure: it was asked for, or the request is wrong. */
 const incurable: ReadonlySet<FailureKind> = new Set(['permanent', 'cancelled', 'watchdog']);

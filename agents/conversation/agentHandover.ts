@@ -1,4 +1,4 @@
-import type { Failure } from '../../src/policy/failure.ts';
+import type { Failure } from '../../src/policy/failures/face.ts';
 import type { AgentEvent } from './agentTypes.ts';
 
 /** Prompt and answer of a turn. */

@@ -1,4 +1,4 @@
-import { ReaderQueue } from '../../src/telemetry/readerQueue.ts';
+import { ReaderQueue } from '../../src/telemetry/face.ts';
 import type { AgentEvent } from './agentTypes.ts';
 
 /** Sink for a backend's events of a turn. Never throws, never waits. */

@@ -1,6 +1,5 @@
-import type { Outcome } from '../../src/policy/failure.ts';
-import { RelayedStream } from '../../src/streams/callStream.ts';
-import { ChunkRelay, type Resume } from '../../src/streams/chunkRelay.ts';
+import type { Outcome } from '../../src/policy/failures/face.ts';
+import { ChunkRelay, RelayedStream, type Resume } from '../../src/streams/face.ts';
 import type { ToldSoFar } from './agentBackend.ts';
 import type { AgentStream } from './agentStream.ts';
 import type { AgentEvent, AgentResult, AgentTurn, AgentTurnStream } from './agentTypes.ts';

@@ -1,24 +1,22 @@
 import {
+  type Given,
+  type Key,
+  type Values,
   anything,
   boolean,
   callback,
   choice,
   duration,
   having,
-  type Key,
-  type Given,
   signal,
   text,
-  type Values,
   variables,
-} from '../../src/policy/optionKeys.ts';
-import type { ApprovalHandler } from '../../src/integrations/approvals/approvals.ts';
-import { effects } from '../../src/policy/effects.ts';
-import type { FailureKind, Outcome } from '../../src/policy/failure.ts';
-import { policyKey } from '../../src/policy/policyInput.ts';
-import type { ChunkStream } from '../../src/streams/callStream.ts';
-import type { Resume } from '../../src/streams/chunkRelay.ts';
-import type { AgentCalls, AgentEffects, AgentName } from '../../src/protocol/agentReport.ts';
+} from '../../src/policy/options/face.ts';
+import type { ApprovalHandler } from '../../src/integrations/approvals/face.ts';
+import { effects, policyKey } from '../../src/policy/face.ts';
+import type { FailureKind, Outcome } from '../../src/policy/failures/face.ts';
+import type { ChunkStream, Resume } from '../../src/streams/face.ts';
+import type { AgentCalls, AgentEffects, AgentName } from '../../src/protocol/face.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexOptions } from '../codex/codexOptions.ts';
 import type { CodexThreadOptions } from '../codex/codexTypes.ts';

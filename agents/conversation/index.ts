@@ -1,5 +1,5 @@
 export { agentKind, type AgentMethods, createAgent, type CreateAgentOptions } from './agent.ts';
-export type { AgentName } from '../../src/protocol/agentReport.ts';
+export type { AgentName } from '../../src/protocol/face.ts';
 export type {
   SdkCanUseTool,
   SdkMessage,

@@ -1,4 +1,4 @@
-import { toJson } from '../../src/policy/storedJson.ts';
+import { toJson } from '../../src/policy/text/storedJson.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { openStore } from '../../src/store/openStore.ts';
 import { connect, type Keeping, newPlace, result } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Fact, FactOf } from '../../src/policy/facts.ts';
+import type { Fact, FactOf } from '../../src/policy/facts/facts.ts';
 
 /** A frequent fact: short names and figures. */
 export const succeeded: Fact = {

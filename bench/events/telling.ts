@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { factTypes } from '../../src/policy/factTypes.ts';
+import { factTypes } from '../../src/policy/facts/factTypes.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import type { Case } from '../harness/suite.ts';

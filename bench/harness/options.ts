@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../../src/policy/nearest.ts';
+import { nearest } from '../../src/policy/text/nearest.ts';
 
 /** What the command line asks for. */
 export interface BenchOptions {

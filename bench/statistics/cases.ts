@@ -1,7 +1,7 @@
 import { createActor } from 'xstate';
-import { CallCounter } from '../../src/calls/callCounter.ts';
+import { CallCounter } from '../../src/calls/recorder/callCounter.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
-import { FlightRecorder } from '../../src/calls/flightRecorder.ts';
+import { FlightRecorder } from '../../src/calls/recorder/flightRecorder.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { CallableIntegration, type Integration } from '../../src/calls/integration.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';

@@ -1,8 +1,12 @@
 import { statSync } from 'node:fs';
-import type { ConfigOptions } from '../../src/config/configTypes.ts';
-import { checkPolicies, type IntegrationSettings, type PoliciesOptions } from '../../src/policy/policies.ts';
-import type { PolicyInput } from '../../src/policy/policyInput.ts';
-import type { AgentName } from '../../src/protocol/agentReport.ts';
+import type { ConfigOptions } from '../../src/config/face.ts';
+import {
+  type IntegrationSettings,
+  type PoliciesOptions,
+  type PolicyInput,
+  checkPolicies,
+} from '../../src/policy/face.ts';
+import type { AgentName } from '../../src/protocol/face.ts';
 import { knownWord, UsageError } from '../errors.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';

@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../../agents/conversation/agentTypes.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 import type { OwnOutput } from '../run/output.ts';
 import { plainText, sanitize, toJsonLine } from '../sanitize.ts';
-import type { Failure } from '../../src/policy/failure.ts';
+import type { Failure } from '../../src/policy/failures/face.ts';
 import { failureLine } from '../run/lastWords.ts';
 import { failuresOf } from '../../agents/conversation/agentFallback.ts';
 import { sdkPackage } from '../../agents/conversation/claude/claudeSdkModule.ts';

@@ -1,9 +1,7 @@
 import { ApiProxy, startApiServer } from '../../proxy/api/apiProxy.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { nameIn } from '../../src/runtime/liveRuntime.ts';
-import { OwnFigures } from '../../src/runtime/ownFigures.ts';
-import { ownMetrics } from '../../src/runtime/ownMetrics.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { OwnFigures, nameIn, ownMetrics } from '../../src/runtime/face.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
 import { startTelemetry } from '../otel.ts';

@@ -2,7 +2,7 @@ import { type Choices, type Command, commonOptions, type OptionSpec, type Option
 import { commandIndex } from '../commandIndex.ts';
 import { commands, loadCommand } from '../commands.ts';
 import { readDatabase } from '../database.ts';
-import { createShownNames } from '../../src/redaction/shownNames.ts';
+import { createShownNames } from '../../src/redaction/face.ts';
 import { optionsOf } from '../help.ts';
 import type { Io } from '../io.ts';
 import { firstOperand } from '../parse.ts';

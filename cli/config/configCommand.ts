@@ -1,13 +1,18 @@
 import { relative, resolve } from 'node:path';
-import type { LoadedConfig } from '../../src/config/configTypes.ts';
-import { type EffectiveValue, effectiveValues, isImplied, isPattern, valueText } from '../../src/config/effective.ts';
-import { configJsonSchema } from '../../src/config/jsonSchema.ts';
-import { ConfigError, sourceText } from '../../src/config/problems.ts';
-import { readConfig } from '../../src/config/readConfig.ts';
-import { isPostgresUrl, shownUrl } from '../../src/policy/postgresUrl.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { redacted, isSecretName } from '../../src/redaction/secretNames.ts';
-import { createTextRedactor } from '../../src/redaction/secrets.ts';
+import {
+  ConfigError,
+  type EffectiveValue,
+  type LoadedConfig,
+  configJsonSchema,
+  effectiveValues,
+  isImplied,
+  isPattern,
+  readConfig,
+  sourceText,
+  valueText,
+} from '../../src/config/face.ts';
+import { isPostgresUrl, shownUrl } from '../../src/policy/text/face.ts';
+import { KnownSecrets, createTextRedactor, isSecretName, redacted } from '../../src/redaction/face.ts';
 import { counted, createStyle } from '../text.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { parseJson } from '../../src/config/configFile.ts';
-import type { ConfigOptions } from '../../src/config/configTypes.ts';
-import { fileProblem, type Teller, toldProblem } from '../../src/config/issues.ts';
-import { createLocator } from '../../src/config/jsonPositions.ts';
-import type { ConfigProblem } from '../../src/config/problems.ts';
+import {
+  type ConfigOptions,
+  type ConfigProblem,
+  type Teller,
+  createLocator,
+  fileProblem,
+  parseJson,
+  toldProblem,
+} from '../../src/config/face.ts';
 import type { Served } from '../../web/serve/serveTypes.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createTextRedactor } from '../../src/redaction/secrets.ts';
+import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import { fieldsIn, type FileServer, judgeServers, misspeltKeys } from '../mcp/serversFile.ts';
 import { hasMembers, servedKeys, serversOf } from '../serve/whatIsServed.ts';
 

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { DatabaseSource } from '../../web/dashboard/databaseSource.ts';
 import { type DashboardServer, startDashboardServer } from '../../web/dashboard/server.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
 import type { ArgsOf } from '../command.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';

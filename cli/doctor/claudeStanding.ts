@@ -13,7 +13,7 @@ import type { ConfigFile } from '../../install/configFile.ts';
 import { wordsOf } from '../../install/entry.ts';
 import { readOwnCommand } from '../../install/launcher.ts';
 import type { World } from '../../install/world.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
+import { shellWord } from '../../src/policy/text/face.ts';
 import { type Finding, fail, warning } from './finding.ts';
 import { foldersAbove, type ConfiguredProgram, type Standing } from './judgeProgram.ts';
 

@@ -7,7 +7,7 @@ import type { Program } from '../../install/entry.ts';
 import { isLess } from '../../install/planFile.ts';
 import { DocumentError, type Node, scalarIn, type Table, tableAt } from '../../install/tree.ts';
 import type { World } from '../../install/world.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
+import { shellWord } from '../../src/policy/text/face.ts';
 import { type Finding, fail, warning } from './finding.ts';
 import { foldersAbove, type Standing } from './judgeProgram.ts';
 

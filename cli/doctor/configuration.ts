@@ -1,14 +1,10 @@
 import { existsSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
-import { environmentLayers } from '../../src/config/environment.ts';
-import { ConfigError } from '../../src/config/problems.ts';
-import { readConfig } from '../../src/config/readConfig.ts';
-import { nearest } from '../../src/policy/nearest.ts';
-import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
+import { ConfigError, environmentLayers, readConfig } from '../../src/config/face.ts';
+import { isPostgresUrl, nearest, shellWord } from '../../src/policy/text/face.ts';
 import { servedKeys } from '../serve/whatIsServed.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../namedConfig.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
 import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
 
 const prefix = 'UNWEDGE_';

@@ -1,11 +1,8 @@
 import { constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { examineStore, type StoreExamination } from '../../reader/examineStore.ts';
-import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
-import { storePlace } from '../../src/store/paths.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
-import { type Contents, contentsOf } from '../../src/store/contentsOf.ts';
+import { formatDuration, isPostgresUrl, shellWord } from '../../src/policy/text/face.ts';
+import { type Contents, contentsOf, storePlace } from '../../src/store/face.ts';
 import { type Check, type DoctorWorld, type Finding, lookAt, fail, ok, warning } from './finding.ts';
 
 /** Up to here SQLite's own check takes a second or two, in bytes. */

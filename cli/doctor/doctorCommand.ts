@@ -1,10 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { shellWord } from '../../src/policy/shownCommand.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { wrapWords } from '../../src/policy/textWidth.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createTextRedactor } from '../../src/redaction/secrets.ts';
+import { shellWord, wrapWords } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import type { ArgsOf } from '../command.ts';
 import type { form } from './command.ts';
 import type { Io } from '../io.ts';

@@ -1,5 +1,5 @@
 import { type Stats, statSync } from 'node:fs';
-import { readString } from '../../src/policy/errorChain.ts';
+import { readString } from '../../src/policy/failures/face.ts';
 
 /** `fail`: something is broken. `warning`: it works, and should be seen to. `unknown`: it could not be looked at. */
 export type FindingStatus = 'ok' | 'warning' | 'fail' | 'unknown';

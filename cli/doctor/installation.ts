@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeDriver } from '../../reader/describeDriver.ts';
 import { ownVersion } from './ownVersion.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
+import { shellWord } from '../../src/policy/text/face.ts';
 import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 

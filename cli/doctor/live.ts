@@ -1,5 +1,5 @@
-import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
-import { storePlace } from '../../src/store/paths.ts';
+import { isPostgresUrl } from '../../src/policy/text/face.ts';
+import { storePlace } from '../../src/store/face.ts';
 import { mattersOf } from '../attention.ts';
 import { lookAround } from '../lookAround.ts';
 import { examineDatabase } from './database.ts';

@@ -1,7 +1,7 @@
-import { formatDuration } from '../../src/policy/duration.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import { openReader } from '../../reader/openReader.ts';
-import type { RuntimeRow } from '../../src/store/runtimes.ts';
+import type { RuntimeRow } from '../../src/store/face.ts';
 import { counted } from '../text.ts';
 import { type DoctorWorld, type Finding, ok, warning } from './finding.ts';
 

@@ -1,6 +1,5 @@
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { withLastLine } from '../../src/policy/lastLine.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
+import { createGateway } from '../../src/gateway/face.ts';
+import { shellWord, withLastLine } from '../../src/policy/text/face.ts';
 import { type DoctorWorld, type Finding, fail, ok } from './finding.ts';
 
 /** An MCP server that an agent would start. */

@@ -1,17 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { judge, type ProcessWorld, seeWorld } from '../../src/actors/process/processIdentity.ts';
+import { type ProcessWorld, judge, seeWorld } from '../../src/actors/process/face.ts';
 import { examineSockets } from '../../operator/examineSockets.ts';
-import { readStatusAnswer } from '../../src/control/answers.ts';
+import { readStatusAnswer } from '../../src/control/face.ts';
 import { askRuntimes, remedyOf } from '../../operator/askRuntimes.ts';
 import { withUnlisted } from '../../operator/unlisted.ts';
-import type { ChildRecord } from '../../src/policy/childRecord.ts';
-import { isPostgresUrl } from '../../src/policy/postgresUrl.ts';
-import { storePlace } from '../../src/store/paths.ts';
-import { judgeRuntimes, type RuntimeRow } from '../../src/store/runtimes.ts';
+import type { ChildRecord } from '../../src/policy/records/face.ts';
+import { dbWords, isPostgresUrl, shellWord } from '../../src/policy/text/face.ts';
+import { type RuntimeRow, judgeRuntimes, storePlace } from '../../src/store/face.ts';
 import { isOfClient } from '../../operator/needs.ts';
 import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
-import { shellWord, dbWords } from '../../src/policy/shownCommand.ts';
 import { examineDatabase, namesBeside } from './database.ts';
 import { type Check, type DoctorWorld, type Finding, lookAt, fail, ok, warning } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { programFlaw } from '../../src/policy/commandText.ts';
+import { programFlaw } from '../../src/policy/text/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { knownWord, UsageError } from '../errors.ts';
 import { parseWords } from '../parse.ts';

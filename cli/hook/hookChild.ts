@@ -1,23 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import {
+  type OutputEnd,
+  createChildGuard,
+  descendants,
+  endOfOutput,
   isMarkSeen,
+  isYoungestNow,
   killAtExit,
   killMarked,
+  killOrphansNow,
+  killTreeNow,
   limitFor,
   markName,
   markVariable,
   nextMark,
-} from '../../src/actors/process/processMark.ts';
-import { createChildGuard } from '../../src/actors/process/childGuard.ts';
-import { startMarked } from '../../src/actors/process/limitMark.ts';
-import { endOfOutput, type OutputEnd, polled } from '../../src/actors/process/outputEnd.ts';
-import { isYoungestNow } from '../../src/actors/process/processTable.ts';
-import { descendants, killOrphansNow, killTreeNow, terminateTree } from '../../src/actors/process/processTree.ts';
-import { spawnFailure } from '../../src/actors/process/spawnFailure.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import { type Background, readBackground } from '../../src/protocol/commandHook.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+  polled,
+  spawnFailure,
+  startMarked,
+  terminateTree,
+} from '../../src/actors/process/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { type Background, readBackground } from '../../src/protocol/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
 import type { HostInput } from './hostInput.ts';
 import { ageMs, noteLastWords } from './lastTimer.ts';
 

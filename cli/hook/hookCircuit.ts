@@ -1,12 +1,9 @@
-import { shortageText } from '../../src/actors/process/spawnFailure.ts';
-import { polled } from '../../src/actors/process/outputEnd.ts';
-import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { Facts } from '../../src/policy/facts.ts';
-import type { Logger } from '../../src/policy/logger.ts';
+import { polled, shortageText } from '../../src/actors/process/face.ts';
+import { leaseOwner, systemClock } from '../../src/runtime/face.ts';
+import { type Logger, formatDuration } from '../../src/policy/text/face.ts';
+import type { Facts } from '../../src/policy/facts/face.ts';
 import type { HookInput } from './hostInput.ts';
-import type { Store } from '../../src/store/store.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import type { Store } from '../../src/store/face.ts';
 import { hookMarker } from './hookMarker.ts';
 import { admitRun, countAnswer, countFailure, type HookAdmission, hookSecrets, record } from './hookTally.ts';
 import type { HookFailure } from './hookOutcome.ts';

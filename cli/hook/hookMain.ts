@@ -1,12 +1,10 @@
-import { polled } from '../../src/actors/process/outputEnd.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { blockExitCode } from '../../src/protocol/commandHook.ts';
-import { hookHostMs, hookLimitMs } from '../../src/protocol/hookEvents.ts';
+import { polled } from '../../src/actors/process/face.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { blockExitCode, hookHostMs, hookLimitMs } from '../../src/protocol/face.ts';
 import type { HookInput } from './hostInput.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { storePath } from '../../src/store/paths.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import { storePath } from '../../src/store/face.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
 import { type HookArgs, readHookArgs } from './hookArgs.ts';

@@ -1,10 +1,8 @@
 import { constants } from 'node:os';
-import { breakerOutcome } from '../../src/policy/breaker.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { FailureKind } from '../../src/policy/failure.ts';
-import { lastLine } from '../../src/policy/lastLine.ts';
-import { blockExitCode, judgeCommandHook } from '../../src/protocol/commandHook.ts';
-import { mayBlockOnFailure } from '../../src/protocol/hookEvents.ts';
+import { breakerOutcome } from '../../src/policy/face.ts';
+import { formatDuration, lastLine } from '../../src/policy/text/face.ts';
+import type { FailureKind } from '../../src/policy/failures/face.ts';
+import { blockExitCode, judgeCommandHook, mayBlockOnFailure } from '../../src/protocol/face.ts';
 import { sanitize } from '../sanitize.ts';
 import type { OnFailure } from './hookArgs.ts';
 import type { HookRun } from './hookChild.ts';

@@ -1,15 +1,10 @@
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { claimProbe } from '../../src/runtime/leaseOwner.ts';
-import { openForMs, openingRule } from '../../src/policy/breaker.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { reopeningRule } from '../../src/policy/breakerRule.ts';
-import { causeText, openText } from '../../src/policy/breakerCause.ts';
-import { neverOpened, type PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
-import { presets } from '../../src/policy/presets.ts';
+import { KnownSecrets, createFactRedactor } from '../../src/redaction/face.ts';
+import { claimProbe, systemClock } from '../../src/runtime/face.ts';
+import { openForMs, openingRule, presets, reopeningRule } from '../../src/policy/face.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
+import { type PersistedBreaker, causeText, neverOpened, openText } from '../../src/policy/records/face.ts';
 import type { HookFailure } from './hookOutcome.ts';
-import type { Store } from '../../src/store/store.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import type { Store } from '../../src/store/face.ts';
 
 /** Admission of a run; `probe`: the circuit as it was when this run became the one that tries it. */
 export type HookAdmission =

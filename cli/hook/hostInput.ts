@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { parsedJson } from '../../src/policy/parsedJson.ts';
+import { parsedJson } from '../../src/policy/text/face.ts';
 
 /** Bytes of the input that are kept to be read; all of it is passed on, however long. */
 const maxKeptBytes = 8 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { readStatusAnswer } from '../../src/control/answers.ts';
+import { readStatusAnswer } from '../../src/control/face.ts';
 import { askRuntime, streamFromRuntime } from '../../operator/client.ts';
-import { endFrame } from '../../src/inspector/frames.ts';
+import { endFrame } from '../../src/inspector/face.ts';
 import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../web/dashboard/inspectServer.ts';
 import { askRuntimes } from '../../operator/askRuntimes.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import type { JudgedRuntime } from '../../src/store/runtimes.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import type { JudgedRuntime } from '../../src/store/face.ts';
 import type { ArgsOf } from '../command.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';

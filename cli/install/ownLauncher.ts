@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Launcher } from '../../install/launcher.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import type { Environment } from '../../src/store/face.ts';
 
 /** Beside the bundle that holds this, or where the bundles are when this is run from its source. */
 const programs = ['../cli/main.js', '../../dist/cli/main.js'];

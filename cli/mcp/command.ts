@@ -1,4 +1,4 @@
-import { endHeadStart } from '../../src/actors/mcp/headStart.ts';
+import { endHeadStart } from '../../src/actors/mcp/face.ts';
 import { defineCommand } from '../command.ts';
 import { mcpOptions } from './options.ts';
 

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { McpHttp, mcpPath } from '../../proxy/http/mcpHttp.ts';
 import { Refusals } from '../../proxy/http/refusals.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { OwnFigures } from '../../src/runtime/ownFigures.ts';
-import { ownMetrics } from '../../src/runtime/ownMetrics.ts';
+import { shellWord } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { OwnFigures, ownMetrics } from '../../src/runtime/face.ts';
 import { type HttpServer, startHttpServer } from '../../web/server/httpServer.ts';
 import { asksForMetrics, sendMetrics } from '../../web/server/sendMetrics.ts';
 import { CommandError, UsageError } from '../errors.ts';

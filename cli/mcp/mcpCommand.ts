@@ -1,14 +1,13 @@
 import { dirname, join } from 'node:path';
 import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
-import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
+import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/face.ts';
 import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
 import { superviseMcpProxy } from '../../proxy/mcp/mcpProxy.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
-import type { Methods } from '../../src/control/serveClient.ts';
-import type { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { withoutTokens } from '../../src/redaction/secretShapes.ts';
-import { nameIn } from '../../src/runtime/liveRuntime.ts';
+import type { Methods } from '../../src/control/face.ts';
+import { type KnownSecrets, withoutTokens } from '../../src/redaction/face.ts';
+import { nameIn } from '../../src/runtime/face.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
@@ -21,7 +20,7 @@ import type { McpArgs } from './options.ts';
 import { planLimits, planMcp } from './plan.ts';
 import { type PreparedMcp, prepareMcp, type Served } from './prepareMcp.ts';
 import { fieldsIn, misspeltKeys, readServersFile, serversIn } from './serversFile.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import type { Environment } from '../../src/store/face.ts';
 import { findProgram } from '../doctor/findProgram.ts';
 import { quoted } from '../sanitize.ts';
 

@@ -1,5 +1,5 @@
-import { durationText } from '../../src/policy/duration.ts';
-import { presets } from '../../src/policy/presets.ts';
+import { durationText } from '../../src/policy/text/face.ts';
+import { presets } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, list, text } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';

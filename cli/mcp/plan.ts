@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
-import { programFlaw } from '../../src/policy/commandText.ts';
-import { whenAliveChoices } from '../../src/policy/policies.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import { programFlaw } from '../../src/policy/text/face.ts';
+import { whenAliveChoices } from '../../src/policy/face.ts';
+import type { Environment } from '../../src/store/face.ts';
 import { aboveZero, durationWord } from '../parse.ts';
 import { UsageError, valueAmong } from '../errors.ts';
 import { quoted } from '../sanitize.ts';

@@ -1,9 +1,9 @@
 import { type PreparedProxy, prepareProxy } from '../proxyRuntime.ts';
 import type { ProxyVoice } from '../../proxy/mcp/proxyScope.ts';
 import { createTrafficLog, type TrafficLog } from '../../proxy/mcp/trafficLog.ts';
-import type { Policies } from '../../src/policy/policies.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { createTextRedactor } from '../../src/redaction/secrets.ts';
+import type { Policies } from '../../src/policy/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import { createTextRedactor } from '../../src/redaction/face.ts';
 import type { Io } from '../io.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import type { McpArgs } from './options.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { RemoteServerOptions, RemoteTransport } from '../../src/actors/mcp/http/remoteOptions.ts';
-import { isAddress } from '../../src/policy/httpKeys.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import type { RemoteServerOptions, RemoteTransport } from '../../src/actors/mcp/http/face.ts';
+import { isAddress } from '../../src/policy/options/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import type { Environment } from '../../src/store/face.ts';
 import { CommandError, UsageError, valueAmong } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';

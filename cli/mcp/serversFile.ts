@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
-import { isProgram, programForm } from '../../src/policy/commandText.ts';
-import { msIn } from '../../src/policy/duration.ts';
-import { isAddress } from '../../src/policy/httpKeys.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import { isProgram, msIn, nearest, programForm } from '../../src/policy/text/face.ts';
+import { isAddress } from '../../src/policy/options/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import type { Environment } from '../../src/store/face.ts';
 import { CommandError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
-import { nearest } from '../../src/policy/nearest.ts';
 
 /** A server as a file of clients has it. */
 export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote' | 'handshakeMs'>;

@@ -1,13 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ClientStreams, OpenServer } from '../../proxy/wire/serverLines.ts';
-import type { LiveStatus } from '../../src/control/answers.ts';
-import type { Methods } from '../../src/control/serveClient.ts';
+import type { LiveStatus, Methods } from '../../src/control/face.ts';
 import type { LeftOut } from '../../proxy/hub/hubNames.ts';
 import { McpHub } from '../../proxy/hub/mcpHub.ts';
 import { McpSessions } from '../../proxy/mcp/mcpSessions.ts';
 import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
-import { noteIn } from '../../src/policy/operatorOrder.ts';
-import { nameIn } from '../../src/runtime/liveRuntime.ts';
+import { noteIn } from '../../src/policy/face.ts';
+import { nameIn } from '../../src/runtime/face.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
 import type { PreparedMcp, Served } from './prepareMcp.ts';
 

@@ -1,15 +1,19 @@
-import { clientModule } from '../../src/actors/mcp/clientModule.ts';
+import { clientModule } from '../../src/actors/mcp/face.ts';
 import { randomBytes } from 'node:crypto';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
-import type { Clock } from '../../src/policy/clock.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { lockBusy } from '../../src/actors/mcp/http/auth/fileLock.ts';
-import { findIssuer, refused } from '../../src/actors/mcp/http/auth/issuer.ts';
-import { renewedOf } from '../../src/actors/mcp/http/auth/renewals.ts';
-import type { SignInFile } from '../../src/actors/mcp/http/auth/signInFile.ts';
-import { emptyRecord } from '../../src/actors/mcp/http/auth/signInRecord.ts';
-import type { RenewedTokens } from '../../src/actors/mcp/http/auth/tokenKeeper.ts';
-import { TokenRequest, tokenRequestMs } from '../../src/actors/mcp/http/auth/tokenRequest.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import {
+  type RenewedTokens,
+  type SignInFile,
+  TokenRequest,
+  emptyRecord,
+  findIssuer,
+  lockBusy,
+  refused,
+  renewedOf,
+  tokenRequestMs,
+} from '../../src/actors/mcp/http/auth/face.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { noTrace, startHttpServer } from '../../web/server/httpServer.ts';
 

@@ -1,8 +1,8 @@
 import { signIn } from './signIn.ts';
-import { SignInFile } from '../../src/actors/mcp/http/auth/signInFile.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { signInDirectory } from '../../src/store/paths.ts';
+import { SignInFile } from '../../src/actors/mcp/http/auth/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import { signInDirectory } from '../../src/store/face.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { quoted } from '../sanitize.ts';

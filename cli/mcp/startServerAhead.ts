@@ -1,9 +1,8 @@
 import { fstatSync } from 'node:fs';
-import { startAhead } from '../../src/actors/mcp/headStart.ts';
-import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
-import { spawnObstacle } from '../../src/actors/process/spawnObstacle.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { storePath } from '../../src/store/paths.ts';
+import { allowedEnvironment, startAhead } from '../../src/actors/mcp/face.ts';
+import { spawnObstacle } from '../../src/actors/process/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import { storePath } from '../../src/store/face.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import { parseWords, splitCommand } from '../parse.ts';
 import { type McpArgs, mcpOptions } from './options.ts';

@@ -1,13 +1,19 @@
 import type { Readable, Writable } from 'node:stream';
 import { signature } from '../../proxy/hub/hubGreeting.ts';
 import { startMcpClientPipe } from '../../proxy/wire/mcpClientPipe.ts';
-import { fieldsOf, idKey, type McpMessage, type McpRequest, readMessage } from '../../src/protocol/mcp/message.ts';
-import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
+import {
+  type McpMessage,
+  type McpRequest,
+  claimedVersion,
+  fieldsOf,
+  idKey,
+  readMessage,
+} from '../../src/protocol/mcp/face.ts';
 import { resultAnswer } from '../../proxy/wire/syntheticAnswer.ts';
-import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
+import { inTime } from '../../src/policy/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
 import type { Io } from '../io.ts';
 import { answerTool, toolResult } from './answerTool.ts';

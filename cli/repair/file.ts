@@ -1,6 +1,6 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import type { TranscriptFormat } from '../../transcript/detect.ts';
 import type { TranscriptReport } from '../../transcript/findings.ts';
 import { repairTranscript, type TranscriptRepair } from '../../transcript/repairTranscript.ts';

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { recordIn } from '../../src/protocol/agentReport.ts';
+import { recordIn } from '../../src/protocol/face.ts';
 import { isLogEntry, type TranscriptFormat } from '../../transcript/detect.ts';
 import { Findings } from '../../transcript/findings.ts';
 import { interruptedBy } from '../../transcript/interrupted.ts';

@@ -1,5 +1,4 @@
-import { messageIn } from '../../src/protocol/agentReport.ts';
-import { createClaudeReader } from '../../src/protocol/claudeOutput.ts';
+import { createClaudeReader, messageIn } from '../../src/protocol/face.ts';
 
 /** Longer lines pass as they are, in characters: a result is an answer, and what is said of it. */
 const longestResult = 16 * 1024 * 1024;

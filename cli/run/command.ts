@@ -1,4 +1,4 @@
-import type { PresetName } from '../../src/policy/presets.ts';
+import type { PresetName } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';

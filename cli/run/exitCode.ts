@@ -1,9 +1,8 @@
 import { constants } from 'node:os';
-import { isShortage } from '../../src/actors/process/spawnFailure.ts';
-import type { ProcessExit } from '../../src/machines/subprocess.ts';
-import type { Failure, FailureFacts, FailureKind } from '../../src/policy/failure.ts';
+import { isShortage } from '../../src/actors/process/face.ts';
+import type { ProcessExit } from '../../src/machines/face.ts';
+import { type Failure, type FailureFacts, type FailureKind, hintIn } from '../../src/policy/failures/face.ts';
 import type { EndedBySignal } from '../io.ts';
-import { hintIn } from '../../src/policy/exitCodes.ts';
 
 /** Exit codes of `unwedge run` that are not the command's own. */
 export const exitCodes = {

@@ -1,12 +1,16 @@
-import { backoffDelayMs } from '../../src/policy/backoff.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { type Failure, type FailureFacts, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
-import type { AgentLeft } from '../../src/integrations/subprocess/agentRuns.ts';
-import type { BreakerCause } from '../../src/policy/breakerCause.ts';
-import { hintIn } from '../../src/policy/exitCodes.ts';
-import { shellWord } from '../../src/policy/shownCommand.ts';
+import { backoffDelayMs } from '../../src/policy/face.ts';
+import { formatDuration, shellWord } from '../../src/policy/text/face.ts';
+import {
+  type Failure,
+  type FailureFacts,
+  type FailureKind,
+  failureKinds,
+  hintIn,
+} from '../../src/policy/failures/face.ts';
+import type { AgentLeft } from '../../src/integrations/subprocess/face.ts';
+import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { sanitize } from '../sanitize.ts';
-import { pauseText } from '../../src/calls/refusal.ts';
+import { pauseText } from '../../src/calls/face.ts';
 import type { RunPlan } from './request.ts';
 import type { RunEnd } from './supervisedRun.ts';
 import { localTime } from '../text.ts';

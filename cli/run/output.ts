@@ -1,8 +1,8 @@
-import type { OutputStream } from '../../src/machines/subprocessInput.ts';
+import type { OutputStream } from '../../src/machines/face.ts';
 import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 
 /** Sink for the output of a child. */
 export interface Sink {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { RunRequest } from '../../src/integrations/subprocess/subprocessOptions.ts';
+import type { RunRequest } from '../../src/integrations/subprocess/face.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 
 /**
  * Reads what each attempt gets on stdin. Text may also go where the arguments have a place for it; other bytes go to stdin as they are.

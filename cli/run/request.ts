@@ -1,11 +1,14 @@
-import { programFlaw } from '../../src/policy/commandText.ts';
-import type { ConfigOptions } from '../../src/config/configTypes.ts';
-import { type AgentCommand, agentCommand, type AgentOption } from '../../src/protocol/agentCommand.ts';
+import { programFlaw } from '../../src/policy/text/face.ts';
+import type { ConfigOptions } from '../../src/config/face.ts';
+import { type AgentCommand, type AgentOption, agentCommand } from '../../src/protocol/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
-import type { IntegrationPolicy, Limits } from '../../src/policy/policy.ts';
-import { checkPolicies } from '../../src/policy/policies.ts';
-import { resolvePolicy } from '../../src/policy/presetChain.ts';
-import type { PresetName } from '../../src/policy/presets.ts';
+import {
+  type IntegrationPolicy,
+  type Limits,
+  type PresetName,
+  checkPolicies,
+  resolvePolicy,
+} from '../../src/policy/face.ts';
 import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
 import { aboveZero } from '../parse.ts';
 import type { RunArgs } from './command.ts';

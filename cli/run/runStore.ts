@@ -1,14 +1,12 @@
-import type { Timer } from '../../src/policy/clock.ts';
-import type { RegisterChild } from '../../src/policy/childRecord.ts';
-import { nameOfRun } from '../../src/runtime/diedRuns.ts';
-import type { Registry } from '../../src/runtime/registry.ts';
+import type { Timer } from '../../src/policy/face.ts';
+import type { PersistedBreaker, RegisterChild } from '../../src/policy/records/face.ts';
+import { type Registry, nameOfRun } from '../../src/runtime/face.ts';
 import { sayUnstored, startRegistry } from '../startRegistry.ts';
 import { canBeKept, mayHaveOrphans } from '../../reader/unopened.ts';
 import type { RunPlan } from './request.ts';
-import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/face.ts';
 import { hookMarker } from '../hook/hookMarker.ts';
-import { type Logger, type LogLevel, say } from '../../src/policy/logger.ts';
+import { type LogLevel, type Logger, say } from '../../src/policy/text/face.ts';
 
 /** A run that lasts so long is entered in the store, for others to see it and to find what it left, in ms. */
 const lastingMs = 1000;

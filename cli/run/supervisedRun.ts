@@ -1,22 +1,23 @@
-import { aboutCommand, agentCommand } from '../../src/protocol/agentCommand.ts';
-import { type AgentLeft, AgentRuns, type RunResult } from '../../src/integrations/subprocess/agentRuns.ts';
-import { nameOfCommand, runProcess, traceVariables } from '../../src/integrations/subprocess/subprocessRun.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import { CallableIntegration } from '../../src/calls/integration.ts';
-import type { BreakerCause } from '../../src/policy/breakerCause.ts';
-import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import type { ProcessExit, SubprocessInput } from '../../src/machines/subprocess.ts';
-import { timeoutText } from '../../src/machines/subprocessExit.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
-import { AttemptError, type Outcome } from '../../src/policy/failure.ts';
-import type { Logger } from '../../src/policy/logger.ts';
-import { Registry } from '../../src/runtime/registry.ts';
+import { aboutCommand, agentCommand } from '../../src/protocol/face.ts';
+import {
+  type AgentLeft,
+  AgentRuns,
+  type RunRequest,
+  type RunResult,
+  nameOfCommand,
+  runProcess,
+  traceVariables,
+} from '../../src/integrations/subprocess/face.ts';
+import { type AttemptContext, CallableIntegration } from '../../src/calls/face.ts';
+import type { BreakerCause } from '../../src/policy/records/face.ts';
+import { Registry, checkGatewayOptions, loopClock, superviseIntegration } from '../../src/runtime/face.ts';
+import { type ProcessExit, type SubprocessInput, timeoutText } from '../../src/machines/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { Fact, FactOf, Told } from '../../src/policy/facts/face.ts';
+import { AttemptError, type Outcome } from '../../src/policy/failures/face.ts';
+import type { Logger } from '../../src/policy/text/face.ts';
 import { databasePath } from '../databasePath.ts';
-import type { RunRequest } from '../../src/integrations/subprocess/subprocessOptions.ts';
-import { loopClock } from '../../src/runtime/systemClock.ts';
-import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
-import type { Environment } from '../../src/store/paths.ts';
+import type { Environment } from '../../src/store/face.ts';
 import type { Telemetry } from '../otel.ts';
 import { asRun } from './exitCode.ts';
 import type { Sink } from './output.ts';

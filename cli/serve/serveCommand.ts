@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { isPostgresUrl, shownUrl } from '../../src/policy/postgresUrl.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { formatDuration, isPostgresUrl, shownUrl } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import { type Serving, startServe } from '../../web/serve/serve.ts';
-import { StoreUnavailableError } from '../../src/store/storeOption.ts';
+import { StoreUnavailableError } from '../../src/store/face.ts';
 import { readDatabase } from '../database.ts';
 import { databasePlace } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';

@@ -1,5 +1,5 @@
-import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/startLimit.ts';
-import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrations/mcp/mcpServer.ts';
+import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/face.ts';
+import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrations/mcp/face.ts';
 import type { Served } from '../../web/serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
 import { configFile } from '../namedConfig.ts';

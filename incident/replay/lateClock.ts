@@ -1,4 +1,4 @@
-import type { Clock, Timer, TimerOptions } from '../../src/policy/clock.ts';
+import type { Clock, Timer, TimerOptions } from '../../src/policy/face.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { SessionPlan } from './sessionPlan.ts';
 

@@ -1,7 +1,6 @@
-import type { AttemptRow, CallEndRow, FlightOfCall, FlightRow, InputRow } from '../../src/policy/flight.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import type { IntegrationPolicy, Limits, RetryPolicy } from '../../src/policy/policy.ts';
-import { isRated } from '../../src/policy/ratePolicy.ts';
+import type { AttemptRow, CallEndRow, FlightOfCall, FlightRow, InputRow } from '../../src/policy/records/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { type IntegrationPolicy, type Limits, type RetryPolicy, isRated } from '../../src/policy/face.ts';
 import { type Incident, type IncidentIntegration, type IncidentRecord, rowsIn } from '../incident.ts';
 
 /** Most that things of one moment are apart on record, in ms: events are kept to a whole one. */

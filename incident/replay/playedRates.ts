@@ -1,11 +1,15 @@
-import type { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
-import { IntegrationRates } from '../../src/calls/integrationRates.ts';
-import { RateBucket, type RateKeeper, type RateWaiter } from '../../src/calls/rateBucket.ts';
-import { RateBuckets } from '../../src/calls/rateBuckets.ts';
-import { type RatedCall, RatePlace, TypicalCosts } from '../../src/calls/ratePlace.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { takeFrom } from '../../src/policy/rateLimit.ts';
-import { isRated, type RatePolicy } from '../../src/policy/ratePolicy.ts';
+import type { DeadlineQueue } from '../../src/calls/face.ts';
+import {
+  IntegrationRates,
+  RateBucket,
+  RateBuckets,
+  type RateKeeper,
+  RatePlace,
+  type RateWaiter,
+  type RatedCall,
+  TypicalCosts,
+} from '../../src/calls/rates/face.ts';
+import { type Clock, type RatePolicy, isRated, takeFrom } from '../../src/policy/face.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
 /** Shortest time that counts as a wait, in ms. */

@@ -1,6 +1,4 @@
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import type { PolicyInput } from '../../src/policy/policyInput.ts';
-import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { type IntegrationPolicy, type PolicyInput, resolvePolicy } from '../../src/policy/face.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
 /**

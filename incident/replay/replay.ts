@@ -1,4 +1,4 @@
-import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
+import { DeadlineQueue } from '../../src/calls/face.ts';
 import {
   cameAt,
   type Incident,
@@ -9,13 +9,12 @@ import {
   rowsIn,
 } from '../incident.ts';
 import { counted, nothingToPlay } from '../incidentFiles.ts';
-import type { Clock, Random } from '../../src/policy/clock.ts';
-import type { KeptFacts } from '../../src/policy/facts.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { FailureKind } from '../../src/policy/failure.ts';
-import type { FlightRow } from '../../src/policy/flight.ts';
-import { isRated } from '../../src/policy/ratePolicy.ts';
-import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
+import { type Clock, type Random, isRated } from '../../src/policy/face.ts';
+import type { KeptFacts } from '../../src/policy/facts/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import type { FailureKind } from '../../src/policy/failures/face.ts';
+import type { FlightRow } from '../../src/policy/records/face.ts';
+import { createRootSupervisor } from '../../src/supervisor/face.ts';
 import { compare, toleranceMs, type ReplayResult } from './compare.ts';
 import { LateClock } from './lateClock.ts';
 import { plansOf } from './plan.ts';

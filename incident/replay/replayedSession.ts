@@ -1,12 +1,9 @@
-import type { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
-import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { KeptFacts } from '../../src/policy/facts.ts';
-import { notDone } from '../../src/policy/operatorOrder.ts';
-import { SupervisedSession } from '../../src/sessions/session.ts';
-import type { ToolPort } from '../../src/sessions/toolPort.ts';
-import type { Turn } from '../../src/sessions/turn.ts';
-import type { RootSupervisor } from '../../src/supervisor/supervisor.ts';
+import type { DeadlineQueue } from '../../src/calls/face.ts';
+import { type SessionRef, sessionMachine } from '../../src/machines/face.ts';
+import { type Clock, notDone } from '../../src/policy/face.ts';
+import type { KeptFacts } from '../../src/policy/facts/face.ts';
+import { SupervisedSession, type ToolPort, type Turn } from '../../src/sessions/face.ts';
+import type { RootSupervisor } from '../../src/supervisor/face.ts';
 import { endOf, type PlannedCall, sameMs } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 import type { PlannedFiring, PlannedTurn, SessionPlan } from './sessionPlan.ts';

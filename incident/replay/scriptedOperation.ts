@@ -1,6 +1,6 @@
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
+import type { AttemptContext } from '../../src/calls/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { AttemptError } from '../../src/policy/failures/face.ts';
 import { type IntegrationPlan, type PlannedAttempt, type PlannedCall, unknownAttempt } from './plan.ts';
 
 /** Attempts of calls may begin so much later or earlier than they did, and still end when they did, in ms. */

@@ -1,5 +1,5 @@
 import type { Incident, IncidentEvent } from '../incident.ts';
-import type { SessionLimits } from '../../src/policy/flight.ts';
+import type { SessionLimits } from '../../src/policy/records/face.ts';
 import { endOf, type IntegrationPlan, type PlannedCall, sameMs } from './plan.ts';
 
 /** A session as it is played: its turns and the tool calls of each. Times are ms from the begin of the replay. */

@@ -1,5 +1,5 @@
 import type { Incident } from '../incident.ts';
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
 import { toleranceMs, type ReplayStep } from './compare.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';

@@ -1,16 +1,21 @@
 import { hostname } from 'node:os';
-import { addFigures } from '../../src/policy/callFigures.ts';
-import { insertInto, type Statement, statement, type Value } from '../../src/store/dialect.ts';
-import type { SqlRow } from '../../src/store/sqlite/database.ts';
+import { addFigures } from '../../src/policy/records/face.ts';
+import { type Statement, type Value, insertInto, statement } from '../../src/store/face.ts';
+import type { SqlRow } from '../../src/store/sqlite/face.ts';
 import { columnsIn } from '../batch.ts';
 import type { Transaction } from '../pgConnections.ts';
 import type { PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import { overRows } from '../pgTables.ts';
-import { figuresIn, keepStatistic, lockStatistic } from '../../src/store/tables/statistics.ts';
-import { insertChild } from '../../src/store/tables/children.ts';
-import { columnsInFile } from '../../src/store/tables/schema.ts';
-import { insertFlight, upsertPolicy } from '../../src/store/tables/flights.ts';
+import {
+  columnsInFile,
+  figuresIn,
+  insertChild,
+  insertFlight,
+  keepStatistic,
+  lockStatistic,
+  upsertPolicy,
+} from '../../src/store/tables/face.ts';
 
 /** Copy of the rows of one table of a file into a database. */
 export interface Copy {

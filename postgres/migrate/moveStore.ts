@@ -1,27 +1,27 @@
 import { closeSync, existsSync, openSync, renameSync } from 'node:fs';
-import type { ProcessWorld } from '../../src/actors/process/processIdentity.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { shownSchema } from '../../src/policy/postgresUrl.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { openStore } from '../../src/store/openStore.ts';
+import type { ProcessWorld } from '../../src/actors/process/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { shownSchema } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { judgeRuntimes, openStore } from '../../src/store/face.ts';
 import { PgConnections, type Transaction } from '../pgConnections.ts';
 import { importPg } from '../pgDriver.ts';
 import { preparePgSchema } from '../pgSchema.ts';
 import { type PgTarget, readTarget } from '../pgTarget.ts';
 import { diagnosePg } from '../pgTrouble.ts';
-import { judgeRuntimes } from '../../src/store/runtimes.ts';
-import type { Database, Driver } from '../../src/store/sqlite/database.ts';
-import { findDriver } from '../../src/store/sqlite/driver.ts';
 import {
+  type Database,
+  type Driver,
+  findDriver,
   findEventTable,
   hasTable,
   isOurs,
   markAsMoved,
+  readRows,
   refuseTooOld,
   versionsOf,
-} from '../../src/store/sqlite/schema.ts';
-import { readRows } from '../../src/store/sqlite/fileTables.ts';
-import { runIn, runs } from '../../src/store/tables/runtimes.ts';
+} from '../../src/store/sqlite/face.ts';
+import { runIn, runs } from '../../src/store/tables/face.ts';
 import { type Copy, copiesOf } from './copies.ts';
 import { markMoved, nameOfMove } from './movedMark.ts';
 

@@ -1,5 +1,4 @@
-import type { Database } from '../../src/store/sqlite/database.ts';
-import { hasTable } from '../../src/store/sqlite/schema.ts';
+import { type Database, hasTable } from '../../src/store/sqlite/face.ts';
 import type { Transaction } from '../pgConnections.ts';
 
 /**

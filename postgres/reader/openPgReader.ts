@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../src/store/storeOption.ts';
+import { StoreUnavailableError } from '../../src/store/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 import { importPg } from '../pgDriver.ts';
 import { knownVersion, schemaHere, schemaVersion } from '../pgSchema.ts';

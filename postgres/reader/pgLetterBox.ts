@@ -1,11 +1,8 @@
-import { boundedJson } from '../../src/policy/storedJson.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
-import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageId, messageNamed } from '../../src/sessions/mailbox.ts';
-import { statement, type Value } from '../../src/store/dialect.ts';
-import { isDeadLetter, messageIn } from '../../src/store/sessionRows.ts';
-import { step, type Work } from '../../src/store/work.ts';
+import { boundedJson } from '../../src/policy/text/face.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
+import { type OrderResult, notDone } from '../../src/policy/face.ts';
+import { messageId, messageNamed, noLetter } from '../../src/sessions/face.ts';
+import { type Value, type Work, isDeadLetter, messageIn, statement, step } from '../../src/store/face.ts';
 import {
   actOnLetter,
   type Letter,

@@ -1,9 +1,8 @@
-import type { OrderResult } from '../../src/policy/operatorOrder.ts';
-import { messageNamed } from '../../src/sessions/mailbox.ts';
-import { checkQuery, type EventQuery, type EventRow } from '../../src/store/events.ts';
+import type { OrderResult } from '../../src/policy/face.ts';
+import { messageNamed } from '../../src/sessions/face.ts';
+import { type EventQuery, type EventRow, type Read, type RuntimeRow, checkQuery } from '../../src/store/face.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { messageRecordIn } from '../../reader/recordRows.ts';
-import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type {
   AlertNoteFact,
   AlertView,
@@ -16,7 +15,6 @@ import type {
   StoreStatus,
 } from '../../reader/storeReader.ts';
 import { TableReader } from '../../reader/tableReader.ts';
-import type { Read } from '../../src/store/work.ts';
 import { queryOf, queryValues } from '../pgTables.ts';
 import { outcomeIn } from '../mailOutcome.ts';
 import type { importPg, PgRow } from '../pgDriver.ts';
@@ -26,7 +24,7 @@ import { readPgAlerts, readPgStatus } from './pgStatus.ts';
 import { readPgCluster } from './pgCluster.ts';
 import type { Ask } from './pgReads.ts';
 import { untakenMail } from './pgUntakenMail.ts';
-import { runIn } from '../../src/store/tables/runtimes.ts';
+import { runIn } from '../../src/store/tables/face.ts';
 
 /** Most mail that is read for one question. */
 const mostLetters = 500;

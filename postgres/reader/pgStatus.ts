@@ -1,9 +1,7 @@
-import { checkNumber } from '../../src/policy/options.ts';
-import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
-import { breakerIn } from '../../src/store/breakers.ts';
+import { checkNumber } from '../../src/policy/options/face.ts';
+import type { PersistedBreaker } from '../../src/policy/records/face.ts';
+import { type Row, breakerIn, parseMetadata } from '../../src/store/face.ts';
 import { lastErrorIn } from '../countedTrouble.ts';
-import { parseMetadata } from '../../src/store/events.ts';
-import type { Row } from '../../src/store/dialect.ts';
 import {
   alertViewOf,
   failuresIn,
@@ -15,7 +13,7 @@ import {
 } from '../../reader/statusRows.ts';
 import type { AlertView, FailureFigures, StoreStatus } from '../../reader/storeReader.ts';
 import type { Ask } from './pgReads.ts';
-import { defaultAlertRule } from '../../src/policy/alerts.ts';
+import { defaultAlertRule } from '../../src/policy/face.ts';
 
 /** Above so many events their number is the estimate of the server: to count them takes time. */
 const mostCounted = 500_000;

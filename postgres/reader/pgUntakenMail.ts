@@ -1,9 +1,8 @@
-import { messageNamed } from '../../src/sessions/mailbox.ts';
-import { sessionFailure } from '../../src/sessions/turnEnds.ts';
+import { messageNamed, sessionFailure } from '../../src/sessions/face.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { outcomeToJson } from '../mailOutcome.ts';
 import type { PgRow } from '../pgDriver.ts';
-import type { Value } from '../../src/store/dialect.ts';
+import type { Value } from '../../src/store/face.ts';
 
 /** For how long mail has to wait for a gateway that has its session before it is listed as untaken: a take-over is over by then. */
 const patience = `interval '30 s'`;

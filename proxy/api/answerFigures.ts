@@ -1,6 +1,6 @@
-import { parsedJson } from '../../src/policy/parsedJson.ts';
-import { read, readInteger, readString } from '../../src/policy/errorChain.ts';
-import { ServerSentEventParser } from '../../src/streams/serverSentEvents.ts';
+import { parsedJson } from '../../src/policy/text/face.ts';
+import { read, readInteger, readString } from '../../src/policy/failures/face.ts';
+import { ServerSentEventParser } from '../../src/streams/face.ts';
 
 /** Figures that the answer of a model gives of itself, as far as it does. */
 export interface AnswerFigures {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { DrainOrder } from '../../src/calls/draining.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { DrainOrder } from '../../src/calls/face.ts';
 import { inboundTrace } from '../wire/inboundTrace.ts';
-import type { Failure } from '../../src/policy/failure.ts';
-import type { Part, Runtime } from '../../src/runtime/runtime.ts';
+import type { Failure } from '../../src/policy/failures/face.ts';
+import type { Part, Runtime } from '../../src/runtime/face.ts';
 import { clientOf } from './clients.ts';
 import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
 import { Exchange } from './exchange.ts';
@@ -14,7 +14,7 @@ import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
 import { modelOf, routeOf } from './route.ts';
 import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { Upstream } from './upstream.ts';
-import type { MetricFamily } from '../../src/policy/metrics.ts';
+import type { MetricFamily } from '../../src/policy/records/face.ts';
 import { endUpgrade, type HttpServer, startHttpServer } from '../../web/server/httpServer.ts';
 import { asksForMetrics, sendMetrics } from '../../web/server/sendMetrics.ts';
 

@@ -1,5 +1,5 @@
-import { parsedJson } from '../../src/policy/parsedJson.ts';
-import { read, readString } from '../../src/policy/errorChain.ts';
+import { parsedJson } from '../../src/policy/text/face.ts';
+import { read, readString } from '../../src/policy/failures/face.ts';
 import type { Dialect } from './route.ts';
 
 /** Longest arguments of calls that are kept to know whether they are whole, in characters. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import type { EventScanner } from './eventScanner.ts';
 import type { ApiProxySettings } from './settings.ts';
 

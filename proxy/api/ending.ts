@@ -1,5 +1,4 @@
-import { type Failure, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
-import { mayRepeat } from '../../src/policy/repetition.ts';
+import { type Failure, type FailureKind, failureKinds, mayRepeat } from '../../src/policy/failures/face.ts';
 import { type ClientKind, clients } from './clients.ts';
 import type { Exchange } from './exchange.ts';
 import type { Asked } from './forwardedRequest.ts';

@@ -1,5 +1,5 @@
 import { CallScan } from './callScan.ts';
-import { isModelContent } from '../../src/streams/modelContent.ts';
+import { isModelContent } from '../../src/streams/face.ts';
 import type { Dialect } from './route.ts';
 
 /**

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { Call } from '../../src/calls/call.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import { streamCancelled } from '../../src/calls/integration.ts';
-import { classify } from '../../src/policy/classify.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../../src/policy/failure.ts';
-import { mayRepeat } from '../../src/policy/repetition.ts';
-import type { StreamReader } from '../../src/calls/callOptions.ts';
-import type { StreamedAttempt } from '../../src/streams/chunkRelay.ts';
+import { type AttemptContext, type Call, type StreamReader, streamCancelled } from '../../src/calls/face.ts';
+import {
+  AttemptError,
+  type FailureFacts,
+  type Outcome,
+  classify,
+  failureKinds,
+  mayRepeat,
+} from '../../src/policy/failures/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { StreamedAttempt } from '../../src/streams/face.ts';
 import type { ContentLimits } from './contentWatch.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';

@@ -1,7 +1,6 @@
-import { type CallSettings, defaultSettings, type StreamReader } from '../../src/calls/callOptions.ts';
-import type { Effect } from '../../src/policy/effects.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import type { IntegrationPolicy, RetryPolicy } from '../../src/policy/policy.ts';
+import { type CallSettings, type StreamReader, defaultSettings } from '../../src/calls/face.ts';
+import type { Effect, IntegrationPolicy, RetryPolicy } from '../../src/policy/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import type { ApiProxySettings } from './settings.ts';
 
 /** Stage of a request: the next attempt waits, or is held back by the circuit, or the headers of an answer are awaited, or its body is read. */

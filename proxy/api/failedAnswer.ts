@@ -1,9 +1,7 @@
-import { parsedJson } from '../../src/policy/parsedJson.ts';
+import { parsedJson } from '../../src/policy/text/face.ts';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { classify } from '../../src/policy/classify.ts';
-import { read } from '../../src/policy/errorChain.ts';
-import type { FailureFacts, FailureKind } from '../../src/policy/failure.ts';
-import { errorIn, statusOf, toldError } from '../../src/streams/toldError.ts';
+import { type FailureFacts, type FailureKind, classify, read } from '../../src/policy/failures/face.ts';
+import { errorIn, statusOf, toldError } from '../../src/streams/face.ts';
 
 /** An answer that says no, kept as it came: it is what the client gets when no further attempt does better. */
 export interface FailedAnswer {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import type { ClientKind } from './clients.ts';
 import type { ContentLimits } from './contentWatch.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';

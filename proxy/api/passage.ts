@@ -1,8 +1,6 @@
-import type { Call } from '../../src/calls/call.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
-import type { CallSettings } from '../../src/calls/callOptions.ts';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
+import type { Call, CallPath, CallSettings } from '../../src/calls/face.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import { AttemptError, type FailureFacts, type Outcome } from '../../src/policy/failures/face.ts';
 import { isOfUpstream } from './failedAnswer.ts';
 
 /** Time in ms after which, at the latest, one that is held back looks again: another request may have closed the circuit, or an operator. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import { clients } from './clients.ts';
 
 /** Failures in the middle of an answer, in a row. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import { memberSpan } from '../../src/protocol/mcp/face.ts';
 
 /** The body of a request: whole, to be sent again, or what came of one that is too large for that, with the rest still to come. */
 export type RequestBody =

@@ -1,4 +1,4 @@
-import type { Effect } from '../../src/policy/effects.ts';
+import type { Effect } from '../../src/policy/face.ts';
 
 /** The protocol that a stream of a model is in: that of Anthropic's messages, of OpenAI's responses, of chat completions, or of Google's Gemini. */
 export type Dialect = 'messages' | 'responses' | 'chat' | 'gemini';

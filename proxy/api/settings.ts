@@ -1,9 +1,14 @@
-import { boolean, duration, integer, type Given, text, type Values } from '../../src/policy/optionKeys.ts';
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { defaultPolicy } from '../../src/policy/presets.ts';
-import { usualRate } from '../../src/policy/ratePolicy.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import { show } from '../../src/policy/showValue.ts';
+import {
+  type Given,
+  type Values,
+  boolean,
+  duration,
+  integer,
+  readOptions,
+  text,
+} from '../../src/policy/options/face.ts';
+import { type IntegrationPolicy, defaultPolicy, usualRate } from '../../src/policy/face.ts';
+import { show } from '../../src/policy/text/face.ts';
 
 /** Longest answer of all, in ms: what limits a stream is its silence. */
 const longestMs = 24 * 3_600_000;

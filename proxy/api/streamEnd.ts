@@ -1,6 +1,6 @@
 import type { ClientKind, ProxyAct } from './clients.ts';
 import type { Dialect } from './route.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import type { EventScanner } from './eventScanner.ts';
 import { codexErrorOf } from './failedAnswer.ts';
 

@@ -7,16 +7,12 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { Agent as SecureAgent, request as requestSecure } from 'node:https';
-import { serverOf } from '../../src/integrations/http/httpRequest.ts';
-import type { FailureKind } from '../../src/policy/failure.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
-import { type CallSettings, defaultSettings } from '../../src/calls/callOptions.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { InputNames } from '../../src/policy/integrationAbout.ts';
-import { say } from '../../src/policy/logger.ts';
-import { RetryBudget } from '../../src/policy/retryBudget.ts';
-import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+import { serverOf } from '../../src/integrations/http/face.ts';
+import type { FailureKind } from '../../src/policy/failures/face.ts';
+import { type CallPath, type CallSettings, defaultSettings } from '../../src/calls/face.ts';
+import { formatDuration, say } from '../../src/policy/text/face.ts';
+import { type InputNames, RetryBudget } from '../../src/policy/face.ts';
+import { type Runtime, superviseIntegration } from '../../src/runtime/face.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import type { Route } from './route.ts';
 import { Passage } from './passage.ts';

@@ -1,10 +1,16 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { anything, callback, duration, type Key, type Given, text } from '../../src/policy/optionKeys.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createFactRedactor } from '../../src/redaction/redactFact.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
+import {
+  type Given,
+  type Key,
+  anything,
+  callback,
+  duration,
+  readOptions,
+  text,
+} from '../../src/policy/options/face.ts';
+import { KnownSecrets, createFactRedactor } from '../../src/redaction/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
 
 /** {@link ErrorBoundaryOptions}, checked, with the defaults filled in. */
 export interface BoundarySettings {

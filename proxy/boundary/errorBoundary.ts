@@ -1,11 +1,10 @@
-import { stackOf } from '../../src/calls/errorText.ts';
-import type { Fact } from '../../src/policy/facts.ts';
-import { checkFunction, show } from '../../src/policy/options.ts';
+import { stackOf } from '../../src/calls/face.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
+import { checkFunction, show } from '../../src/policy/options/face.ts';
 import { type BoundarySettings, checkBoundary, type ErrorBoundaryOptions } from './boundaryOptions.ts';
 import { contextIn, contextWith, signalOf } from './handlerContext.ts';
 import { type EndedBy, runAs, RunningCall } from './runningCall.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createTextRedactor } from '../../src/redaction/secrets.ts';
+import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 
 /** The code with which a handler has the client send its user to a page; no failure of the tool. */
 const urlElicitationRequired = -32_042;

@@ -1,6 +1,6 @@
-import { formatDuration } from '../../src/policy/duration.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Timer } from '../../src/policy/clock.ts';
+import type { Timer } from '../../src/policy/face.ts';
 import type { BoundarySettings } from './boundaryOptions.ts';
 
 /** Why a call ended before its handler did. */

@@ -1,9 +1,8 @@
-import { stackOf } from '../../src/calls/errorText.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { guardProcess } from '../../src/runtime/processGuard.ts';
-import type { Bus } from '../../src/telemetry/bus.ts';
+import { stackOf } from '../../src/calls/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import { guardProcess } from '../../src/runtime/face.ts';
+import type { Bus } from '../../src/telemetry/face.ts';
 import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runningCall.ts';
 import { tellable } from './errorBoundary.ts';
 

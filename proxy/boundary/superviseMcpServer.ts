@@ -1,26 +1,24 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import { factTypes } from '../../src/policy/factTypes.ts';
-import type { Fact, FactType, Told } from '../../src/policy/facts.ts';
-import { checkLogger, loggerKey } from '../../src/policy/hostLogger.ts';
-import { type Logger, say } from '../../src/policy/logger.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { type Fact, type FactType, type Told, factTypes } from '../../src/policy/facts/face.ts';
 import {
+  type Given,
+  type Key,
   anything,
   boolean,
   byName,
   callback,
+  checkLogger,
   duration,
   integer,
-  type Key,
-  type Given,
+  loggerKey,
+  readOptions,
   section,
   text,
-} from '../../src/policy/optionKeys.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
-import { createFactRedactor, createRedactedLogger } from '../../src/redaction/redactFact.ts';
-import type { Store } from '../../src/store/store.ts';
-import { type Bus, createBus } from '../../src/telemetry/bus.ts';
-import type { Listener } from '../../src/telemetry/listener.ts';
+} from '../../src/policy/options/face.ts';
+import { type Logger, say } from '../../src/policy/text/face.ts';
+import { KnownSecrets, createFactRedactor, createRedactedLogger } from '../../src/redaction/face.ts';
+import type { Store } from '../../src/store/face.ts';
+import { type Bus, type Listener, createBus } from '../../src/telemetry/face.ts';
 import { type BoundarySettings, checkBoundary, handlerKeys, type HandlerLimits } from './boundaryOptions.ts';
 import { bounded } from './errorBoundary.ts';
 import { callsInFlight } from './runningCall.ts';

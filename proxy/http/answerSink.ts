@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
 import { noTrace } from '../../web/server/httpServer.ts';
 
 interface AnswerSinkOptions {

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { requestLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import { requestLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  fieldsOf,
   type McpAnswer,
   type McpMessage,
   type McpNotification,
   type McpRequest,
-} from '../../src/protocol/mcp/message.ts';
+  fieldsOf,
+} from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
 import { AnswerSink } from './answerSink.ts';
 import { readEventId, ReplayBuffer, SessionStream } from './sessionStreams.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import { HttpSession } from './httpSession.ts';
 import { type OpenServer, ServerLines } from '../wire/serverLines.ts';
 import type { SharedServer } from './sharedServer.ts';

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { type McpMessage, type McpRequest, readMessage } from '../../src/protocol/mcp/message.ts';
-import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { rpcErrors } from '../../src/protocol/face.ts';
+import { type McpMessage, type McpRequest, claimedVersion, readMessage } from '../../src/protocol/mcp/face.ts';
 import type { HttpSession } from './httpSession.ts';
 import { HttpSessions, type HttpSessionsOptions } from './httpSessions.ts';
 import {

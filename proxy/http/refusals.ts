@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/policy/clock.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
 
 /** Time within which a status is told once at most, in ms. */
 const gatherMs = 60_000;

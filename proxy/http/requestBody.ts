@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 
 /** Longest message of a client, in bytes; the servers of the SDKs take as much. */
 export const maxBodyBytes = 4 * 1024 * 1024;

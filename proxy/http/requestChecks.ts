@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { fieldsOf, type McpId, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
+import { type McpId, type McpRequest, claimedVersion, fieldsOf, namedBy } from '../../src/protocol/mcp/face.ts';
 import { noTrace } from '../../web/server/httpServer.ts';
-import { claimedVersion, namedBy } from '../../src/protocol/mcp/methods.ts';
 
 /** Why a request is not served. */
 export interface HttpRefusal {

@@ -1,5 +1,5 @@
 import type { AnswerSink } from './answerSink.ts';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 
 /** A stream of a session: that of a POST, which ends with the answers to its requests, or the standing one. It outlives the connections it comes by. */
 export class SessionStream {

@@ -1,17 +1,18 @@
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { elementSpans, withId } from '../../src/protocol/mcp/jsonSpans.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  fieldsOf,
-  idKey,
   type McpAnswer,
   type McpId,
   type McpNotification,
   type McpParams,
   type McpRequest,
+  elementSpans,
+  fieldsOf,
+  idKey,
   readMessage,
-} from '../../src/protocol/mcp/message.ts';
-import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
+  subscriptionField,
+  withId,
+} from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
 import { withMeta, withNotifiedToken, withRequestId } from '../wire/rewrite.ts';
 import { cancelledLine, resultAnswer } from '../wire/syntheticAnswer.ts';

@@ -1,4 +1,4 @@
-import type { McpAnswer, McpId, McpParams, McpRequest } from '../../src/protocol/mcp/message.ts';
+import type { McpAnswer, McpId, McpParams, McpRequest } from '../../src/protocol/mcp/face.ts';
 
 /** From the least to the most serious. */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];

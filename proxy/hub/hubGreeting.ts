@@ -1,7 +1,6 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
+import { type McpAnswer, type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
 

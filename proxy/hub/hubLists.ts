@@ -1,7 +1,5 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { elementSpans, memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
-import { fieldsOf, type McpParams } from '../../src/protocol/mcp/message.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import { type McpParams, elementSpans, fieldsOf, memberSpan } from '../../src/protocol/mcp/face.ts';
 import { type Freshness, freshnessOf, mergedFreshness } from './hubGreeting.ts';
 import type { HubMember } from './hubMember.ts';
 import { HubNames, type LeftOut } from './hubNames.ts';

@@ -1,7 +1,7 @@
 import { type Listener, type OpenServer, ServerLines } from '../wire/serverLines.ts';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { type McpAnswer, type McpMessage, type McpParams } from '../../src/protocol/mcp/message.ts';
-import { notificationLine, requestLine } from '../../src/protocol/jsonRpc.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import type { McpAnswer, McpMessage, McpParams } from '../../src/protocol/mcp/face.ts';
+import { notificationLine, requestLine } from '../../src/protocol/face.ts';
 
 /** A server of a hub. */
 export interface HubServer {

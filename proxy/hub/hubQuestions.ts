@@ -1,5 +1,11 @@
-import { fieldsOf, idKey, type McpId, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { subscriptionField } from '../../src/protocol/mcp/methods.ts';
+import {
+  type McpId,
+  type McpParams,
+  type McpRequest,
+  fieldsOf,
+  idKey,
+  subscriptionField,
+} from '../../src/protocol/mcp/face.ts';
 import type { HubMember } from './hubMember.ts';
 
 interface Asked {

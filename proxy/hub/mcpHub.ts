@@ -1,19 +1,22 @@
 import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { memberSpan, withId } from '../../src/protocol/mcp/jsonSpans.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  fieldsOf,
-  idKey,
   type McpMessage,
   type McpNotification,
   type McpRequest,
+  changedMethod,
+  fieldsOf,
+  idKey,
+  isModern,
+  memberSpan,
   messagesOf,
   readMessage,
-} from '../../src/protocol/mcp/message.ts';
-import { changedMethod, isModern, subscriptionField, wantsChanges } from '../../src/protocol/mcp/methods.ts';
+  subscriptionField,
+  wantsChanges,
+  withId,
+} from '../../src/protocol/mcp/face.ts';
 import { withRequestId } from '../wire/rewrite.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import { HubGreeting, metaOf } from './hubGreeting.ts';

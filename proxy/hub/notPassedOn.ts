@@ -1,4 +1,4 @@
-import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/message.ts';
+import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { answerOfFailure, isHopeless } from '../wire/syntheticAnswer.ts';
 
 /**

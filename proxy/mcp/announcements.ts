@@ -1,6 +1,6 @@
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ReplayedHandshake } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';

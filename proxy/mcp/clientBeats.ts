@@ -1,9 +1,9 @@
-import { whyOf } from '../../src/calls/callWhy.ts';
+import { whyOf } from '../../src/calls/face.ts';
 import { reconcileText } from '../wire/reconcileText.ts';
-import type { Timer } from '../../src/policy/clock.ts';
+import type { Timer } from '../../src/policy/face.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 
 /** Time between two signs to the client that its server is still starting, or asked what became of a call, in ms: below the limit of any client. */
 const beatMs = 5000;

@@ -1,19 +1,22 @@
-import type { KeyPlace } from '../../src/calls/boundRule.ts';
-import type { Call } from '../../src/calls/call.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import type { Trace } from '../../src/calls/tracing.ts';
-import type { Effect } from '../../src/policy/effects.ts';
-import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failure.ts';
-import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { isModern, ProgressMark } from '../../src/protocol/mcp/methods.ts';
+import type { KeyPlace } from '../../src/calls/reconcile/face.ts';
+import type { AttemptContext, Call, Trace } from '../../src/calls/face.ts';
+import type { Effect } from '../../src/policy/face.ts';
+import { AttemptError, type Failure, type FailureFacts, risks } from '../../src/policy/failures/face.ts';
+import {
+  type McpAnswer,
+  type McpParams,
+  type McpRequest,
+  ProgressMark,
+  failureIn,
+  fieldsOf,
+  isModern,
+} from '../../src/protocol/mcp/face.ts';
 import { effectOfMethod } from '../wire/requestTraits.ts';
 import { withParamText } from '../wire/rewrite.ts';
 import { answerOfFailure, answerWith, withNote } from '../wire/syntheticAnswer.ts';
-import { notificationLine } from '../../src/protocol/jsonRpc.ts';
-import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
+import { notificationLine } from '../../src/protocol/face.ts';
 import { type Line, textOf } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
-import { risks } from '../../src/policy/syntheticResult.ts';
 
 /** A request of the client, from its line to its one answer. */
 export class ClientCall implements Asker {

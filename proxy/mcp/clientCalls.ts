@@ -1,15 +1,18 @@
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
+import type { AttemptContext, CallPath, Trace } from '../../src/calls/face.ts';
 import { inboundTrace } from '../wire/inboundTrace.ts';
-import type { Trace } from '../../src/calls/tracing.ts';
-import { mayRepeat } from '../../src/policy/repetition.ts';
-import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../../src/policy/failure.ts';
+import {
+  AttemptError,
+  type Failure,
+  type FailureFacts,
+  type Outcome,
+  mayRepeat,
+} from '../../src/policy/failures/face.ts';
 import { TurnoverMap } from './turnoverMap.ts';
-import { fieldsOf, type McpAnswer, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
 import { ClientSettings, ProxyRules } from './proxyRules.ts';
-import type { CallUnderWay } from '../../src/runtime/lastingCalls.ts';
+import type { CallUnderWay } from '../../src/runtime/face.ts';
 import type { Line } from './outlet.ts';
 import { OwnListing } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';

@@ -1,9 +1,15 @@
-import type { Timer } from '../../src/policy/clock.ts';
-import { withStderr } from '../../src/actors/mcp/serverEnd.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { fieldsOf, idKey, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { subscriptionField, wantsChanges } from '../../src/protocol/mcp/methods.ts';
+import type { Timer } from '../../src/policy/face.ts';
+import { withStderr } from '../../src/actors/mcp/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
+import {
+  type McpParams,
+  type McpRequest,
+  fieldsOf,
+  idKey,
+  subscriptionField,
+  wantsChanges,
+} from '../../src/protocol/mcp/face.ts';
 import { isDiscovered } from '../wire/sessionRecord.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ProxyScope } from './proxyScope.ts';

@@ -1,5 +1,5 @@
 import type { McpClientPipe } from '../wire/mcpClientPipe.ts';
-import { inTime } from '../../src/policy/inTime.ts';
+import { inTime } from '../../src/policy/face.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { ProxyScope } from './proxyScope.ts';

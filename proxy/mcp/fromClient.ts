@@ -1,14 +1,14 @@
-import { errorAnswer, rpcErrors } from '../../src/protocol/jsonRpc.ts';
-import { memberSpan } from '../../src/protocol/mcp/jsonSpans.ts';
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  idKey,
   type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
+  idKey,
+  memberSpan,
   messagesOf,
   readMessage,
-} from '../../src/protocol/mcp/message.ts';
+} from '../../src/protocol/mcp/face.ts';
 import { withRequestId } from '../wire/rewrite.ts';
 import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';

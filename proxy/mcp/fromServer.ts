@@ -1,12 +1,12 @@
-import type { Timer } from '../../src/policy/clock.ts';
+import type { Timer } from '../../src/policy/face.ts';
 import {
-  idKey,
   type McpAnswer,
   type McpMessage,
   type McpNotification,
+  idKey,
   messagesOf,
   readMessage,
-} from '../../src/protocol/mcp/message.ts';
+} from '../../src/protocol/mcp/face.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import { changeLine } from './handshake.ts';
 import { textOf } from './outlet.ts';

@@ -1,11 +1,9 @@
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { changedMethod, subscriptionField } from '../../src/protocol/mcp/methods.ts';
+import { AttemptError, type FailureFacts, messageOf } from '../../src/policy/failures/face.ts';
+import { type McpParams, changedMethod, fieldsOf, subscriptionField } from '../../src/protocol/mcp/face.ts';
 import { pageOf } from '../wire/listRecord.ts';
-import { fieldsOf, type McpParams } from '../../src/protocol/mcp/message.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
-import { notificationLine } from '../../src/protocol/jsonRpc.ts';
+import { notificationLine } from '../../src/protocol/face.ts';
 import type { Wire } from './wire.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
 
 /** Result of greeting a new server. */
 export interface ReplayedHandshake {

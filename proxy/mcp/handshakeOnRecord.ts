@@ -1,7 +1,6 @@
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { isListMethod, pageOf } from '../wire/listRecord.ts';
-import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { claimedVersion } from '../../src/protocol/mcp/methods.ts';
+import { type McpParams, type McpRequest, claimedVersion, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import {
   asOfRecord,
   clientIn,

@@ -1,12 +1,10 @@
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import type { ClientStreams } from '../wire/serverLines.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failure.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
-import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
-import type { Part, Runtime } from '../../src/runtime/runtime.ts';
-import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
+import type { CallPath } from '../../src/calls/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failures/face.ts';
+import { type McpAnswer, failureIn } from '../../src/protocol/mcp/face.ts';
+import { type Part, type Runtime, superviseIntegration } from '../../src/runtime/face.ts';
 import { Announcements } from './announcements.ts';
 import { ControlRequests } from './controlRequests.ts';
 import { ClientCall, foundLine, refusalOf, withEarlierAttempts } from './clientCall.ts';

@@ -1,5 +1,5 @@
 import type { ClientStreams } from '../wire/serverLines.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+import type { Runtime } from '../../src/runtime/face.ts';
 import { type McpProxy, superviseMcpSession } from './mcpProxy.ts';
 import type { ProxyVoice } from './proxyScope.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';

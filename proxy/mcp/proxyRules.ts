@@ -1,14 +1,9 @@
-import type { ProbeLimits, ProbePort } from '../../src/calls/boundRule.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
-import { type CallSettings, effectUnder } from '../../src/calls/callOptions.ts';
-import { mcpForms } from '../../src/calls/requestForms.ts';
-import type { Effect } from '../../src/policy/effects.ts';
-import type { FailureFacts, Outcome } from '../../src/policy/failure.ts';
-import type { ReconcileLog, Reconciler } from '../../src/policy/reconciler.ts';
-import type { Tools } from '../../src/policy/toolOptions.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
-import { requestLine } from '../../src/protocol/jsonRpc.ts';
-import { failureIn } from '../../src/protocol/mcp/toolFailure.ts';
+import { type ProbeLimits, type ProbePort, mcpForms } from '../../src/calls/reconcile/face.ts';
+import { type CallPath, type CallSettings, effectUnder } from '../../src/calls/face.ts';
+import type { Effect, ReconcileLog, Reconciler, Tools } from '../../src/policy/face.ts';
+import type { FailureFacts, Outcome } from '../../src/policy/failures/face.ts';
+import { type McpAnswer, failureIn } from '../../src/protocol/mcp/face.ts';
+import { requestLine } from '../../src/protocol/face.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Incarnations } from '../../src/calls/callPathOptions.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Facts } from '../../src/policy/facts.ts';
+import type { Incarnations } from '../../src/calls/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { Facts } from '../../src/policy/facts/face.ts';
 import { createSessionRecord } from '../wire/sessionRecord.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+import type { Runtime } from '../../src/runtime/face.ts';
 import { HandshakeOnRecord } from './handshakeOnRecord.ts';
 import type { HandshakeShelf } from '../wire/recordedHandshake.ts';
 import { type Line, Outlet } from './outlet.ts';

@@ -1,9 +1,8 @@
-import type { CallPath } from '../../src/calls/callPath.ts';
-import { circuitOf } from '../../src/calls/integration.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Failure } from '../../src/policy/failure.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
-import type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../../src/sessions/why.ts';
+import { type CallPath, circuitOf } from '../../src/calls/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import type { Failure } from '../../src/policy/failures/face.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
+import type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
 import type { ClientCall } from './clientCall.ts';
 
 /** A request of a client that unwedge answered, as its server did not. Its contents are not kept. */

@@ -1,11 +1,9 @@
-import { createHangWatch, type HangWatch, type Suspect } from '../../src/actors/mcp/hangWatch.ts';
+import { type HangWatch, StartLimit, type Suspect, createHangWatch, withStderr } from '../../src/actors/mcp/face.ts';
 import { type McpRelay, type McpRelayHost, mcpRelayLogic } from '../wire/mcpRelay.ts';
-import { withStderr } from '../../src/actors/mcp/serverEnd.ts';
-import { StartLimit } from '../../src/actors/mcp/startLimit.ts';
-import type { ConnectionEmitted } from '../../src/machines/connection.ts';
-import type { Timer } from '../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { failedExit } from '../../src/supervisor/exit.ts';
+import type { ConnectionEmitted } from '../../src/machines/face.ts';
+import type { Timer } from '../../src/policy/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
+import { failedExit } from '../../src/supervisor/face.ts';
 import { askForLife } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { Wire, type WireParts } from './wire.ts';

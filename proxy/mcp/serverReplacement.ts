@@ -1,11 +1,10 @@
-import { withStderr } from '../../src/actors/mcp/serverEnd.ts';
+import { withStderr } from '../../src/actors/mcp/face.ts';
 import type { McpClientPipe } from '../wire/mcpClientPipe.ts';
-import type { CallPath } from '../../src/calls/callPath.ts';
-import { restarted } from '../../src/calls/refusal.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/message.ts';
+import { type CallPath, restarted } from '../../src/calls/face.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
 import { cancelledLine } from '../wire/syntheticAnswer.ts';
-import { notificationLine } from '../../src/protocol/jsonRpc.ts';
+import { notificationLine } from '../../src/protocol/face.ts';
 import type { Announcements } from './announcements.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCall } from './clientCall.ts';

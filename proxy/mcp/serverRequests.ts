@@ -1,7 +1,13 @@
-import { idKey, type McpAnswer, type McpId, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import {
+  type McpAnswer,
+  type McpId,
+  type McpParams,
+  type McpRequest,
+  idKey,
+  withId,
+} from '../../src/protocol/mcp/face.ts';
 import { asksPeople } from '../wire/requestTraits.ts';
 import { withRequestId } from '../wire/rewrite.ts';
-import { withId } from '../../src/protocol/mcp/jsonSpans.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 

@@ -1,35 +1,39 @@
-import { remoteServerKeys, type RemoteServerOptions } from '../../src/actors/mcp/http/remoteOptions.ts';
-import { processTarget } from '../../src/actors/mcp/mcpProcess.ts';
-import { checkMcpServer } from '../../src/actors/mcp/mcpServerOptions.ts';
-import { commandHandshakeMs, remoteHandshakeMs } from '../../src/actors/mcp/startLimit.ts';
-import { allowedEnvironment } from '../../src/actors/mcp/serverEnvironment.ts';
-import type { ServerTarget } from '../../src/actors/mcp/serverLink.ts';
-import { type ProbePort, reconciledTools, type RequestForms } from '../../src/calls/boundRule.ts';
-import { mcpForms } from '../../src/calls/requestForms.ts';
-import { programForm } from '../../src/policy/commandText.ts';
-import type { Duration } from '../../src/policy/duration.ts';
+import { type RemoteServerOptions, remoteServerKeys } from '../../src/actors/mcp/http/face.ts';
 import {
+  type ServerTarget,
+  allowedEnvironment,
+  checkMcpServer,
+  commandHandshakeMs,
+  processTarget,
+  remoteHandshakeMs,
+} from '../../src/actors/mcp/face.ts';
+import { type ProbePort, type RequestForms, mcpForms, reconciledTools } from '../../src/calls/reconcile/face.ts';
+import { type Duration, programForm } from '../../src/policy/text/face.ts';
+import {
+  type Given,
+  type Tell,
+  type Values,
   boolean,
   byName,
   choice,
   duration,
-  type Given,
   list,
+  readOptions,
   section,
-  type Tell,
   text,
-  type Values,
-} from '../../src/policy/optionKeys.ts';
-import { type WhenAlive, whenAliveChoices } from '../../src/policy/policies.ts';
-import type { Limits } from '../../src/policy/policy.ts';
-import type { RetryInput } from '../../src/policy/policyInput.ts';
-import { resolvePolicy } from '../../src/policy/presetChain.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import type { ReconcileOptions } from '../../src/policy/reconcileRule.ts';
-import { toolLimits, type Tools } from '../../src/policy/toolOptions.ts';
-import { fieldsOf, type McpAnswer } from '../../src/protocol/mcp/message.ts';
-import { remoteServer } from '../../src/runtime/remoteServer.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+} from '../../src/policy/options/face.ts';
+import {
+  type Limits,
+  type ReconcileOptions,
+  type RetryInput,
+  type Tools,
+  type WhenAlive,
+  resolvePolicy,
+  toolLimits,
+  whenAliveChoices,
+} from '../../src/policy/face.ts';
+import { type McpAnswer, fieldsOf } from '../../src/protocol/mcp/face.ts';
+import { type Runtime, remoteServer } from '../../src/runtime/face.ts';
 import type { ClientCall } from './clientCall.ts';
 import { ToolNames } from './toolNames.ts';
 

@@ -1,5 +1,5 @@
-import { nearest } from '../../src/policy/nearest.ts';
-import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
+import { nearest } from '../../src/policy/text/face.ts';
+import { type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 
 /** Configuration of tools of a server, in the order in which it is told. */
 export interface SaidOfTools {

@@ -1,8 +1,8 @@
 import { appendFile, chmod, rename, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Clock } from '../../src/policy/clock.ts';
-import { type Logger, say } from '../../src/policy/logger.ts';
-import type { McpMessage } from '../../src/protocol/mcp/message.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { type Logger, say } from '../../src/policy/text/face.ts';
+import type { McpMessage } from '../../src/protocol/mcp/face.ts';
 
 /** A log of what passes: one JSON object a line, never what is in a message. Nothing of it throws or rejects. */
 export interface TrafficLog {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/policy/clock.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
 
 interface UnreadInputOptions {
   readonly clock: Clock;

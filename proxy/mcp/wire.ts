@@ -1,12 +1,11 @@
 import type { McpRelay } from '../wire/mcpRelay.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
 import { TurnoverMap } from './turnoverMap.ts';
-import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../../src/protocol/mcp/message.ts';
+import { type McpAnswer, type McpId, type McpParams, fieldsOf, idKey, withId } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
 import { withMetaTexts, withProgressToken } from '../wire/rewrite.ts';
-import { withId } from '../../src/protocol/mcp/jsonSpans.ts';
 import { cancelledLine } from '../wire/syntheticAnswer.ts';
-import { requestLine } from '../../src/protocol/jsonRpc.ts';
+import { requestLine } from '../../src/protocol/face.ts';
 import { type Line, Outlet, textOf } from './outlet.ts';
 
 /** A caller that waits for the answer to a request. */

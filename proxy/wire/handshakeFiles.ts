@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '../../src/actors/process/makeDirectory.ts';
+import { makeDirectory } from '../../src/actors/process/face.ts';
 import { type RecordedHandshake, readRecordedHandshake } from './recordedHandshake.ts';
 
 /** Version of the form of a file; one of another form is not read. */

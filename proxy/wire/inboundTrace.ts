@@ -1,4 +1,4 @@
-import type { TraceContext } from '../../src/calls/tracing.ts';
+import type { TraceContext } from '../../src/calls/face.ts';
 
 /** Names of W3C Trace Context and Baggage. */
 const names = ['traceparent', 'tracestate', 'baggage'] as const;

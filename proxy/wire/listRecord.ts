@@ -1,6 +1,5 @@
-import type { McpParams } from '../../src/protocol/mcp/message.ts';
-import { lists } from '../../src/protocol/mcp/methods.ts';
-import { textHash } from '../../src/protocol/textHash.ts';
+import { type McpParams, lists } from '../../src/protocol/mcp/face.ts';
+import { textHash } from '../../src/protocol/face.ts';
 
 /** Pages kept of one list; what comes after them is not compared. */
 const mostPages = 100;

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { createByteLines } from '../../src/protocol/lines.ts';
+import { createByteLines } from '../../src/protocol/face.ts';
 
 interface McpClientPipeOptions {
   readonly input: Readable;

@@ -1,14 +1,19 @@
-import type { ConnectionEvent, connectionMachine } from '../../src/machines/connection.ts';
-import type { RegisterChild } from '../../src/policy/childRecord.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import { type Logger, say } from '../../src/policy/logger.ts';
-import { createByteLines } from '../../src/protocol/lines.ts';
-import type { McpId } from '../../src/protocol/mcp/message.ts';
-import { isCleanExit, lossFacts, serverLoss, stopped } from '../../src/actors/mcp/serverEnd.ts';
-import { createStderrTail } from '../../src/actors/mcp/mcpStderr.ts';
-import { connectionOver, killGraceMs, type ProcessLink } from '../../src/actors/process/processLink.ts';
-import type { ServerTarget } from '../../src/actors/mcp/serverLink.ts';
+import type { ConnectionEvent, connectionMachine } from '../../src/machines/face.ts';
+import type { RegisterChild } from '../../src/policy/records/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
+import { type Logger, say } from '../../src/policy/text/face.ts';
+import { createByteLines } from '../../src/protocol/face.ts';
+import type { McpId } from '../../src/protocol/mcp/face.ts';
+import {
+  type ServerTarget,
+  createStderrTail,
+  isCleanExit,
+  lossFacts,
+  serverLoss,
+  stopped,
+} from '../../src/actors/mcp/face.ts';
+import { type ProcessLink, connectionOver, killGraceMs } from '../../src/actors/process/face.ts';
 
 /** A server that lines are passed to and from as they are. */
 export interface McpRelay {

@@ -1,5 +1,5 @@
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { ReconcileWhy } from '../../src/calls/callWhy.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import type { ReconcileWhy } from '../../src/calls/face.ts';
 
 /** Describes the question about a lost answer, and its time. @param leftMs - until the next thing happens to the call that waits. */
 export function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {

@@ -1,6 +1,5 @@
 import { isListMethod } from './listRecord.ts';
-import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
-import { isModern, versionField } from '../../src/protocol/mcp/methods.ts';
+import { type McpParams, type McpRequest, fieldsOf, isModern, versionField } from '../../src/protocol/mcp/face.ts';
 
 /** Record of what a server said to a client at its start, so that the next one can be told the same before its server is there. */
 export interface RecordedHandshake {

@@ -1,5 +1,5 @@
-import type { Effect } from '../../src/policy/effects.ts';
-import { idKey, type McpParams } from '../../src/protocol/mcp/message.ts';
+import type { Effect } from '../../src/policy/face.ts';
+import { type McpParams, idKey } from '../../src/protocol/mcp/face.ts';
 
 const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['initialize', 'idempotent'],

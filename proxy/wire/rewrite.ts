@@ -1,5 +1,4 @@
-import { memberSpan, replaced, type Span } from '../../src/protocol/mcp/jsonSpans.ts';
-import type { McpId } from '../../src/protocol/mcp/message.ts';
+import { type McpId, type Span, memberSpan, replaced } from '../../src/protocol/mcp/face.ts';
 
 /** Changes to single members of a message. All else of the text stays as it was written: numbers that no parser keeps, order, spaces. */
 

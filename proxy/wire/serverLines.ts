@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
-import { createByteLines } from '../../src/protocol/lines.ts';
-import { type McpMessage, messagesOf, readMessage } from '../../src/protocol/mcp/message.ts';
+import { createByteLines } from '../../src/protocol/face.ts';
+import { type McpMessage, messagesOf, readMessage } from '../../src/protocol/mcp/face.ts';
 
 /** The two ends of a client: what it writes, and what it reads. */
 export interface ClientStreams {

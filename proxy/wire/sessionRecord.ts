@@ -1,7 +1,13 @@
-import type { Effect } from '../../src/policy/effects.ts';
-import { annotatedEffect, isModern, type ToolAnnotations } from '../../src/protocol/mcp/methods.ts';
+import type { Effect } from '../../src/policy/face.ts';
+import {
+  type McpParams,
+  type McpRequest,
+  type ToolAnnotations,
+  annotatedEffect,
+  fieldsOf,
+  isModern,
+} from '../../src/protocol/mcp/face.ts';
 import { createListRecord } from './listRecord.ts';
-import { fieldsOf, type McpParams, type McpRequest } from '../../src/protocol/mcp/message.ts';
 
 /** A request that a new server has to be sent before it is as the old one was. */
 export interface Replayed {

@@ -1,7 +1,6 @@
-import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/jsonRpc.ts';
-import type { Failure } from '../../src/policy/failure.ts';
-import { syntheticResult } from '../../src/policy/syntheticResult.ts';
-import { fieldsOf, type McpAnswer, type McpId } from '../../src/protocol/mcp/message.ts';
+import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
+import { type Failure, syntheticResult } from '../../src/policy/failures/face.ts';
+import { type McpAnswer, type McpId, fieldsOf } from '../../src/protocol/mcp/face.ts';
 
 /** Field in which an answer of ours says what is known, for programs. */
 const detailsField = 'unwedge/failure';

@@ -1,5 +1,5 @@
-import { failureKinds } from '../../src/policy/failure.ts';
-import { field } from '../../src/store/sqlite/eventRows.ts';
+import { failureKinds } from '../../src/policy/failures/face.ts';
+import { field } from '../../src/store/sqlite/face.ts';
 
 /** SQL for whose record it is: hooks have circuits under this name. */
 export const owner = `CASE category WHEN 'hook' THEN 'hook:' || ${field('hook_name')} ELSE ${field('integration')} END`;

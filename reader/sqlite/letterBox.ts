@@ -1,16 +1,19 @@
-import { boundedJson } from '../../src/policy/storedJson.ts';
-import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { noLetter } from '../../src/sessions/deadLetterOrders.ts';
-import { messageNamed } from '../../src/sessions/mailbox.ts';
-import { createConnection } from '../../src/store/sqlite/connection.ts';
-import type { Database } from '../../src/store/sqlite/database.ts';
-import { findDriver } from '../../src/store/sqlite/driver.ts';
-import { type EventLog, insertEvent } from '../../src/store/sqlite/eventLog.ts';
-import { doRow, doWork } from '../../src/store/sqlite/fileTables.ts';
-import type { Schema } from '../../src/store/sqlite/schema.ts';
-import { letterBy, letterIn } from '../../src/store/tables/claims.ts';
-import { step } from '../../src/store/work.ts';
+import { boundedJson } from '../../src/policy/text/face.ts';
+import { type OrderResult, notDone } from '../../src/policy/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { messageNamed, noLetter } from '../../src/sessions/face.ts';
+import {
+  type Database,
+  type EventLog,
+  type Schema,
+  createConnection,
+  doRow,
+  doWork,
+  findDriver,
+  insertEvent,
+} from '../../src/store/sqlite/face.ts';
+import { letterBy, letterIn } from '../../src/store/tables/face.ts';
+import { step } from '../../src/store/face.ts';
 import { actOnLetter, type LetterOrder, maskedEvent, recorded, unknownText } from '../letterOrder.ts';
 import type { AlertNoteFact } from '../storeReader.ts';
 

@@ -1,6 +1,4 @@
-import type { Database } from '../../src/store/sqlite/database.ts';
-import { field } from '../../src/store/sqlite/eventRows.ts';
-import { lostLogText, readLostLog } from '../../src/store/sqlite/logMark.ts';
+import { type Database, field, lostLogText, readLostLog } from '../../src/store/sqlite/face.ts';
 import type { LostLogRecord } from '../storeReader.ts';
 
 /** Returns what is known of a log that was lost: by an event since then, wall time in ms since the epoch, or by the mark. @throws what SQLite reports. */

@@ -1,8 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Database, Driver } from '../../src/store/sqlite/database.ts';
-import { codeOf } from '../../src/store/sqlite/trouble.ts';
+import { type Database, type Driver, codeOf } from '../../src/store/sqlite/face.ts';
 
 /** Time that a reader waits for a lock, in ms. Readers are short-lived processes that have nothing else to do. */
 const busyTimeoutMs = 5_000;

@@ -1,22 +1,26 @@
 import { existsSync, statSync } from 'node:fs';
-import type { OrderResult } from '../../src/policy/operatorOrder.ts';
-import type { EventQuery, EventRow } from '../../src/store/events.ts';
+import type { OrderResult } from '../../src/policy/face.ts';
+import type { EventQuery, EventRow, Read, RuntimeRow } from '../../src/store/face.ts';
 import type { LetterOrder } from '../letterOrder.ts';
-import type { RuntimeRow } from '../../src/store/runtimes.ts';
 import type { AlertNoteFact, AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
 import { readAlerts, readStatus } from './status.ts';
-import type { Database, DriverLoader } from '../../src/store/sqlite/database.ts';
-import { findDriver } from '../../src/store/sqlite/driver.ts';
-import { selectEvents } from '../../src/store/sqlite/eventRows.ts';
-import { identityOf } from '../../src/store/sqlite/sqlConnection.ts';
-import { findEventTable, isOurs, refuseTooOld, versionsOf } from '../../src/store/sqlite/schema.ts';
+import {
+  type Database,
+  type DriverLoader,
+  findDriver,
+  findEventTable,
+  identityOf,
+  isOurs,
+  readRows,
+  refuseTooOld,
+  selectEvents,
+  versionsOf,
+} from '../../src/store/sqlite/face.ts';
 import { selectLostLog } from './lostLog.ts';
 import { openQueryOnly } from './queryOnly.ts';
-import { runIn, runs } from '../../src/store/tables/runtimes.ts';
+import { runIn, runs } from '../../src/store/tables/face.ts';
 import { TableReader } from '../tableReader.ts';
-import type { Read } from '../../src/store/work.ts';
-import { readRows } from '../../src/store/sqlite/fileTables.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 
 /** A database opened for reading. */
 class SqliteReader extends TableReader implements StoreReader {

@@ -1,14 +1,11 @@
-import { checkNumber } from '../../src/policy/options.ts';
-import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
-import type { Row } from '../../src/store/dialect.ts';
+import { checkNumber } from '../../src/policy/options/face.ts';
+import type { PersistedBreaker } from '../../src/policy/records/face.ts';
+import type { Row } from '../../src/store/face.ts';
 import { alertViewOf, failuresIn, integrationsIn, longMs, sessionsIn, shortMs, unwatchedIn } from '../statusRows.ts';
 import type { AlertView, FailureFigures, IntegrationStatus, StoreStatus, UnwatchedAlert } from '../storeReader.ts';
 import { isCountedFailure, isCrash, isTrouble, metKind, metWords, owner } from './counting.ts';
-import type { Database, SqlRow } from '../../src/store/sqlite/database.ts';
-import { field } from '../../src/store/sqlite/eventRows.ts';
-import { hasTable } from '../../src/store/sqlite/schema.ts';
-import { selectBreakers } from '../../src/store/sqlite/sqliteBreakers.ts';
-import { defaultAlertRule } from '../../src/policy/alerts.ts';
+import { type Database, type SqlRow, field, hasTable, selectBreakers } from '../../src/store/sqlite/face.ts';
+import { defaultAlertRule } from '../../src/policy/face.ts';
 
 /**
  * Tells what a database says as of `now`, wall time in ms since the epoch.

@@ -1,5 +1,5 @@
-import type { AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
-import { nextOfAlert } from '../policy/alertText.ts';
+import type { AlertRecords, OpenAlert } from '../policy/records/alertRecord.ts';
+import { nextOfAlert } from '../policy/records/alertText.ts';
 import {
   type AlertRule,
   type AlertRuleOf,
@@ -9,9 +9,9 @@ import {
   recent,
   withOneMore,
 } from '../policy/alerts.ts';
-import type { CallFiguresRow } from '../policy/callFigures.ts';
+import type { CallFiguresRow } from '../policy/records/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import type { AlertOrigin, AlertCause } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { AllClear } from './allClear.ts';

@@ -1,6 +1,6 @@
-import type { AlertCounts, AlertRecords } from '../policy/alertRecord.ts';
+import type { AlertCounts, AlertRecords } from '../policy/records/alertRecord.ts';
 import { type AlertRule, raises } from '../policy/alerts.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import type { AlertOrigin, AlertEnd } from '../policy/facts/alertFacts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { type Episode, lowRate, ownTime, type Watched } from './episode.ts';

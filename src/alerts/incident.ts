@@ -1,6 +1,6 @@
 import type { AlertCount } from '../policy/facts/alertFacts.ts';
-import type { OpenAlert } from '../policy/alertRecord.ts';
-import { lastMet } from '../policy/lastMet.ts';
+import type { OpenAlert } from '../policy/records/alertRecord.ts';
+import { lastMet } from '../policy/records/lastMet.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
 /** Event that counts towards an alert. */

@@ -1,8 +1,8 @@
-import type { OpenAlert } from '../policy/alertRecord.ts';
+import type { OpenAlert } from '../policy/records/alertRecord.ts';
 import { countsForAlerts } from '../policy/alerts.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { formatDuration } from '../policy/duration.ts';
-import type { FailureKind } from '../policy/failure.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import type { FailureKind } from '../policy/failures/failure.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { RegisteredPath } from '../runtime/runtime.ts';

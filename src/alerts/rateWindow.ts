@@ -1,8 +1,8 @@
 import { type AlertRule, countsForAlerts } from '../policy/alerts.ts';
-import type { CallFigures } from '../policy/callFigures.ts';
-import { rateText } from '../policy/callReport.ts';
-import { formatDuration } from '../policy/duration.ts';
-import type { FailureKind } from '../policy/failure.ts';
+import type { CallFigures } from '../policy/records/callFigures.ts';
+import { rateText } from '../policy/records/callReport.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import type { FailureKind } from '../policy/failures/failure.ts';
 
 /** Parts of a window: what was counted leaves it a part at a time. */
 const parts = 60;

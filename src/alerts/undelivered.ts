@@ -1,4 +1,4 @@
-import type { OpenAlert } from '../policy/alertRecord.ts';
+import type { OpenAlert } from '../policy/records/alertRecord.ts';
 import type { Store } from '../store/store.ts';
 
 /** Targets of alerts beside subscribers. */

@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import { GivenUpWork } from './givenUpWork.ts';

@@ -1,7 +1,7 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Call } from './call.ts';
 import type { Waiting } from './callProgress.ts';
-import type { RefusalEpisode } from './callRecords.ts';
+import type { RefusalEpisode } from './recorder/callRecords.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import { type Admission, admit } from './admission.ts';
 import type { Attempt, Fence } from './attempt.ts';
 import type { AttemptLifecycle } from './attemptLifecycle.ts';

@@ -1,12 +1,12 @@
 import type { Effect } from '../policy/effects.ts';
-import type { HeaderSource } from '../policy/hints.ts';
+import type { HeaderSource } from '../policy/failures/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
-import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failures/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { CallSettings } from './callOptions.ts';
 import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
-import { RealCosts, type RatePlace } from './ratePlace.ts';
+import { RealCosts, type RatePlace } from './rates/ratePlace.ts';
 import type { TraceContext } from './tracing.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 

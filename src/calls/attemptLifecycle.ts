@@ -1,8 +1,8 @@
 import { type Clock, longStallMs, wakeMs } from '../policy/clock.ts';
-import type { FailureFacts, FailureKind } from '../policy/failure.ts';
+import type { FailureFacts, FailureKind } from '../policy/failures/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import { Attempt } from './attempt.ts';
-import { BreakerRecorder } from './breakerRecorder.ts';
+import { BreakerRecorder } from './recorder/breakerRecorder.ts';
 import type { Call } from './call.ts';
 import {
   type AttemptLimit,

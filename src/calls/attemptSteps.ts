@@ -1,8 +1,8 @@
 import { backoffDelayMs } from '../policy/backoff.ts';
 import type { Random } from '../policy/clock.ts';
-import { mayRetry } from '../policy/repetition.ts';
+import { mayRetry } from '../policy/failures/repetition.ts';
 import { attemptFacts, knownAtEnd } from './callFailure.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import { AdmissionSteps, type AdmittedCalls } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptLifecycle } from './attemptLifecycle.ts';
@@ -10,7 +10,7 @@ import type { Call } from './call.ts';
 import { isThenable } from './observe.ts';
 import type { PathState } from './pathState.ts';
 import { notTriedAgain } from './refusal.ts';
-import { ReconcileSteps } from './reconcileSteps.ts';
+import { ReconcileSteps } from './reconcile/reconcileSteps.ts';
 import { Settlement } from './settlement.ts';
 
 /** The steps of a call from the start of an attempt's work to the next admission or the settlement. */

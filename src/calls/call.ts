@@ -1,11 +1,11 @@
 import type { Effect } from '../policy/effects.ts';
-import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failure.ts';
+import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { Attempt } from './attempt.ts';
 import { CallProgress, type CallStep, CallTrail, noProgress, type Waiting } from './callProgress.ts';
 import type { CallSettings } from './callOptions.ts';
 import type { Deadline } from './deadlineQueue.ts';
-import type { RatePlace } from './ratePlace.ts';
+import type { RatePlace } from './rates/ratePlace.ts';
 import type { AbortWatcher } from './signalFanout.ts';
 import type { TraceContext } from './tracing.ts';
 

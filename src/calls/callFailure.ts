@@ -1,7 +1,7 @@
-import { type Failure, type FailureFacts, failureKinds } from '../policy/failure.ts';
-import { isRetryable } from '../policy/repetition.ts';
+import { type Failure, type FailureFacts, failureKinds } from '../policy/failures/failure.ts';
+import { isRetryable } from '../policy/failures/repetition.ts';
 import type { Call } from './call.ts';
-import { classify, type ErrorPattern } from '../policy/classify.ts';
+import { classify, type ErrorPattern } from '../policy/failures/classify.ts';
 
 /** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
 export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integration: string): Failure {

@@ -13,16 +13,16 @@ import {
   type Tell,
   text,
   type Values,
-} from '../policy/optionKeys.ts';
+} from '../policy/options/optionKeys.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
-import { readGiven } from '../policy/readOptions.ts';
+import { readGiven } from '../policy/options/readOptions.ts';
 import { type KnownTool, toolLimits, limitRule } from '../policy/toolOptions.ts';
 import type { Resume, StreamedAttempt } from '../streams/chunkRelay.ts';
 import type { Reconciler, ReconcileLog } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
-import type { ErrorPattern } from '../policy/classify.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import type { ErrorPattern } from '../policy/failures/classify.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Fallback, Operation } from './operation.ts';
 
 /** Reads streams for a call. */

@@ -1,9 +1,9 @@
 import type { Comeback } from './outage.ts';
 import type { IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
-import type { BreakerCause } from '../policy/breakerCause.ts';
-import type { Failure, FailureFacts } from '../policy/failure.ts';
-import type { Flight } from '../policy/flight.ts';
+import type { BreakerCause } from '../policy/records/breakerCause.ts';
+import type { Failure, FailureFacts } from '../policy/failures/failure.ts';
+import type { Flight } from '../policy/records/flight.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { type Call, toolName } from './call.ts';
@@ -12,12 +12,12 @@ import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from 
 import { type CallWhy, whyOf } from './callWhy.ts';
 import { PlainCalls } from './plainCall.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
-import type { MachineLink } from './machineLink.ts';
-import { probeNow } from './probeNow.ts';
-import type { RateWait } from './rateBucket.ts';
+import type { MachineLink } from './circuit/machineLink.ts';
+import { probeNow } from './circuit/probeNow.ts';
+import type { RateWait } from './rates/rateBucket.ts';
 import * as refusal from './refusal.ts';
 import { recordedFailure } from './settingsBrief.ts';
-import type { OpenToolCircuit, ToolCircuitState } from './toolCircuits.ts';
+import type { OpenToolCircuit, ToolCircuitState } from './circuit/toolCircuits.ts';
 
 /**
  * The way of every call to an integration: admission, attempts and waits in turn, and one settlement. A call is a row here, not an actor; the

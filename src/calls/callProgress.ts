@@ -1,8 +1,8 @@
 import type { Effect } from '../policy/effects.ts';
-import type { RatePlace } from './ratePlace.ts';
-import type { EffectOutcome, FailureFacts, FailureKind } from '../policy/failure.ts';
+import type { RatePlace } from './rates/ratePlace.ts';
+import type { EffectOutcome, FailureFacts, FailureKind } from '../policy/failures/failure.ts';
 import type { CallTrace } from './tracing.ts';
-import type { FactMap } from '../policy/facts.ts';
+import type { FactMap } from '../policy/facts/facts.ts';
 
 /**
  * Event that a call without an attempt in flight waits for: `suspect` is the answer whether the server lives, `reconciling` the answer what became of a lost

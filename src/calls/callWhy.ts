@@ -1,11 +1,11 @@
 import type { Effect, RepeatAfter } from '../policy/effects.ts';
-import type { FailureKind, FailureReason } from '../policy/failure.ts';
+import type { FailureKind, FailureReason } from '../policy/failures/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
 import { type CallStepWhy, stepsOf, type Waiting } from './callProgress.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
-import type { OpenEffect } from './openEffects.ts';
-import type { RateWait } from './rateBucket.ts';
+import type { OpenEffect } from './reconcile/openEffects.ts';
+import type { RateWait } from './rates/rateBucket.ts';
 
 /** A rule that acts on the wait of a call, unless something else does before. All but `ping` end it. */
 export interface CallRule {

@@ -1,7 +1,7 @@
 import type { IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
-import type { FailureFacts } from '../policy/failure.ts';
-import type { Befell } from '../policy/flight.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
+import type { Befell } from '../policy/records/flight.ts';
 import { done, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
@@ -11,7 +11,7 @@ import type { CallPathOptions } from './callPathOptions.ts';
 import type { Waiting } from './callProgress.ts';
 import { type AttemptLimit, overallHalfOf } from './limits.ts';
 import { type PathWatcher, PathState } from './pathState.ts';
-import { probePause } from './probeNow.ts';
+import { probePause } from './circuit/probeNow.ts';
 import * as refusal from './refusal.ts';
 
 /** So many calls that a crash took with it are repeated at once after the restart, and as many more every so often, in ms. */

@@ -1,5 +1,5 @@
 import type { Effect, RepeatAfter } from '../policy/effects.ts';
-import { mayRepeat } from '../policy/repetition.ts';
+import { mayRepeat } from '../policy/failures/repetition.ts';
 import {
   AttemptError,
   type Failure,
@@ -7,10 +7,10 @@ import {
   IntegrationError,
   type Outcome,
   unwrap,
-} from '../policy/failure.ts';
-import { anything, callback, having, type KeysOf } from '../policy/optionKeys.ts';
-import { readGiven } from '../policy/readOptions.ts';
-import { show } from '../policy/showValue.ts';
+} from '../policy/failures/failure.ts';
+import { anything, callback, having, type KeysOf } from '../policy/options/optionKeys.ts';
+import { readGiven } from '../policy/options/readOptions.ts';
+import { show } from '../policy/text/showValue.ts';
 import type { Fallback } from './operation.ts';
 
 /** Integration that is asked in place of one that cannot answer. */

@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Deadline } from './deadlineQueue.ts';
 
 /** Work that goes on after its attempt was given up, with the deadline of its grace. Few attempts ever need one. */

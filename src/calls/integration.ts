@@ -1,10 +1,10 @@
 import type { IntegrationState } from '../machines/integration.ts';
 import type { Effect } from '../policy/effects.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import { name } from '../policy/optionKeys.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { name } from '../policy/options/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import { readValue } from '../policy/readOptions.ts';
+import { readValue } from '../policy/options/readOptions.ts';
 import type { KnownTool } from '../policy/toolOptions.ts';
 import { type CallStream, RelayedStream } from '../streams/callStream.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
@@ -19,9 +19,9 @@ import {
 } from './callOptions.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathOptions.ts';
-import type { MachineLink } from './machineLink.ts';
+import type { MachineLink } from './circuit/machineLink.ts';
 import type { Operation } from './operation.ts';
-import type { ToolCircuitState } from './toolCircuits.ts';
+import type { ToolCircuitState } from './circuit/toolCircuits.ts';
 import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
 import type { Call } from './call.ts';
 import { errorText } from './errorText.ts';

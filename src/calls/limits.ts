@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
-import { formatDuration } from '../policy/duration.ts';
-import type { Failure, FailureReason } from '../policy/failure.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import type { Failure, FailureReason } from '../policy/failures/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { Call } from './call.ts';

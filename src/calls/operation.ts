@@ -1,6 +1,6 @@
 import type { Effect } from '../policy/effects.ts';
-import type { Failure } from '../policy/failure.ts';
-import type { HeaderSource } from '../policy/hints.ts';
+import type { Failure } from '../policy/failures/failure.ts';
+import type { HeaderSource } from '../policy/failures/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import type { TraceContext } from './tracing.ts';
 

@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 
 /** Comeback of a server that is gone. */
 export interface Comeback {

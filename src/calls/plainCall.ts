@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import { Attempt } from './attempt.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { Call, toolName } from './call.ts';

@@ -1,11 +1,11 @@
-import type { RecentFailures } from '../policy/breakerCause.ts';
-import type { FailureFacts, FailureReason } from '../policy/failure.ts';
+import type { RecentFailures } from '../policy/records/breakerCause.ts';
+import type { FailureFacts, FailureReason } from '../policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration } from '../policy/text/duration.ts';
 import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
 import { rateText } from '../policy/ratePolicy.ts';
 import { errorText } from './errorText.ts';
-import type { RatePlace } from './ratePlace.ts';
+import type { RatePlace } from './rates/ratePlace.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 

@@ -1,5 +1,5 @@
-import type { FlightOfCall, FlightRow, PendingRow, RecordedFailure } from '../policy/flight.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FlightOfCall, FlightRow, PendingRow, RecordedFailure } from '../policy/records/flight.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
 import type { CallSettings } from './callOptions.ts';
 

@@ -1,8 +1,8 @@
-import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failures/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callFailure } from './callFailure.ts';
-import type { RefusalEpisode } from './callRecords.ts';
+import type { RefusalEpisode } from './recorder/callRecords.ts';
 import { bothFailed } from './fallback.ts';
 import { observe } from './observe.ts';
 import type { PathState } from './pathState.ts';

@@ -1,12 +1,12 @@
-import { read, readString } from '../policy/errorChain.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import { read, readString } from '../policy/failures/errorChain.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { newIdempotencyKey } from '../policy/idempotencyKey.ts';
 import type { KeyRule } from '../policy/reconciler.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { type Call, toolName } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
-import { inputKeyOf } from './openEffects.ts';
+import { inputKeyOf } from './reconcile/openEffects.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import type { CallTrace } from './tracing.ts';

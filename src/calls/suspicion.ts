@@ -1,5 +1,5 @@
 import type { Clock } from '../policy/clock.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 
 /** An attempt's failure that is not counted yet. */
 interface HeldFailure<A> {

@@ -1,4 +1,4 @@
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import type { IntegrationType } from '../policy/integrationAbout.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 

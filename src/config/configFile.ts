@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import JSON5 from 'json5';
-import { formatDuration } from '../policy/duration.ts';
-import { readString } from '../policy/errorChain.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import { readString } from '../policy/failures/errorChain.ts';
 import { isPlainObject } from './layers.ts';
 import { excessOf, maxFileBytes } from './size.ts';
 

@@ -1,5 +1,5 @@
-import { durationText } from '../policy/duration.ts';
-import { pathText } from '../policy/optionProblem.ts';
+import { durationText } from '../policy/text/duration.ts';
+import { pathText } from '../policy/options/optionProblem.ts';
 import { checkPolicies } from '../policy/policies.ts';
 import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
 import {

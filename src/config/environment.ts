@@ -1,5 +1,5 @@
-import { nearest } from '../policy/nearest.ts';
-import type { KeyData } from '../policy/optionKeys.ts';
+import { nearest } from '../policy/text/nearest.ts';
+import type { KeyData } from '../policy/options/optionKeys.ts';
 import { isSwitch, keyOfVariable, variablesByGuess } from './keys.ts';
 import { type Layer, layerOf } from './layers.ts';
 import { maxProblems } from './size.ts';

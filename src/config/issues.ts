@@ -1,4 +1,4 @@
-import { gotText, hintOf, type OptionProblem, type Path, pathText } from '../policy/optionProblem.ts';
+import { gotText, hintOf, type OptionProblem, type Path, pathText } from '../policy/options/optionProblem.ts';
 import type { Position, RepeatedKey } from './jsonPositions.ts';
 import { isSwitch, keyAt, keyOfVariable } from './keys.ts';
 import type { ConfigProblem, ConfigSource } from './problems.ts';

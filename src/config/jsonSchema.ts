@@ -1,5 +1,5 @@
-import { durationPattern, infinity, durationText } from '../policy/duration.ts';
-import type { KeyData, Keys } from '../policy/optionKeys.ts';
+import { durationPattern, infinity, durationText } from '../policy/text/duration.ts';
+import type { KeyData, Keys } from '../policy/options/optionKeys.ts';
 import { configTable, defaultOf, variableAt } from './keys.ts';
 
 type Json = Readonly<Record<string, unknown>>;

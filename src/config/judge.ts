@@ -1,8 +1,8 @@
-import type { TextTest } from '../policy/classify.ts';
-import { complaintAt, type OptionProblem, type Path, pathText } from '../policy/optionProblem.ts';
+import type { TextTest } from '../policy/failures/classify.ts';
+import { complaintAt, type OptionProblem, type Path, pathText } from '../policy/options/optionProblem.ts';
 import { judgePolicies } from '../policy/policies.ts';
 import { isCertain } from '../policy/presetChain.ts';
-import { collectProblems } from '../policy/readOptions.ts';
+import { collectProblems } from '../policy/options/readOptions.ts';
 import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
 import { fileProblem, type Teller, toldProblem, valueAt } from './issues.ts';
 import { configTable, isWhole } from './keys.ts';
@@ -10,7 +10,7 @@ import { isPlainObject, type Layer, mergeLayers } from './layers.ts';
 import type { ConfigProblem, ConfigSource } from './problems.ts';
 import { readForeignPattern, readPattern } from './readPattern.ts';
 import { maxProblems } from './size.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 
 /** A layer, and how its problems are told. */
 export interface ToldLayer extends Layer {

@@ -1,5 +1,5 @@
-import { type KeyData, type Keys, text } from '../policy/optionKeys.ts';
-import { holdsSecret, type Path } from '../policy/optionProblem.ts';
+import { type KeyData, type Keys, text } from '../policy/options/optionKeys.ts';
+import { holdsSecret, type Path } from '../policy/options/optionProblem.ts';
 import { gatewayKeys } from '../runtime/runtimeOptions.ts';
 
 const { help, variable } = gatewayKeys.store;

@@ -1,4 +1,4 @@
-import { infinity } from '../policy/duration.ts';
+import { infinity } from '../policy/text/duration.ts';
 import { isWhole } from './keys.ts';
 import type { ConfigSource } from './problems.ts';
 

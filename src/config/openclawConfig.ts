@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { maxFileBytes } from './size.ts';
-import { read } from '../policy/errorChain.ts';
-import { checkObject } from '../policy/options.ts';
+import { read } from '../policy/failures/errorChain.ts';
+import { checkObject } from '../policy/options/options.ts';
 import { checkToolCallRetry, type ToolCallRetryOptions } from '../policy/toolCallRetry.ts';
 import { readForeignPattern } from './readPattern.ts';
 

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { boolean, either, type Given, off, test, text } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { boolean, either, type Given, off, test, text } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
-import { isPostgresUrl } from '../policy/postgresUrl.ts';
+import { isPostgresUrl } from '../policy/text/postgresUrl.ts';
 import { createTextRedactor } from '../redaction/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
 import type { LoadedConfig, UnwedgeConfig } from './configTypes.ts';

@@ -1,7 +1,7 @@
-import type { TextTest } from '../policy/classify.ts';
-import { checkText, show } from '../policy/options.ts';
-import { type ExpressionText, expressionIn } from '../policy/patternText.ts';
-import { messageOf } from '../policy/thrown.ts';
+import type { TextTest } from '../policy/failures/classify.ts';
+import { checkText, show } from '../policy/options/options.ts';
+import { type ExpressionText, expressionIn } from '../policy/text/patternText.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 
 /** Flags of JavaScript that mean something for a test; the others of these two change nothing here. */
 const flagLetters = { i: 'CASE_INSENSITIVE', m: 'MULTILINE', s: 'DOTALL' } as const;

@@ -1,9 +1,9 @@
 import type { Stopping } from '../calls/draining.ts';
 import type { Comeback } from '../calls/outage.ts';
-import type { StoreOutage } from '../policy/storeOutage.ts';
+import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
-import type { OpenToolCircuit } from '../calls/toolCircuits.ts';
-import type { RateWait } from '../calls/rateBucket.ts';
+import type { OpenToolCircuit } from '../calls/circuit/toolCircuits.ts';
+import type { RateWait } from '../calls/rates/rateBucket.ts';
 import { done, type OrderResult } from '../policy/operatorOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';

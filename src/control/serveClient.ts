@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { parseRpc, type RpcId, rpcErrors, rpcLine, type RpcRequest } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 import { encodeItem } from './items.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 
 /**
  * Methods that clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or RangeError

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { makeDirectory } from '../actors/process/makeDirectory.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 
 /** User and place of a runtime, as far as its socket is concerned. */
 export interface Surroundings {

@@ -2,7 +2,7 @@ import { superviseAlerts } from '../alerts/superviseAlerts.ts';
 import { createInspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
 import type { Clock } from '../policy/clock.ts';
-import { type Logger, say } from '../policy/logger.ts';
+import { type Logger, say } from '../policy/text/logger.ts';
 import { Adoption } from '../runtime/adoption.ts';
 import { createKeptSessions } from '../runtime/keptSessions.ts';
 import { OwnFigures } from '../runtime/ownFigures.ts';

@@ -9,11 +9,11 @@ import type { HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { AnyMcpOptions } from '../integrations/mcp/mcpServer.ts';
 import { effects } from '../policy/effects.ts';
-import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import type { RateOptions } from '../calls/integrationRates.ts';
-import type { ReportEntry } from '../policy/callReport.ts';
-import type { MetricsBody } from '../policy/metricsText.ts';
-import { choice, duration, type Given } from '../policy/optionKeys.ts';
+import type { FactOf, FactType, Told } from '../policy/facts/facts.ts';
+import type { RateOptions } from '../calls/rates/integrationRates.ts';
+import type { ReportEntry } from '../policy/records/callReport.ts';
+import type { MetricsBody } from '../policy/records/metricsText.ts';
+import { choice, duration, type Given } from '../policy/options/optionKeys.ts';
 import { policyKey } from '../policy/policyInput.ts';
 import { reconcileKey } from '../policy/reconcileRule.ts';
 import { toolsKey } from '../policy/toolOptions.ts';

@@ -1,4 +1,4 @@
-import { plainText } from '../policy/sanitize.ts';
+import { plainText } from '../policy/text/sanitize.ts';
 
 /** Picks what may be shown of the data of an actor: plain, bounded, without secrets or what people and programs say. Never throws. */
 export type Disclose = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { sanitize } from '../policy/sanitize.ts';
+import { sanitize } from '../policy/text/sanitize.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
 import { actorsBelow, kindOf } from './actors.ts';
 import { transitionOf } from './chart.ts';

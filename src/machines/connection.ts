@@ -1,6 +1,6 @@
 import { type ActorRefFrom, assign, emit, fromCallback, sendTo, setup } from 'xstate';
-import { formatDuration } from '../policy/duration.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import { itself } from './itself.ts';
 
 export interface ConnectionInput {

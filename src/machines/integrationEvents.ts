@@ -1,6 +1,6 @@
 import type { Tally } from '../policy/breaker.ts';
 import type { BreakerRule } from '../policy/breakerRule.ts';
-import type { FailureKind } from '../policy/failure.ts';
+import type { FailureKind } from '../policy/failures/failure.ts';
 
 /** Numbers of calls of the integration, by where they are; what tells `idle`, `calling` and `backoff` apart. */
 export interface CallFigures {

@@ -1,5 +1,5 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration } from '../policy/text/duration.ts';
 
 interface SessionInput {
   readonly session: string;

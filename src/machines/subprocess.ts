@@ -12,7 +12,7 @@ import type {
 } from './subprocessEvents.ts';
 import { conclusion, type ProcessExit, type ProcessExitReason, type RunFacts } from './subprocessExit.ts';
 import { checkSubprocess, type SubprocessInput, type SubprocessRun } from './subprocessInput.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import { itself } from './itself.ts';
 
 export type { SubprocessEmitted } from './subprocessEvents.ts';

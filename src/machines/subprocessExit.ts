@@ -1,5 +1,5 @@
-import { limitText } from '../policy/duration.ts';
-import type { FailureReason } from '../policy/failure.ts';
+import { limitText } from '../policy/text/duration.ts';
+import type { FailureReason } from '../policy/failures/failure.ts';
 import { type SubprocessRun, usualName } from './subprocessInput.ts';
 
 /** Why a run ended; the first reason wins. */

@@ -1,6 +1,6 @@
-import { programForm } from '../policy/commandText.ts';
+import { programForm } from '../policy/text/commandText.ts';
 import type { Readable } from 'node:stream';
-import type { RegisterChild } from '../policy/childRecord.ts';
+import type { RegisterChild } from '../policy/records/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import {
   boolean,
@@ -16,8 +16,8 @@ import {
   variables,
   more,
   type Given,
-} from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+} from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 

@@ -1,7 +1,16 @@
 import type { AlertCount } from './facts/alertFacts.ts';
-import { type FailureKind, failureKinds } from './failure.ts';
-import { byName, duration, type GivenValues, integer, type Given, number, orOff, section } from './optionKeys.ts';
-import { readGiven } from './readOptions.ts';
+import { type FailureKind, failureKinds } from './failures/failure.ts';
+import {
+  byName,
+  duration,
+  type GivenValues,
+  integer,
+  type Given,
+  number,
+  orOff,
+  section,
+} from './options/optionKeys.ts';
+import { readGiven } from './options/readOptions.ts';
 
 /** Integrations that deliver alerts; none is raised for them, or one that cannot be delivered would raise the next. */
 export const deliveryNames = { command: 'alert:command', webhook: 'alert:webhook' } as const;

@@ -1,7 +1,7 @@
 import type { Random } from './clock.ts';
-import type { Duration } from './duration.ts';
-import { duration, type Key, list, number } from './optionKeys.ts';
-import { readValue } from './readOptions.ts';
+import type { Duration } from './text/duration.ts';
+import { duration, type Key, list, number } from './options/optionKeys.ts';
+import { readValue } from './options/readOptions.ts';
 
 /** Growth of the waits between attempts: by a factor, along a list whose last delay repeats, or not at all; all times in ms. */
 export type Growth =

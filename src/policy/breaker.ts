@@ -1,7 +1,7 @@
 import type { OpeningRule } from './breakerRule.ts';
-import { type BreakerOutcome, type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
-import { clampHint } from './hints.ts';
-import { duration, type GivenValues, integer, type Given, type Made, number, type Tell } from './optionKeys.ts';
+import { type BreakerOutcome, type FailureFacts, type FailureKind, failureKinds } from './failures/failure.ts';
+import { clampHint } from './failures/hints.ts';
+import { duration, type GivenValues, integer, type Given, type Made, number, type Tell } from './options/optionKeys.ts';
 
 /** Counts of a breaker since it last closed. */
 export interface Tally {

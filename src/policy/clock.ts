@@ -1,4 +1,4 @@
-import { having } from './optionKeys.ts';
+import { having } from './options/optionKeys.ts';
 
 /**
  * Time as an argument: the one clock a runtime runs on, given to its root and used everywhere.

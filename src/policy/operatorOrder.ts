@@ -1,5 +1,5 @@
-import { causeText } from './breakerCause.ts';
-import { checkText } from './options.ts';
+import { causeText } from './records/breakerCause.ts';
+import { checkText } from './options/options.ts';
 
 /** Author of an order, and the reason; each is one line of at most 300 characters. */
 export interface OrderNote {

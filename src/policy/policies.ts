@@ -1,8 +1,8 @@
 import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
-import { nearest } from './nearest.ts';
-import { byName, choice, type GivenValues, type Given, section } from './optionKeys.ts';
-import { pathText } from './optionProblem.ts';
+import { nearest } from './text/nearest.ts';
+import { byName, choice, type GivenValues, type Given, section } from './options/optionKeys.ts';
+import { pathText } from './options/optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './presetChain.ts';
 import { defaultPolicy, type PresetName } from './presets.ts';
 import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
-import { readGiven } from './readOptions.ts';
+import { readGiven } from './options/readOptions.ts';
 import { readTools, type ToolOptions, type ToolSettings, toolsKey } from './toolOptions.ts';
 
 /** Fate of a silent call of a server that answers a ping: it ends at its idle limit, or goes on to its attempt limit. */

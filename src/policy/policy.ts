@@ -1,6 +1,6 @@
 import type { BackoffPolicy } from './backoff.ts';
 import type { BreakerPolicy } from './breaker.ts';
-import type { Made } from './optionKeys.ts';
+import type { Made } from './options/optionKeys.ts';
 import type { limitsKeys, retryKeys, steeringKeys } from './policyInput.ts';
 import type { RatePolicy } from './ratePolicy.ts';
 

@@ -13,7 +13,7 @@ import {
   test,
   text,
   type Given,
-} from './optionKeys.ts';
+} from './options/optionKeys.ts';
 import { ratePolicyKey } from './ratePolicy.ts';
 
 /** four attempts in all, after waits of 1, 2 and 4 s. */

@@ -2,12 +2,12 @@ import { completeRate } from './ratePolicy.ts';
 import { completeBreaker } from './breaker.ts';
 import { backoffFrom } from './backoff.ts';
 import { limitRule } from './toolOptions.ts';
-import type { Complaint } from './optionKeys.ts';
-import { complaintAt, optionError, type Path } from './optionProblem.ts';
+import type { Complaint } from './options/optionKeys.ts';
+import { complaintAt, optionError, type Path } from './options/optionProblem.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
 import { type PolicyInput, policyKeys, type ReadPolicy, steeringKeys } from './policyInput.ts';
 import { defaultPolicy, type PresetName, presets } from './presets.ts';
-import { readGiven } from './readOptions.ts';
+import { readGiven } from './options/readOptions.ts';
 
 /** Presets by name: the built-in ones, as they were changed, and those of one's own. */
 export type KnownPresets = Readonly<Record<PresetName, IntegrationPolicy>> &

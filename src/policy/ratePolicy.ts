@@ -1,5 +1,14 @@
-import { formatDuration } from './duration.ts';
-import { boolean, byName, duration, type GivenValues, integer, type Given, section, text } from './optionKeys.ts';
+import { formatDuration } from './text/duration.ts';
+import {
+  boolean,
+  byName,
+  duration,
+  type GivenValues,
+  integer,
+  type Given,
+  section,
+  text,
+} from './options/optionKeys.ts';
 import { type RateCapacity, usualWindowMs } from './rateLimit.ts';
 
 /** Rate limits of an integration, as data. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from './canonicalJson.ts';
+import { canonicalJson } from './text/canonicalJson.ts';
 import type { LostAnswer, MappedValue, ToolRule } from './reconcileRule.ts';
 
 /** Finding of a rule: the verdict, how it is known in words, and what the call would have answered, where it gives that. */

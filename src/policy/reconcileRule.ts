@@ -1,4 +1,4 @@
-import type { Outcome } from './failure.ts';
+import type { Outcome } from './failures/failure.ts';
 import {
   anything,
   boolean,
@@ -14,7 +14,7 @@ import {
   section,
   type Tell,
   text,
-} from './optionKeys.ts';
+} from './options/optionKeys.ts';
 
 /** A call whose answer was lost, as a reconcile rule sees it. */
 export interface LostAnswer<Input = unknown> {

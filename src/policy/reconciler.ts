@@ -1,5 +1,5 @@
-import { causeText } from './breakerCause.ts';
-import type { FailureFacts } from './failure.ts';
+import { causeText } from './records/breakerCause.ts';
+import type { FailureFacts } from './failures/failure.ts';
 import type { Finding } from './reconcileMatch.ts';
 import type { AskLimits, LostAnswer } from './reconcileRule.ts';
 

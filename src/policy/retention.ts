@@ -1,5 +1,5 @@
-import { duration, integer, type Given, orOff, section, type Values } from './optionKeys.ts';
-import { readValue } from './readOptions.ts';
+import { duration, integer, type Given, orOff, section, type Values } from './options/optionKeys.ts';
+import { readValue } from './options/readOptions.ts';
 
 const retentionKeys = {
   /** Age at which records are deleted, in ms, above 0. @defaultValue 30 days */

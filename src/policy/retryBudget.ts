@@ -1,5 +1,5 @@
-import { type Given, integer, number, type Values } from './optionKeys.ts';
-import { readOptions } from './readOptions.ts';
+import { type Given, integer, number, type Values } from './options/optionKeys.ts';
+import { readOptions } from './options/readOptions.ts';
 
 /** Budget of retries that an integration may make for its successes; after the retry quota of the AWS SDKs. */
 const budgetKeys = {

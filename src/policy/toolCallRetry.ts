@@ -1,12 +1,12 @@
-import type { ErrorPattern, TextTest } from './classify.ts';
-import { read } from './errorChain.ts';
-import { boolean, duration, integer, type Given, list, test, type Values } from './optionKeys.ts';
-import { isExpressionText } from './patternText.ts';
+import type { ErrorPattern, TextTest } from './failures/classify.ts';
+import { read } from './failures/errorChain.ts';
+import { boolean, duration, integer, type Given, list, test, type Values } from './options/optionKeys.ts';
+import { isExpressionText } from './text/patternText.ts';
 import type { RetryPolicy } from './policy.ts';
 import { hasOwnAttempts } from './presetChain.ts';
 import { presets } from './presets.ts';
-import { readOptions } from './readOptions.ts';
-import { show } from './showValue.ts';
+import { readOptions } from './options/readOptions.ts';
+import { show } from './text/showValue.ts';
 
 export interface ToolCallRetry {
   readonly retry: RetryPolicy;

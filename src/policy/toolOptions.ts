@@ -1,10 +1,10 @@
-import { formatDuration } from './duration.ts';
+import { formatDuration } from './text/duration.ts';
 import { type Effect, effects } from './effects.ts';
-import { byName, choice, duration, type Given, section, type Values, type Tell } from './optionKeys.ts';
+import { byName, choice, duration, type Given, section, type Values, type Tell } from './options/optionKeys.ts';
 import type { Limits } from './policy.ts';
 import { reconcileKey } from './reconcileRule.ts';
 import type { Reconciler } from './reconciler.ts';
-import { readGiven } from './readOptions.ts';
+import { readGiven } from './options/readOptions.ts';
 
 const ofIntegration = 'that of the integration';
 

@@ -1,5 +1,5 @@
-import { parsedJson } from '../policy/parsedJson.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 
 /** The agents' command lines whose output is understood. */

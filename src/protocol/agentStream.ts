@@ -1,5 +1,5 @@
-import { classify } from '../policy/classify.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import { classify } from '../policy/failures/classify.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { AgentCommand } from './agentCommand.ts';
 import {
   type AgentEffects,

@@ -1,5 +1,5 @@
 import type { Effect } from '../policy/effects.ts';
-import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failures/failure.ts';
 import type { AgentEffects, AgentReader, AgentReport } from './agentReport.ts';
 
 /** State that the attempts of a call leave to the next one. */

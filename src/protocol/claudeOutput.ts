@@ -1,8 +1,8 @@
-import { parsedJson } from '../policy/parsedJson.ts';
-import { classify } from '../policy/classify.ts';
-import { longestMessage } from '../policy/errorChain.ts';
-import type { FailureFacts } from '../policy/failure.ts';
-import { clampHint } from '../policy/hints.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
+import { classify } from '../policy/failures/classify.ts';
+import { longestMessage } from '../policy/failures/errorChain.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
+import { clampHint } from '../policy/failures/hints.ts';
 import { type AgentReader, answer, CallCount, messageIn, recordIn, textIn } from './agentReport.ts';
 import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';

@@ -1,4 +1,4 @@
-import { parsedJson } from '../policy/parsedJson.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
 import { recordIn } from './agentReport.ts';
 import { canBlock } from './hookEvents.ts';
 

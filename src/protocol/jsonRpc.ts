@@ -1,4 +1,4 @@
-import { parsedJson } from '../policy/parsedJson.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
 
 /** Id of a request; 0 and the empty string are ids like any other. */
 export type RpcId = number | string;

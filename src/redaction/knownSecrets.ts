@@ -1,4 +1,4 @@
-import { isPlainWord } from '../policy/plainWord.ts';
+import { isPlainWord } from '../policy/text/plainWord.ts';
 import { redacted, isSecretVariable } from './secretNames.ts';
 import { withoutTokens } from './secretShapes.ts';
 

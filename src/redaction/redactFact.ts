@@ -1,5 +1,5 @@
-import { boundedJson, maxEntries } from '../policy/storedJson.ts';
-import type { Logger, LogLevel } from '../policy/logger.ts';
+import { boundedJson, maxEntries } from '../policy/text/storedJson.ts';
+import type { Logger, LogLevel } from '../policy/text/logger.ts';
 import { redacted, announcesSecret } from './secretNames.ts';
 import { keptApart } from './shownNames.ts';
 import { createTextRedactor, type FieldName, type Hiding, shortestSecret, type TextRedactor } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { KnownSecrets } from './knownSecrets.ts';
-import { maxNameBytes } from '../policy/storedName.ts';
+import { maxNameBytes } from '../policy/options/storedName.ts';
 import { holdsName } from './secretNames.ts';
 import { createTextRedactor, type Hiding } from './secrets.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
-import { type Logger, say } from '../policy/logger.ts';
-import { messageOf } from '../policy/thrown.ts';
+import type { Facts } from '../policy/facts/facts.ts';
+import { type Logger, say } from '../policy/text/logger.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 
 /** Interval at which sessions that nobody has are looked for, in ms, where the store does not say. */

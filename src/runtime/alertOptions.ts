@@ -1,6 +1,15 @@
 import { commandKeys, type CommandOptions, commandRule } from '../machines/subprocessInput.ts';
 import { alertRuleKeys, type AlertRuleOf, type AlertRules, alertRules } from '../policy/alerts.ts';
-import { byName, duration, type Given, orOff, section, type Tell, text, type Values } from '../policy/optionKeys.ts';
+import {
+  byName,
+  duration,
+  type Given,
+  orOff,
+  section,
+  type Tell,
+  text,
+  type Values,
+} from '../policy/options/optionKeys.ts';
 
 export interface CheckedAlerts {
   readonly ruleOf: AlertRuleOf;

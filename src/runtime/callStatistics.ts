@@ -1,5 +1,5 @@
-import { CallCounter } from '../calls/callCounter.ts';
-import type { CallFiguresRow } from '../policy/callFigures.ts';
+import { CallCounter } from '../calls/recorder/callCounter.ts';
+import type { CallFiguresRow } from '../policy/records/callFigures.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import type { ProcessWorld } from '../actors/process/processIdentity.ts';
-import { formatSeconds } from '../policy/duration.ts';
+import { formatSeconds } from '../policy/text/duration.ts';
 import type { Effect } from '../policy/effects.ts';
-import type { FactOf } from '../policy/facts.ts';
-import { isRetryable } from '../policy/repetition.ts';
+import type { FactOf } from '../policy/facts/facts.ts';
+import { isRetryable } from '../policy/failures/repetition.ts';
 import type { Store } from '../store/store.ts';
 import type { OpenCall, RuntimeRow } from '../store/runtimes.ts';
 import type { Runtime } from './runtime.ts';

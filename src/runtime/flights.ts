@@ -1,7 +1,13 @@
 import type { CallPath } from '../calls/callPath.ts';
-import { FlightRecorder } from '../calls/flightRecorder.ts';
+import { FlightRecorder } from '../calls/recorder/flightRecorder.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
-import type { FlightReason, FlightRecord, IntegrationTraits, PolicyRow, SessionLimits } from '../policy/flight.ts';
+import type {
+  FlightReason,
+  FlightRecord,
+  IntegrationTraits,
+  PolicyRow,
+  SessionLimits,
+} from '../policy/records/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { policyMark, runSeparator } from '../store/flights.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';

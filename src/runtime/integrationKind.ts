@@ -1,5 +1,5 @@
-import { read } from '../policy/errorChain.ts';
-import { show } from '../policy/options.ts';
+import { read } from '../policy/failures/errorChain.ts';
+import { show } from '../policy/options/options.ts';
 import type { Runtime } from './runtime.ts';
 
 declare const methods: unique symbol;

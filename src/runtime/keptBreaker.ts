@@ -1,10 +1,10 @@
 import type { Beginning, Learnt, OpenCircuit } from '../calls/callPathOptions.ts';
-import type { FailureStreak } from '../calls/breakerCounts.ts';
+import type { FailureStreak } from '../calls/circuit/breakerCounts.ts';
 import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { Timer } from '../policy/clock.ts';
-import type { BreakerCause } from '../policy/breakerCause.ts';
-import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { BreakerCause } from '../policy/records/breakerCause.ts';
+import { neverOpened, type PersistedBreaker } from '../policy/records/persistedBreaker.ts';
 import type { BreakerStates } from '../store/breakers.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,7 +1,7 @@
 import type { ProcessWorld } from '../actors/process/processIdentity.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Adoption } from './adoption.ts';
-import type { KeptFacts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
 import type { SupervisedSession } from '../sessions/session.ts';

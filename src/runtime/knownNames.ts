@@ -1,5 +1,5 @@
-import { readString } from '../policy/errorChain.ts';
-import { show } from '../policy/showValue.ts';
+import { readString } from '../policy/failures/errorChain.ts';
+import { show } from '../policy/text/showValue.ts';
 
 const longestList = 20;
 

@@ -1,8 +1,8 @@
 import type { ChildRegistry } from '../actors/process/childRegistry.ts';
 import type { reapOrphans } from '../actors/process/orphans.ts';
-import type { Fact, Told } from '../policy/facts.ts';
+import type { Fact, Told } from '../policy/facts/facts.ts';
 import type { StoreOptions } from '../store/openStore.ts';
-import type { Logger } from '../policy/logger.ts';
+import type { Logger } from '../policy/text/logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';

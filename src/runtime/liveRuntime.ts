@@ -11,16 +11,16 @@ import { socketPath } from '../control/socketPath.ts';
 import { seeRuns } from './seeRuns.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { read } from '../policy/errorChain.ts';
-import { say } from '../policy/logger.ts';
-import { checkName } from '../policy/options.ts';
+import { read } from '../policy/failures/errorChain.ts';
+import { say } from '../policy/text/logger.ts';
+import { checkName } from '../policy/options/options.ts';
 import { isShared, takeOffDied } from './diedRuns.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
-import type { StoreOutage } from '../policy/storeOutage.ts';
-import { messageOf } from '../policy/thrown.ts';
+import type { StoreOutage } from '../policy/records/storeOutage.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
 const controlModules = lateModule(() =>

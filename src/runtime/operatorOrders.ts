@@ -1,7 +1,7 @@
 import type { Methods } from '../control/serveClient.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { Facts } from '../policy/facts/facts.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
-import { checkName } from '../policy/options.ts';
+import { checkName } from '../policy/options/options.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';

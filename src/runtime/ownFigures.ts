@@ -1,5 +1,5 @@
-import { addFigures, type CallTotals, noFigures } from '../policy/callFigures.ts';
-import type { MetricsSource } from '../policy/metrics.ts';
+import { addFigures, type CallTotals, noFigures } from '../policy/records/callFigures.ts';
+import type { MetricsSource } from '../policy/records/metrics.ts';
 import { createShownNames, type ShownName } from '../redaction/shownNames.ts';
 import type { Registry } from './registry.ts';
 

@@ -1,7 +1,7 @@
-import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
-import { type MetricsBody, metricsBody } from '../policy/metricsText.ts';
-import { type Given, text } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { type MetricFamily, metricsOf, renamed } from '../policy/records/metrics.ts';
+import { type MetricsBody, metricsBody } from '../policy/records/metricsText.ts';
+import { type Given, text } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import type { OwnFigures } from './ownFigures.ts';
 
 const metricsKeys = {

@@ -1,8 +1,8 @@
 import { errorText, stackOf } from '../calls/errorText.ts';
-import type { Facts } from '../policy/facts.ts';
-import { callback, type Given } from '../policy/optionKeys.ts';
-import { readGiven } from '../policy/readOptions.ts';
-import { show } from '../policy/showValue.ts';
+import type { Facts } from '../policy/facts/facts.ts';
+import { callback, type Given } from '../policy/options/optionKeys.ts';
+import { readGiven } from '../policy/options/readOptions.ts';
+import { show } from '../policy/text/showValue.ts';
 
 /** Origin of an error that nobody caught. */
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';

@@ -1,4 +1,4 @@
-import type { RateKeeper } from '../calls/rateBucket.ts';
+import type { RateKeeper } from '../calls/rates/rateBucket.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../policy/rateLimit.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
-import { type ReportEntry, reportOf, reportSpan } from '../policy/callReport.ts';
-import { duration, type Given } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { type ReportEntry, reportOf, reportSpan } from '../policy/records/callReport.ts';
+import { duration, type Given } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import type { Runtime } from './runtime.ts';
 
 const reportKeys = {

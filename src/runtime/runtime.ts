@@ -1,12 +1,12 @@
 import type { CallPath } from '../calls/callPath.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Drainable } from '../calls/draining.ts';
-import type { RateBuckets } from '../calls/rateBuckets.ts';
+import type { RateBuckets } from '../calls/rates/rateBuckets.ts';
 import type { SignalFanout } from '../calls/signalFanout.ts';
 import type { Tracing } from '../calls/tracing.ts';
-import type { RegisterChild } from '../policy/childRecord.ts';
+import type { RegisterChild } from '../policy/records/childRecord.ts';
 import type { Clock, Random } from '../policy/clock.ts';
-import type { Logger } from '../policy/logger.ts';
+import type { Logger } from '../policy/text/logger.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';

@@ -1,10 +1,10 @@
 import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
-import { RateBuckets } from '../calls/rateBuckets.ts';
+import { RateBuckets } from '../calls/rates/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import type { Clock } from '../policy/clock.ts';
-import { factTypes } from '../policy/factTypes.ts';
+import { factTypes } from '../policy/facts/factTypes.ts';
 import { createShownNames } from '../redaction/shownNames.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';

@@ -1,9 +1,18 @@
 import { alertsFrom, alertsKey } from './alertOptions.ts';
 import { type Random, clockKey } from '../policy/clock.ts';
-import { hostLogger, loggerKey } from '../policy/hostLogger.ts';
-import { boolean, callback, choice, duration, integer, type Given, section, more } from '../policy/optionKeys.ts';
+import { hostLogger, loggerKey } from '../policy/options/hostLogger.ts';
+import {
+  boolean,
+  callback,
+  choice,
+  duration,
+  integer,
+  type Given,
+  section,
+  more,
+} from '../policy/options/optionKeys.ts';
 import { policiesFrom, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import { retentionKey } from '../policy/retention.ts';
 import { toolCallRetryFrom, toolCallRetryKeys, type ToolCallRetryOptions } from '../policy/toolCallRetry.ts';
 import { type SessionDefaults, sharedSessionKeys } from '../sessions/sessionOptions.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../policy/clock.ts';
-import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../policy/records/persistedBreaker.ts';
 import type { Store } from '../store/store.ts';
 
 /** Interval at which changes by other processes are looked for, in ms. */

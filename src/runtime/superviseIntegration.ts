@@ -1,10 +1,10 @@
 import type { Operation } from '../calls/operation.ts';
 import { CallPath } from '../calls/callPath.ts';
 import type { CallPathOptions } from '../calls/callPathOptions.ts';
-import { IntegrationRates, type RateFunctions } from '../calls/integrationRates.ts';
+import { IntegrationRates, type RateFunctions } from '../calls/rates/integrationRates.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
-import type { IntegrationTraits } from '../policy/flight.ts';
+import type { IntegrationTraits } from '../policy/records/flight.ts';
 import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { isRated } from '../policy/ratePolicy.ts';

@@ -1,5 +1,5 @@
 import { type Clock, longStallMs, type Stalls, type Timer } from '../policy/clock.ts';
-import { StallRecord } from '../policy/stallRecord.ts';
+import { StallRecord } from '../policy/records/stallRecord.ts';
 
 /** Longest delay Node's timers take; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1;

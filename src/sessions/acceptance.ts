@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import { type Message, messageId, type MessageName } from './mailbox.ts';
 import type { Kept } from './sessionStore.ts';
 

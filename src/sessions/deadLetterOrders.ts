@@ -1,4 +1,4 @@
-import type { Fact } from '../policy/facts.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Intake } from './intake.ts';
 import { messageNamed } from './mailbox.ts';

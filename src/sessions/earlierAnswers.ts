@@ -1,4 +1,4 @@
-import { canonicalJson } from '../policy/canonicalJson.ts';
+import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import type { HistoryEntry } from './history.ts';
 import type { ToolResult } from './toolResult.ts';
 

@@ -1,7 +1,7 @@
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
 import type { Persistence } from './persistence.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import { type Message, messageId, type MessageName } from './mailbox.ts';
 import { MailPort } from './mailPort.ts';
 import type { MailReceiver, SessionMail } from './sessionMail.ts';

@@ -1,6 +1,6 @@
-import type { Fact, FactOf } from '../policy/facts.ts';
-import type { Failure, FailureFacts } from '../policy/failure.ts';
-import { isRetryable } from '../policy/repetition.ts';
+import type { Fact, FactOf } from '../policy/facts/facts.ts';
+import type { Failure, FailureFacts } from '../policy/failures/failure.ts';
+import { isRetryable } from '../policy/failures/repetition.ts';
 import { messageId } from './mailbox.ts';
 import type { LostCall, Recovered } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';

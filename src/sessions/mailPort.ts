@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import { type Acceptance, makeEnvelope } from './acceptance.ts';
 import { type Message, messageId } from './mailbox.ts';
 import type { Persistence } from './persistence.ts';

@@ -1,5 +1,5 @@
-import { boolean, choice, integer, type Given } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import { boolean, choice, integer, type Given } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 
 /** A message for a session. `heartbeat` is the only kind the runtime itself knows. */
 export interface Message {

@@ -1,5 +1,5 @@
 import type { Clock } from '../policy/clock.ts';
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import type { ReconcileLog } from '../policy/reconciler.ts';
 import { lostCallFact, lostCallResult } from './lostCall.ts';
 import type { SessionScope } from './sessionScope.ts';

@@ -1,6 +1,6 @@
 import { withoutSecrets } from './toolResult.ts';
-import type { Outcome } from '../policy/failure.ts';
-import { show } from '../policy/options.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
+import { show } from '../policy/options/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult, recoveredFacts } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';

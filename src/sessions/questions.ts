@@ -1,12 +1,12 @@
 import type { Deadline } from '../calls/deadlineQueue.ts';
 import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration } from '../policy/text/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
-import { classify } from '../policy/classify.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import { callback, name } from '../policy/optionKeys.ts';
-import { readOptions, readValue } from '../policy/readOptions.ts';
+import { classify } from '../policy/failures/classify.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { callback, name } from '../policy/options/optionKeys.ts';
+import { readOptions, readValue } from '../policy/options/readOptions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import { questionKeys, type QuestionOptions } from './turn.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';

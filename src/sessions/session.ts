@@ -1,12 +1,12 @@
 import { type Drainable, type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
-import type { FailureFacts } from '../policy/failure.ts';
-import { inWholeMs } from '../policy/duration.ts';
-import type { SessionLimits } from '../policy/flight.ts';
-import { anything, type Given, type KeysOf, name, text } from '../policy/optionKeys.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
+import { inWholeMs } from '../policy/text/duration.ts';
+import type { SessionLimits } from '../policy/records/flight.ts';
+import { anything, type Given, type KeysOf, name, text } from '../policy/options/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
-import { readOptions, readValue } from '../policy/readOptions.ts';
-import { readStoredName } from '../policy/storedName.ts';
+import { readOptions, readValue } from '../policy/options/readOptions.ts';
+import { readStoredName } from '../policy/options/storedName.ts';
 import type { Acceptance } from './acceptance.ts';
 import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import type { Message, MessageName } from './mailbox.ts';
 
 /** A message for a session of another runtime. */

@@ -7,9 +7,9 @@ import {
   section,
   type Tell,
   type Values,
-} from '../policy/optionKeys.ts';
-import { durationText } from '../policy/duration.ts';
-import { readGiven, readOptions } from '../policy/readOptions.ts';
+} from '../policy/options/optionKeys.ts';
+import { durationText } from '../policy/text/duration.ts';
+import { readGiven, readOptions } from '../policy/options/readOptions.ts';
 import { mailboxKeys, type MailboxOptions, type Message } from './mailbox.ts';
 import type { Turn } from './turn.ts';
 

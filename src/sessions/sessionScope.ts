@@ -2,7 +2,7 @@ import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import type { SessionEvent } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { KeptFacts } from '../policy/facts.ts';
+import type { KeptFacts } from '../policy/facts/facts.ts';
 import type { Envelope } from './acceptance.ts';
 import type { History } from './history.ts';
 import type { Mailbox } from './mailbox.ts';

@@ -1,6 +1,6 @@
 import type { Effect } from '../policy/effects.ts';
-import type { Outcome } from '../policy/failure.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import type { HistoryEntry } from './history.ts';
 import type { Message, MessageName, NamedMessage } from './mailbox.ts';
 import type { SessionMail } from './sessionMail.ts';

@@ -1,10 +1,10 @@
 import { scopeRule } from '../calls/callOptions.ts';
 import { streamCancelled } from '../calls/integration.ts';
 import { markOfWork } from '../calls/workSignal.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import { read } from '../policy/errorChain.ts';
-import { name } from '../policy/optionKeys.ts';
-import { readGiven, readValue } from '../policy/readOptions.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { read } from '../policy/failures/errorChain.ts';
+import { name } from '../policy/options/optionKeys.ts';
+import { readGiven, readValue } from '../policy/options/readOptions.ts';
 import { Questions } from './questions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';

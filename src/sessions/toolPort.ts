@@ -2,10 +2,10 @@ import { effectUnder, type CallSettings, type StreamReader } from '../calls/call
 import type { CallPath } from '../calls/callPath.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
-import type { ToolForms } from '../calls/requestForms.ts';
+import type { ToolForms } from '../calls/reconcile/requestForms.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Effect, type RepeatAfter, repeatChoices } from '../policy/effects.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import { hasOwnAttempts } from '../policy/presetChain.ts';

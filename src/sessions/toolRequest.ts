@@ -1,8 +1,16 @@
 import { scopeKeys, scopeRule } from '../calls/callOptions.ts';
 import { effects } from '../policy/effects.ts';
-import type { Outcome } from '../policy/failure.ts';
-import { boolean, callback, choice, duration, type Given, signal, type GivenValues } from '../policy/optionKeys.ts';
-import { readGiven } from '../policy/readOptions.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
+import {
+  boolean,
+  callback,
+  choice,
+  duration,
+  type Given,
+  signal,
+  type GivenValues,
+} from '../policy/options/optionKeys.ts';
+import { readGiven } from '../policy/options/readOptions.ts';
 import type { ChunkStream } from '../streams/callStream.ts';
 import type { Resume, StreamEnd } from '../streams/chunkRelay.ts';
 import {

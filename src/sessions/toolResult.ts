@@ -1,5 +1,5 @@
-import type { EffectOutcome, Failure, FailureKind } from '../policy/failure.ts';
-import { syntheticResult } from '../policy/syntheticResult.ts';
+import type { EffectOutcome, Failure, FailureKind } from '../policy/failures/failure.ts';
+import { syntheticResult } from '../policy/failures/syntheticResult.ts';
 
 /** Result of a tool call for an agent: always a result, never a throw. */
 export type ToolResult<T = unknown> = ToolSuccess<T> | ToolError | SyntheticToolError;

@@ -1,5 +1,5 @@
-import { duration, type Given } from '../policy/optionKeys.ts';
-import type { Outcome } from '../policy/failure.ts';
+import { duration, type Given } from '../policy/options/optionKeys.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import type { CallTool, StreamTool } from './toolRequest.ts';
 
 export const questionKeys = {

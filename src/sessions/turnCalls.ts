@@ -1,8 +1,8 @@
 import { type CallStep, stepsOf } from '../calls/callProgress.ts';
 import type { Deadline } from '../calls/deadlineQueue.ts';
 import type { Effect } from '../policy/effects.ts';
-import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import { formatDuration } from '../policy/duration.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { formatDuration } from '../policy/text/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import { reconcileLog } from './openCalls.ts';
@@ -13,7 +13,7 @@ import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { callRule, type EndedCallWhy, type WatchedCall, watchdogRule } from './why.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 
 /** A call without its result; its limit, the watchdog's, is never reset, whatever moves. */
 interface OpenCall extends Deadline {

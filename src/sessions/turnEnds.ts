@@ -1,4 +1,4 @@
-import type { Failure, FailureFacts } from '../policy/failure.ts';
+import type { Failure, FailureFacts } from '../policy/failures/failure.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 
 /** Ends of a message or a turn for a reason of the session's. */

@@ -1,4 +1,4 @@
-import { inWholeMs } from '../policy/duration.ts';
+import { inWholeMs } from '../policy/text/duration.ts';
 import { done, notDone, type OrderNote, type OrderResult, said } from '../policy/operatorOrder.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { SessionTurn } from './sessionTurn.ts';

@@ -1,8 +1,8 @@
 import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
 import type { Trace } from '../calls/tracing.ts';
-import { classify } from '../policy/classify.ts';
-import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import { stackOf } from '../policy/thrown.ts';
+import { classify } from '../policy/failures/classify.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { stackOf } from '../policy/failures/thrown.ts';
 import type { Envelope } from './acceptance.ts';
 import type { Intake } from './intake.ts';
 import type { Persistence } from './persistence.ts';

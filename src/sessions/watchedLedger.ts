@@ -1,5 +1,5 @@
-import type { Outcome } from '../policy/failure.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import type { NamedMessage } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
 import type {

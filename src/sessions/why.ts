@@ -1,7 +1,7 @@
 import type { CallStepWhy } from '../calls/callProgress.ts';
 import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import type { Stopping } from '../calls/draining.ts';
-import type { FailureKind } from '../policy/failure.ts';
+import type { FailureKind } from '../policy/failures/failure.ts';
 
 /** State of a tool's integration in its own words: why a call takes so long. */
 export interface TargetWhy {

@@ -1,5 +1,5 @@
-import { readBreakerCause } from '../policy/breakerCause.ts';
-import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import { readBreakerCause } from '../policy/records/breakerCause.ts';
+import type { PersistedBreaker } from '../policy/records/persistedBreaker.ts';
 import { parseMetadata } from './events.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { deliveryNames } from '../policy/alerts.ts';
-import { checkInteger, checkNumber } from '../policy/options.ts';
+import { checkInteger, checkNumber } from '../policy/options/options.ts';
 import { isAbout } from './eventSubjects.ts';
 
 /** Query for events; what is left out does not narrow. */

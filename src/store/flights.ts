@@ -5,7 +5,7 @@ import type {
   KeptPolicy,
   PolicyRow,
   SessionLimits,
-} from '../policy/flight.ts';
+} from '../policy/records/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { parseMetadata } from './events.ts';
 

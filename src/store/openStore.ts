@@ -1,13 +1,23 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
-import { type Logger, say } from '../policy/logger.ts';
-import { anything, boolean, choice, integer, type Key, type Given, number, text, more } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import type { Facts } from '../policy/facts/facts.ts';
+import { type Logger, say } from '../policy/text/logger.ts';
+import {
+  anything,
+  boolean,
+  choice,
+  integer,
+  type Key,
+  type Given,
+  number,
+  text,
+  more,
+} from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import { retentionKey } from '../policy/retention.ts';
 import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePlace } from './paths.ts';
-import { isPostgresUrl } from '../policy/postgresUrl.ts';
+import { isPostgresUrl } from '../policy/text/postgresUrl.ts';
 import type { DriverLoader } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
 import { openSqlite } from './sqlite/sqliteStore.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
-import { type Logger, say } from '../policy/logger.ts';
-import type { StoreOutage } from '../policy/storeOutage.ts';
+import type { Facts } from '../policy/facts/facts.ts';
+import { type Logger, say } from '../policy/text/logger.ts';
+import type { StoreOutage } from '../policy/records/storeOutage.ts';
 
 /** Trouble of a store, for people. */
 export interface Trouble {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { checkName } from '../policy/options.ts';
-import { isPostgresUrl, shownUrl } from '../policy/postgresUrl.ts';
+import { checkName } from '../policy/options/options.ts';
+import { isPostgresUrl, shownUrl } from '../policy/text/postgresUrl.ts';
 
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { Facts } from '../policy/facts/facts.ts';
 import type { Retention } from '../policy/retention.ts';
 import { type Statement, statement } from './dialect.ts';
 

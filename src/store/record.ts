@@ -1,9 +1,9 @@
-import { messageOf } from '../policy/errorChain.ts';
-import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
-import { factTypes } from '../policy/factTypes.ts';
-import type { Failure } from '../policy/failure.ts';
-import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
-import { lastMet } from '../policy/lastMet.ts';
+import { messageOf } from '../policy/failures/errorChain.ts';
+import { type FactFamily, familyOf } from '../policy/facts/factFamilies.ts';
+import { factTypes } from '../policy/facts/factTypes.ts';
+import type { Failure } from '../policy/failures/failure.ts';
+import type { Fact, FactMap, FactType, Told } from '../policy/facts/facts.ts';
+import { lastMet } from '../policy/records/lastMet.ts';
 
 /** An event as it is stored, before it is bounded. */
 export interface StoredEvent {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Effect } from '../policy/effects.ts';
-import type { Fact } from '../policy/facts.ts';
+import type { Fact } from '../policy/facts/facts.ts';
 import { judge, type Liveness, type ProcessWorld } from '../actors/process/processIdentity.ts';
 
 /** Interval at which a live run renews its row, in ms. */

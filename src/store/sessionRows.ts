@@ -11,7 +11,7 @@ import type {
 } from '../sessions/sessionStore.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
 import type { Row } from './dialect.ts';
-import { fromJson } from '../policy/storedJson.ts';
+import { fromJson } from '../policy/text/storedJson.ts';
 
 /** SQL for the messages that are dead letters, neither sent again nor dropped. */
 export const isDeadLetter = `state IN ('poison', 'expired', 'malformed')`;

@@ -1,13 +1,13 @@
-import type { AlertRecords } from '../policy/alertRecord.ts';
-import type { ChildRecords } from '../policy/childRecord.ts';
-import type { Fact, Told } from '../policy/facts.ts';
+import type { AlertRecords } from '../policy/records/alertRecord.ts';
+import type { ChildRecords } from '../policy/records/childRecord.ts';
+import type { Fact, Told } from '../policy/facts/facts.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
 import type { FlightRecords } from './flights.ts';
 import type { CallStatisticsRecords } from './tables/statistics.ts';
-import type { StoreOutage } from '../policy/storeOutage.ts';
+import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { boolean, either, type Given, section, text, type Values } from '../policy/optionKeys.ts';
+import { boolean, either, type Given, section, text, type Values } from '../policy/options/optionKeys.ts';
 
 const locationKeys = {
   /** SQLite file, or `':memory:'`. */

@@ -1,4 +1,4 @@
-import type { Fact, Told } from '../policy/facts.ts';
+import type { Fact, Told } from '../policy/facts/facts.ts';
 import type { Column, Row, Statement, Value } from './dialect.ts';
 
 /** A row for a statement. On a server those of one key stay in order, and rows of one statement go together. */

@@ -1,8 +1,8 @@
 import type { Timer } from '../policy/clock.ts';
-import { say } from '../policy/logger.ts';
+import { say } from '../policy/text/logger.ts';
 import { type Committer, FlushWaiters, nextBatch, type Write } from './committer.ts';
 import { type Carried, Outage, type OutageParts, type Trouble } from './outage.ts';
-import type { StoreOutage } from '../policy/storeOutage.ts';
+import type { StoreOutage } from '../policy/records/storeOutage.ts';
 
 /** Most rows that wait in memory; one more is refused. */
 const maxQueued = 10_000;

@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { Outcome } from '../policy/failures/failure.ts';
 import type { ChunkRelay, StreamEnd } from './chunkRelay.ts';
 
 /** The chunks of a call whose answer is a stream. It has begun, and it ends as any call does: exactly once, at its deadline at the latest. */

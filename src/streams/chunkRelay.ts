@@ -1,4 +1,4 @@
-import { IntegrationError, type Outcome } from '../policy/failure.ts';
+import { IntegrationError, type Outcome } from '../policy/failures/failure.ts';
 import { type ChunkSource, isResponse, openChunkSource, refusedBy } from './chunkSource.ts';
 
 /** Result of a stream. */

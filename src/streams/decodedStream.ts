@@ -1,6 +1,6 @@
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration } from '../policy/text/duration.ts';
 import type { Clock } from '../policy/clock.ts';
-import { AttemptError } from '../policy/failure.ts';
+import { AttemptError } from '../policy/failures/failure.ts';
 import { asSource, type ChunkSource } from './chunkSource.ts';
 
 /** Makes items of bytes. */

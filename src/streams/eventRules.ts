@@ -1,7 +1,7 @@
-import { parsedJson } from '../policy/parsedJson.ts';
-import { read, readInteger, readString } from '../policy/errorChain.ts';
-import type { FailureFacts } from '../policy/failure.ts';
-import { callback, either, type Key, list, section, text, type Given } from '../policy/optionKeys.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
+import { read, readInteger, readString } from '../policy/failures/errorChain.ts';
+import type { FailureFacts } from '../policy/failures/failure.ts';
+import { callback, either, type Key, list, section, text, type Given } from '../policy/options/optionKeys.ts';
 import type { Costs } from '../policy/rateLimit.ts';
 import { isModelContent } from './modelContent.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';

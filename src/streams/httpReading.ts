@@ -1,4 +1,4 @@
-import { choice, duration, type Given, type Tell } from '../policy/optionKeys.ts';
+import { choice, duration, type Given, type Tell } from '../policy/options/optionKeys.ts';
 import { eventsKey } from './eventRules.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 

@@ -1,5 +1,5 @@
-import { parsedJson } from '../policy/parsedJson.ts';
-import { read } from '../policy/errorChain.ts';
+import { parsedJson } from '../policy/text/parsedJson.ts';
+import { read } from '../policy/failures/errorChain.ts';
 
 /** Events that tell how far an answer is, and nothing of it. */
 const signs: ReadonlySet<string> = new Set([

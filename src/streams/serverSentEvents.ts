@@ -1,5 +1,5 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { AttemptError } from '../policy/failure.ts';
+import { AttemptError } from '../policy/failures/failure.ts';
 
 /** Event of a stream of server-sent events. */
 export interface ServerSentEvent<Data = string> {

@@ -1,4 +1,4 @@
-import { read, readString } from '../policy/errorChain.ts';
+import { read, readString } from '../policy/failures/errorChain.ts';
 
 /** The error in the JSON of an event: its own `error`, that of its `response`, or all of it where it has none. */
 export function errorIn(said: unknown): unknown {

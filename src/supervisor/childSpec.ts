@@ -1,5 +1,5 @@
 import type { Exit } from './exit.ts';
-import { type DurationText, msIn } from '../policy/duration.ts';
+import { type DurationText, msIn } from '../policy/text/duration.ts';
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import {
   anything,
@@ -17,8 +17,8 @@ import {
   test,
   text,
   type Values,
-} from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+} from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import { restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
 /** Rule by which a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */

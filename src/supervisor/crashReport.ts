@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
-import { errorChain, longestMessage } from '../policy/errorChain.ts';
-import type { FactOf } from '../policy/facts.ts';
-import { messageOf, stackOf } from '../policy/thrown.ts';
+import { errorChain, longestMessage } from '../policy/failures/errorChain.ts';
+import type { FactOf } from '../policy/facts/facts.ts';
+import { messageOf, stackOf } from '../policy/failures/thrown.ts';
 import type { Exit } from './exit.ts';
 import { type Child, type Supervision, guard, tell } from './supervision.ts';
 import { machineStateOf } from './tree.ts';

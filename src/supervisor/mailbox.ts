@@ -1,5 +1,5 @@
 import type { EventObject } from 'xstate';
-import type { FactOf } from '../policy/facts.ts';
+import type { FactOf } from '../policy/facts/facts.ts';
 import { EventQueue } from './eventQueue.ts';
 import { type Child, type Supervision, tell } from './supervision.ts';
 

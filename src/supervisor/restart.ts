@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { type Crash, type Death, type Findings, type Outlook, crashReport, examine, tellCrash } from './crashReport.ts';
-import { formatDuration } from '../policy/duration.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import { type Exit, failedExit } from './exit.ts';
 import { startIncarnation } from './incarnation.ts';
 import { discardHeld } from './mailbox.ts';

@@ -1,5 +1,5 @@
 import type { Random } from '../policy/clock.ts';
-import { boolean, duration, type Given, type Made, number } from '../policy/optionKeys.ts';
+import { boolean, duration, type Given, type Made, number } from '../policy/options/optionKeys.ts';
 
 const usual = {
   baseMs: 100,

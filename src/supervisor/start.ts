@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { CheckedChildSpec } from './childSpec.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import { startFirst } from './restart.ts';
 import { stopSupervisorAtOnce } from './shutdown.ts';
 import { type Child, type Supervision, addChild, isActive, removeChild } from './supervision.ts';

@@ -8,10 +8,10 @@ import type {
   Snapshot,
 } from 'xstate';
 import type { Clock, Random, Timer } from '../policy/clock.ts';
-import type { Fact, Facts } from '../policy/facts.ts';
+import type { Fact, Facts } from '../policy/facts/facts.ts';
 import type { CheckedChildSpec } from './childSpec.ts';
 import type { EventQueue } from './eventQueue.ts';
-import { messageOf, stackOf } from '../policy/thrown.ts';
+import { messageOf, stackOf } from '../policy/failures/thrown.ts';
 import type { Exit } from './exit.ts';
 import { type RestartWindow, createRestartWindow } from './restartWindow.ts';
 import type { CheckedSubtreeOptions, SubtreeOptions } from './supervisorOptions.ts';

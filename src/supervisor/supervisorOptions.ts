@@ -1,6 +1,6 @@
 import type { AnyEventObject, InspectionEvent } from 'xstate';
 import type { Clock, Random } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
+import type { Facts } from '../policy/facts/facts.ts';
 import {
   anything,
   callback,
@@ -11,9 +11,9 @@ import {
   test,
   text,
   type Values,
-} from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
-import { show } from '../policy/showValue.ts';
+} from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
+import { show } from '../policy/text/showValue.ts';
 import { type CheckedChildSpec, type ChildSpec, checkChildSpec, intensity } from './childSpec.ts';
 
 /**

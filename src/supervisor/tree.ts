@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { Restart } from './childSpec.ts';
-import { messageOf } from '../policy/thrown.ts';
+import { messageOf } from '../policy/failures/thrown.ts';
 import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
 
 /** Supervisor or child, as the outside sees it. */

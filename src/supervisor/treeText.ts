@@ -1,7 +1,7 @@
-import { formatDuration } from '../policy/duration.ts';
-import { integer, type Given } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
-import { wrapWords } from '../policy/textWidth.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import { integer, type Given } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
+import { wrapWords } from '../policy/text/textWidth.ts';
 import type { TreeNode } from './tree.ts';
 
 const treeKeys = {

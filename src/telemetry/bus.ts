@@ -1,10 +1,10 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'eventemitter3';
 import type { Clock } from '../policy/clock.ts';
-import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
-import type { Fact, FactOf, FactType, KeptFacts, Told } from '../policy/facts.ts';
-import { type Logger, say } from '../policy/logger.ts';
-import { checkFunction } from '../policy/options.ts';
+import { type FactFamily, familyOf } from '../policy/facts/factFamilies.ts';
+import type { Fact, FactOf, FactType, KeptFacts, Told } from '../policy/facts/facts.ts';
+import { type Logger, say } from '../policy/text/logger.ts';
+import { checkFunction } from '../policy/options/options.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import { createEventStream, type EventStream, type StreamOptions } from './eventStream.ts';
 import { type Closers, createNameCheck, type Heard, type Listener } from './listener.ts';

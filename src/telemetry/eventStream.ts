@@ -1,6 +1,6 @@
-import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { type Given, integer, type Key, list, name, signal as signalKey } from '../policy/optionKeys.ts';
-import { readOptions } from '../policy/readOptions.ts';
+import type { FactOf, FactType, Told } from '../policy/facts/facts.ts';
+import { type Given, integer, type Key, list, name, signal as signalKey } from '../policy/options/optionKeys.ts';
+import { readOptions } from '../policy/options/readOptions.ts';
 import type { CheckName, Closers, Listen } from './listener.ts';
 import { ReaderQueue } from './readerQueue.ts';
 

@@ -1,12 +1,12 @@
-import { alertText } from '../policy/alertText.ts';
+import { alertText } from '../policy/records/alertText.ts';
 import { breakerRuleNote } from '../policy/breakerRule.ts';
 import type { Clock } from '../policy/clock.ts';
-import { formatDuration } from '../policy/duration.ts';
-import type { Fact, FactOf, FactType } from '../policy/facts.ts';
-import { failureKinds } from '../policy/failure.ts';
-import { lastMet } from '../policy/lastMet.ts';
-import { type Logger, type LogLevel, say } from '../policy/logger.ts';
-import { sanitize } from '../policy/sanitize.ts';
+import { formatDuration } from '../policy/text/duration.ts';
+import type { Fact, FactOf, FactType } from '../policy/facts/facts.ts';
+import { failureKinds } from '../policy/failures/failure.ts';
+import { lastMet } from '../policy/records/lastMet.ts';
+import { type Logger, type LogLevel, say } from '../policy/text/logger.ts';
+import { sanitize } from '../policy/text/sanitize.ts';
 import type { Bus } from './bus.ts';
 import { LineRate } from './lineRate.ts';
 

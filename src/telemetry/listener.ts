@@ -1,7 +1,7 @@
-import type { Fact, FactOf, FactType, Told } from '../policy/facts.ts';
-import { familyOf } from '../policy/factFamilies.ts';
-import { nearest } from '../policy/nearest.ts';
-import { checkName } from '../policy/options.ts';
+import type { Fact, FactOf, FactType, Told } from '../policy/facts/facts.ts';
+import { familyOf } from '../policy/facts/factFamilies.ts';
+import { nearest } from '../policy/text/nearest.ts';
+import { checkName } from '../policy/options/options.ts';
 
 /** Facts that a listener hears under a name: those of one type, or of every type under `'*'`. */
 export type Heard<K extends FactType | '*'> = K extends FactType ? Told<FactOf<K>> : Told<Fact>;

@@ -1,6 +1,6 @@
-import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { callback, type Given, signal as signalKey } from '../policy/optionKeys.ts';
-import { readGiven } from '../policy/readOptions.ts';
+import type { FactOf, FactType, Told } from '../policy/facts/facts.ts';
+import { callback, type Given, signal as signalKey } from '../policy/options/optionKeys.ts';
+import { readGiven } from '../policy/options/readOptions.ts';
 import type { CheckName, Closers, Listen } from './listener.ts';
 
 const waitKeys = {

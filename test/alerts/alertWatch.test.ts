@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AlertRecords, Cleared, OpenAlert } from '../../src/policy/alertRecord.ts';
+import type { AlertRecords, Cleared, OpenAlert } from '../../src/policy/records/alertRecord.ts';
 import { checkAlertRules } from '../../src/policy/alerts.ts';
-import type { FactOf, FactType } from '../../src/policy/facts.ts';
-import type { FailureKind } from '../../src/policy/failure.ts';
+import type { FactOf, FactType } from '../../src/policy/facts/facts.ts';
+import type { FailureKind } from '../../src/policy/failures/failure.ts';
 import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import type { EarlierIncident } from '../../src/alerts/incident.ts';
 import type { Refusing } from '../../src/alerts/outages.ts';

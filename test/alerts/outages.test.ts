@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Outage, Outages, type Refusing } from '../../src/alerts/outages.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import type { FailureKind } from '../../src/policy/failure.ts';
+import type { FailureKind } from '../../src/policy/failures/failure.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RateWindow } from '../../src/alerts/rateWindow.ts';
 import { defaultAlertRule } from '../../src/policy/alerts.ts';
-import { noFigures } from '../../src/policy/callFigures.ts';
+import { noFigures } from '../../src/policy/records/callFigures.ts';
 
 function messageOf(succeeded: number, timeout: number, successBelow: number): string | undefined {
   const rule = { ...defaultAlertRule, successBelow };

@@ -1,4 +1,4 @@
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 
 /** A call of `kb` that passed its limit. */
 export const timeout = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Failure, IntegrationError, unwrap } from '../../src/policy/failure.ts';
+import { type Failure, IntegrationError, unwrap } from '../../src/policy/failures/failure.ts';
 import { storedEvent } from '../../src/store/record.ts';
 import { fault, startIntegration } from '../support/startIntegration.ts';
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { FactType } from '../../src/policy/facts.ts';
+import type { FactType } from '../../src/policy/facts/facts.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { deferred } from '../support/deferred.ts';
 import { RecordedFacts } from '../support/facts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallTrace, TracedCall, Tracing } from '../../src/calls/tracing.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
+import { AttemptError } from '../../src/policy/failures/failure.ts';
 import { fault, type Started, startIntegration } from '../support/startIntegration.ts';
 import { startReconciling } from '../support/startReconciling.ts';
 

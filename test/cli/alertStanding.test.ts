@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenAlert } from '../../src/policy/alertRecord.ts';
+import type { OpenAlert } from '../../src/policy/records/alertRecord.ts';
 import type { WatchedAlert } from '../../src/control/answers.ts';
 import { standingOf, standingOfUnwatched } from '../../cli/alertStanding.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import type { OpenAlert } from '../../src/policy/alertRecord.ts';
-import type { Told, Fact } from '../../src/policy/facts.ts';
+import type { OpenAlert } from '../../src/policy/records/alertRecord.ts';
+import type { Told, Fact } from '../../src/policy/facts/facts.ts';
 import { failed, hasSqlite, openDatabase, startStore, told } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 

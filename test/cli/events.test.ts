@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noFigures } from '../../src/policy/callFigures.ts';
+import { noFigures } from '../../src/policy/records/callFigures.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 

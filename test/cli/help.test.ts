@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { commands, loadCommand } from '../../cli/commands.ts';
 import { commandHelp, optionsOf, overview } from '../../cli/help.ts';
 import { wrapProse } from '../../cli/text.ts';
-import { wrapWords, textWidth } from '../../src/policy/textWidth.ts';
+import { wrapWords, textWidth } from '../../src/policy/text/textWidth.ts';
 
 /** Lines that could have been broken and were not: a word that is wider stays whole, and so do examples. */
 const tooWide = (text: string, width: number): readonly string[] =>

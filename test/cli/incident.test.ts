@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Incident } from '../../incident/incident.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
+import { AttemptError } from '../../src/policy/failures/failure.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { replayIncident } from '../../testing/replayIncident.ts';
 import { hasSqlite, temporaryDirectory } from '../store/startStore.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import { createProxyRuntime } from '../../cli/proxyRuntime.ts';
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { failed, hasSqlite, openDatabase, startStore, temporaryDirectory } from '../store/startStore.ts';
 

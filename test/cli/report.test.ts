@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CallFiguresRow, noFigures } from '../../src/policy/callFigures.ts';
-import { Latencies } from '../../src/policy/latencies.ts';
+import { type CallFiguresRow, noFigures } from '../../src/policy/records/callFigures.ts';
+import { Latencies } from '../../src/policy/records/latencies.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import type { Io } from '../../cli/io.ts';
 import { outputWidth } from '../../cli/commandLine.ts';
 import { runCommandLine } from '../../cli/run.ts';
-import type { Fact, Told } from '../../src/policy/facts.ts';
+import type { Fact, Told } from '../../src/policy/facts/facts.ts';
 import { startStore } from '../store/startStore.ts';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));

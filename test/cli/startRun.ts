@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../../src/policy/records/persistedBreaker.ts';
 import { openDatabase } from '../store/startStore.ts';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));

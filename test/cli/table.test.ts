@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../cli/table.ts';
-import { fitName, fitText, textWidth } from '../../src/policy/textWidth.ts';
+import { fitName, fitText, textWidth } from '../../src/policy/text/textWidth.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' }, { title: 'ERROR' }] as const;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Claim, Kept, SessionLedger, SessionStore } from '../../src/sessions/sessionStore.ts';
-import { toJson } from '../../src/policy/storedJson.ts';
+import { toJson } from '../../src/policy/text/storedJson.ts';
 import { Leases } from '../../postgres/leases.ts';
 import type { JournalEntry, JournalFence, MessageEntry } from '../history/journalEntry.ts';
 

@@ -1,6 +1,6 @@
-import { durationText } from '../../src/policy/duration.ts';
+import { durationText } from '../../src/policy/text/duration.ts';
 import { anyName, type ConfigKey, configKeys, defaultOf, isSwitch, unitOf } from '../../src/config/keys.ts';
-import { expectedOf, type KeyData, type Keys } from '../../src/policy/optionKeys.ts';
+import { expectedOf, type KeyData, type Keys } from '../../src/policy/options/optionKeys.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
 

@@ -5,7 +5,7 @@ import { readConfigFile } from '../../src/config/configFile.ts';
 import { defineConfig, loadConfig } from '../../src/config/loadConfig.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { BackoffInput } from '../../src/policy/backoff.ts';
-import type { Duration, DurationLimit } from '../../src/policy/duration.ts';
+import type { Duration, DurationLimit } from '../../src/policy/text/duration.ts';
 import { runFresh } from '../support/freshProcess.ts';
 import { folderWith, problemsOf } from './folder.ts';
 

@@ -1,4 +1,4 @@
-import { programForm } from '../../src/policy/commandText.ts';
+import { programForm } from '../../src/policy/text/commandText.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { UnwedgeConfig } from '../../src/config/configTypes.ts';

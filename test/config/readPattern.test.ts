@@ -1,6 +1,6 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { classify, type TextTest } from '../../src/policy/classify.ts';
+import { classify, type TextTest } from '../../src/policy/failures/classify.ts';
 import { readPattern } from '../../src/config/readPattern.ts';
 
 const expression = async (text: string): Promise<TextTest> => {

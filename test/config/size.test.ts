@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/loadConfig.ts';
 import { readOpenClawConfig } from '../../src/config/openclawConfig.ts';
-import { nearest } from '../../src/policy/nearest.ts';
+import { nearest } from '../../src/policy/text/nearest.ts';
 import { folderWith, problemsOf } from './folder.ts';
 
 const inJson = (text: string): Promise<readonly string[]> =>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions, type Outcome, systemClock } from '../../src/index.ts';
-import type { Fact, FactType } from '../../src/policy/facts.ts';
+import type { Fact, FactType } from '../../src/policy/facts/facts.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { isSettled } from '../support/deferred.ts';

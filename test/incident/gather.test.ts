@@ -6,7 +6,7 @@ import { gatherIncident } from '../../incident/gather.ts';
 import type { Incident } from '../../incident/incident.ts';
 import { contentsOf, incidentFiles, incidentName, incidentText, writeIncident } from '../../incident/incidentFiles.ts';
 import { readIncident } from '../../incident/readIncident.ts';
-import type { FlightRecord, RecordedFailure } from '../../src/policy/flight.ts';
+import type { FlightRecord, RecordedFailure } from '../../src/policy/records/flight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { policyMark } from '../../src/store/flights.ts';
 import { replay } from '../../incident/replay/replay.ts';

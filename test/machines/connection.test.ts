@@ -7,7 +7,7 @@ import {
   type LinkOrder,
   connectionMachine,
 } from '../../src/machines/connection.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { FailureFacts } from '../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 
 const crash: FailureFacts = { kind: 'crash', reason: 'connection_lost', message: 'gone', outcome: 'unknown' };

@@ -14,7 +14,7 @@ import {
   withEarlierNames,
 } from '../../otel/conventions.ts';
 import { agentCalls, durations, tokenCounters } from '../../otel/instruments.ts';
-import type { Failure } from '../../src/policy/failure.ts';
+import type { Failure } from '../../src/policy/failures/failure.ts';
 
 interface Pinned {
   readonly sources: Readonly<Record<string, { readonly commit?: string; readonly version?: string }>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readReasons, reasonsPage } from '../../scripts/reasonTable.mjs';
-import { failureReasons } from '../../src/policy/failure.ts';
+import { failureReasons } from '../../src/policy/failures/failure.ts';
 import { differingRows } from '../support/differingRows.ts';
 import { pagesWithPrograms, programsOf, readPage as read } from './pagePrograms.ts';
 

@@ -1,8 +1,8 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
 import { dashboardFile, grafanaDashboard } from '../../scripts/grafanaDashboard.mjs';
-import { type CallTotals, noFigures } from '../../src/policy/callFigures.ts';
-import { metricNames, metricsOf } from '../../src/policy/metrics.ts';
+import { type CallTotals, noFigures } from '../../src/policy/records/callFigures.ts';
+import { metricNames, metricsOf } from '../../src/policy/records/metrics.ts';
 
 const counted: CallTotals = {
   ...noFigures,

@@ -23,7 +23,7 @@ import { transformSync } from 'rolldown/utils';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClaude } from '../../agents/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
-import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
+import { type FailureKind, failureKinds } from '../../src/policy/failures/failure.ts';
 import { fakeClaude } from '../support/fakeClaude.ts';
 import { faultyServer } from '../support/faultyServer.ts';
 import { temporaryDirectory, wholeLines } from '../support/temporary.ts';

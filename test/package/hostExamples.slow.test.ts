@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
-import { httpResponseOf } from '../../src/policy/httpResponse.ts';
+import { type FailureKind, failureKinds } from '../../src/policy/failures/failure.ts';
+import { httpResponseOf } from '../../src/policy/failures/httpResponse.ts';
 import { deferred } from '../support/deferred.ts';
 import { type Answer, found, startHost, unavailable } from './startHost.ts';
 

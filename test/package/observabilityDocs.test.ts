@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, readCatalogue } from '../../scripts/eventCatalogue.mjs';
-import { factTypes } from '../../src/policy/factTypes.ts';
-import { metricNames } from '../../src/policy/metrics.ts';
+import { factTypes } from '../../src/policy/facts/factTypes.ts';
+import { metricNames } from '../../src/policy/records/metrics.ts';
 import { storedTypes } from '../../src/store/record.ts';
 import { differingRows } from '../support/differingRows.ts';
 

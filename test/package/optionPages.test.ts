@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { remoteServerKeys } from '../../src/actors/mcp/http/remoteOptions.ts';
 import { httpKeys, mostRedirects } from '../../src/integrations/http/httpOptions.ts';
-import type { Keys } from '../../src/policy/optionKeys.ts';
+import type { Keys } from '../../src/policy/options/optionKeys.ts';
 import { presets } from '../../src/policy/presets.ts';
 import { optionTable } from '../config/keyTables.ts';
 

@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
-  coreFilesSeen,
+  facesSeenWithin,
   floors,
   forbiddenImports,
   outdated,
+  pastTheFaces,
   roomOf,
   sourceFiles,
   sourceOfTest,
@@ -43,9 +44,18 @@ describe('the rooms', () => {
   });
 });
 
-it('[U-13] the core is imported from outside by so many of its files at most: each change of such a file is felt there', () => {
-  expect(coreFilesSeen().length).toBeLessThanOrEqual(280);
-  expect(coreFilesSeen().length).toBeGreaterThan(100);
+describe('the faces of the core', () => {
+  const faces = sourceFiles().filter((file) => file.startsWith('src/') && file.endsWith('/face.ts'));
+
+  it('[U-13] are all that is imported from outside, but for entries and what is loaded on use', () => {
+    expect(pastTheFaces()).toEqual([]);
+    expect(facesSeenWithin()).toEqual([]);
+  });
+
+  it('[U-13] are one of a folder, and forty at most', () => {
+    expect(faces.length).toBeLessThanOrEqual(40);
+    expect(faces.length).toBeGreaterThan(20);
+  });
 });
 
 /** Lists of source folders, by the tool that reads them. */

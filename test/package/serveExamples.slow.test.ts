@@ -5,8 +5,8 @@ import { parse } from 'ini';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { serveOptions } from '../../cli/serve/command.ts';
-import { duration } from '../../src/policy/optionKeys.ts';
-import { readValue } from '../../src/policy/readOptions.ts';
+import { duration } from '../../src/policy/options/optionKeys.ts';
+import { readValue } from '../../src/policy/options/readOptions.ts';
 import { everything, main, makeServeHome, type ServeProcess, startServing } from '../cli/startServe.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');

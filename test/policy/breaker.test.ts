@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { breakerOutcome, defaultBreakerPolicy, openForMs, openingRule, type Tally } from '../../src/policy/breaker.ts';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { FailureFacts } from '../../src/policy/failures/failure.ts';
 
 const tally = (counted: Partial<Tally>): Tally => ({ consecutive: 0, failures: 0, total: 0, ...counted });
 const facts = (given: Partial<FailureFacts>): FailureFacts => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBreakerCause } from '../../src/policy/breakerCause.ts';
+import { readBreakerCause } from '../../src/policy/records/breakerCause.ts';
 import {
   type BreakerRule,
   breakerRuleNote,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../src/policy/canonicalJson.ts';
+import { canonicalJson } from '../../src/policy/text/canonicalJson.ts';
 import { newIdempotencyKey } from '../../src/policy/idempotencyKey.ts';
-import { readValue } from '../../src/policy/readOptions.ts';
+import { readValue } from '../../src/policy/options/readOptions.ts';
 import { findingOf } from '../../src/policy/reconciler.ts';
 import { judgeAnswer, questionOf, valueAt } from '../../src/policy/reconcileMatch.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import type { Claim, RecoveryLimits, SessionLedger } from '../../src/sessions/sessionStore.ts';
 import type { PostgresStore } from '../../postgres/postgresStore.ts';
 

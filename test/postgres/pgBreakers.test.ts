@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../../src/policy/records/persistedBreaker.ts';
 import { hasPostgres } from '../support/postgresServer.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 import { newSchema } from '../store/startPostgres.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Outcome } from '../../src/policy/failure.ts';
+import type { Outcome } from '../../src/policy/failures/failure.ts';
 import type { IncomingMail, OutgoingMail, SessionMail } from '../../src/sessions/sessionMail.ts';
 import { PgDatabase } from '../../postgres/pgDatabase.ts';
 import type { PostgresStore } from '../../postgres/postgresStore.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Logger } from '../../src/policy/logger.ts';
+import type { Logger } from '../../src/policy/text/logger.ts';
 import { NodeConnection } from '../../postgres/nodeConnection.ts';
 import { inSchema, readTarget } from '../../postgres/pgTarget.ts';
 import { presenceKey } from '../../postgres/leaseStatements.ts';

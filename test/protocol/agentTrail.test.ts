@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureFacts } from '../../src/policy/failure.ts';
+import type { FailureFacts } from '../../src/policy/failures/failure.ts';
 import type { AgentEffects } from '../../src/protocol/agentReport.ts';
 import { AgentTrail } from '../../src/protocol/agentTrail.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
+import type { CallFiguresRow } from '../../src/policy/records/callFigures.ts';
 import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createShownNames } from '../../src/redaction/shownNames.ts';

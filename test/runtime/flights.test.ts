@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import type { FlightRecord } from '../../src/policy/flight.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
+import type { FlightRecord } from '../../src/policy/records/flight.ts';
+import { AttemptError } from '../../src/policy/failures/failure.ts';
 import { registryOf } from '../../src/runtime/registryOf.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { type KeptBreaker, keepBreaker, type StreakKeeper } from '../../src/runtime/keptBreaker.ts';
 import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
-import { neverOpened } from '../../src/policy/persistedBreaker.ts';
+import { neverOpened } from '../../src/policy/records/persistedBreaker.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';

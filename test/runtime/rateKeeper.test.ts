@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { leaseShare } from '../../src/calls/rateBucket.ts';
-import { RateBuckets } from '../../src/calls/rateBuckets.ts';
+import { leaseShare } from '../../src/calls/rates/rateBucket.ts';
+import { RateBuckets } from '../../src/calls/rates/rateBuckets.ts';
 import { StoredRates } from '../../src/runtime/rateKeeper.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

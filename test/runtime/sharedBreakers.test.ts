@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { neverOpened } from '../../src/policy/persistedBreaker.ts';
+import { neverOpened } from '../../src/policy/records/persistedBreaker.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/policy/failure.ts';
+import type { Outcome } from '../../src/policy/failures/failure.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import { startSession } from '../support/startSession.ts';
 

@@ -1,5 +1,10 @@
 import type { AttemptContext } from '../../src/calls/operation.ts';
-import { AttemptError, type EffectOutcome, type FailureFacts, type FailureKind } from '../../src/policy/failure.ts';
+import {
+  AttemptError,
+  type EffectOutcome,
+  type FailureFacts,
+  type FailureKind,
+} from '../../src/policy/failures/failure.ts';
 import { type CallRow, isShortened } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';
 import { randomPlan } from './plans.ts';

@@ -1,5 +1,5 @@
 import type { Effect } from '../../src/policy/effects.ts';
-import type { EffectOutcome, Failure, FailureKind, Outcome } from '../../src/policy/failure.ts';
+import type { EffectOutcome, Failure, FailureKind, Outcome } from '../../src/policy/failures/failure.ts';
 import type { Limits } from '../../src/policy/policy.ts';
 import type { Work } from './work.ts';
 

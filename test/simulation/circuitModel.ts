@@ -1,4 +1,4 @@
-import type { FailureKind } from '../../src/policy/failure.ts';
+import type { FailureKind } from '../../src/policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 
 export type Circuit = 'closed' | 'open' | 'half-open' | 'crashed';

@@ -1,4 +1,4 @@
-import { AttemptError, type EffectOutcome, type FailureKind } from '../../src/policy/failure.ts';
+import { AttemptError, type EffectOutcome, type FailureKind } from '../../src/policy/failures/failure.ts';
 import type { Chance } from './chance.ts';
 
 /** Something an operation throws, and what the runtime must make of it. */

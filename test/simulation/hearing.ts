@@ -1,5 +1,5 @@
 import type { CallFact } from '../../src/policy/facts/callFacts.ts';
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import type { CallRow } from './callRow.ts';
 import type { World } from './world.ts';
 

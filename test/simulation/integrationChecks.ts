@@ -1,4 +1,4 @@
-import type { Failure, Outcome } from '../../src/policy/failure.ts';
+import type { Failure, Outcome } from '../../src/policy/failures/failure.ts';
 import { type CallRow, isWaiting, wordOf } from './callRow.ts';
 import type { SimulatedIntegration } from './simulatedIntegration.ts';
 import type { World } from './world.ts';

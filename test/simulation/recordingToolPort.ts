@@ -1,4 +1,4 @@
-import { functionForms } from '../../src/calls/requestForms.ts';
+import { functionForms } from '../../src/calls/reconcile/requestForms.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { checkToolCallRetry } from '../../src/policy/toolCallRetry.ts';
 import { type ToolPort, createToolPort, type ToolTarget } from '../../src/sessions/toolPort.ts';

@@ -2,7 +2,7 @@ import type { CallSettings } from '../../src/calls/callOptions.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { type BreakerHandle, CallableIntegration, type Integration } from '../../src/calls/integration.ts';
-import type { Failure, Outcome } from '../../src/policy/failure.ts';
+import type { Failure, Outcome } from '../../src/policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';

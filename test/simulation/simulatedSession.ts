@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/policy/failure.ts';
+import type { Outcome } from '../../src/policy/failures/failure.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
 import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import { SupervisedSession } from '../../src/sessions/session.ts';

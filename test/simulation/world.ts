@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { AnyActorLogic } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import type { IntegrationRuntime } from '../../src/runtime/superviseIntegration.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { noFigures } from '../../src/policy/callFigures.ts';
+import { noFigures } from '../../src/policy/records/callFigures.ts';
 import type { RetentionOptions } from '../../src/policy/retention.ts';
 import type { SessionLedger } from '../../src/sessions/sessionStore.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';

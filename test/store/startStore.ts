@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, Told } from '../../src/policy/facts/facts.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';
 import { findDriver } from '../../src/store/sqlite/driver.ts';
 import type { SessionStore } from '../../src/sessions/sessionStore.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromCallback, fromTransition, setup } from 'xstate';
-import type { FactOf } from '../../src/policy/facts.ts';
+import type { FactOf } from '../../src/policy/facts/facts.ts';
 import { storedEvent } from '../../src/store/record.ts';
 import { createMaskedJson } from '../../src/redaction/redactFact.ts';
 import { supervisorSpec } from '../../src/supervisor/supervisorLogic.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOptions } from '../../src/policy/readOptions.ts';
+import { readOptions } from '../../src/policy/options/readOptions.ts';
 import {
   type RestartBackoffOptions,
   restartBackoffKeys,

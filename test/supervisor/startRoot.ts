@@ -1,5 +1,5 @@
 import type { AnyEventObject } from 'xstate';
-import type { Fact, FactType } from '../../src/policy/facts.ts';
+import type { Fact, FactType } from '../../src/policy/facts/facts.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { type RootSupervisor, type SupervisorOptions, createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import type { TreeNode } from '../../src/supervisor/tree.ts';

@@ -1,4 +1,4 @@
-import type { Fact, FactOf, FactType, KeptFacts } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType, KeptFacts } from '../../src/policy/facts/facts.ts';
 
 /** Keeps what was told, for tests to look at. */
 export class RecordedFacts implements KeptFacts {

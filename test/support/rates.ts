@@ -1,8 +1,8 @@
 import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
-import { IntegrationRates, type RateFunctions } from '../../src/calls/integrationRates.ts';
+import { IntegrationRates, type RateFunctions } from '../../src/calls/rates/integrationRates.ts';
 import type { Operation } from '../../src/calls/operation.ts';
-import { RateBuckets } from '../../src/calls/rateBuckets.ts';
+import { RateBuckets } from '../../src/calls/rates/rateBuckets.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { type RatePolicy, usualRate } from '../../src/policy/ratePolicy.ts';

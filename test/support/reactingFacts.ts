@@ -1,4 +1,4 @@
-import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType } from '../../src/policy/facts/facts.ts';
 import { RecordedFacts } from './facts.ts';
 
 /** Facts with listeners that act at once, in the middle of what is being told. */

@@ -6,7 +6,7 @@ import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { CallableIntegration, type Integration } from '../../src/calls/integration.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import { type IntegrationRef, integrationMachine } from '../../src/machines/integration.ts';
-import { type FailureKind, AttemptError } from '../../src/policy/failure.ts';
+import { type FailureKind, AttemptError } from '../../src/policy/failures/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

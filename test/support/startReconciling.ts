@@ -2,7 +2,7 @@ import { type CallSettings, defaultSettings } from '../../src/calls/callOptions.
 import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import type { Call } from '../../src/calls/call.ts';
 import { type CallWhy, whyOf } from '../../src/calls/callWhy.ts';
-import type { Outcome } from '../../src/policy/failure.ts';
+import type { Outcome } from '../../src/policy/failures/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import type { LostAnswer } from '../../src/policy/reconcileRule.ts';
 import type { Asking, AskingRule } from '../../src/policy/reconciler.ts';

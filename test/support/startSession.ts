@@ -1,4 +1,4 @@
-import { functionForms } from '../../src/calls/requestForms.ts';
+import { functionForms } from '../../src/calls/reconcile/requestForms.ts';
 import { createActor } from 'xstate';
 import { type Operation } from '../../src/calls/operation.ts';
 import { CallPath } from '../../src/calls/callPath.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, Told } from '../../src/policy/facts/facts.ts';
 import { KnownSecrets } from '../../src/redaction/knownSecrets.ts';
 import { createFactRedactor } from '../../src/redaction/redactFact.ts';
 import { createBus } from '../../src/telemetry/bus.ts';

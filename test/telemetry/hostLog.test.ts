@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fact } from '../../src/policy/facts.ts';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { logToHost } from '../../src/telemetry/hostLog.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

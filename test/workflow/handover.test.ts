@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/policy/failure.ts';
+import type { Failure } from '../../src/policy/failures/failure.ts';
 import { createHandover } from '../../workflow/handover.ts';
 import { item } from './startWorkflow.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptError } from '../../src/policy/failure.ts';
+import { AttemptError } from '../../src/policy/failures/failure.ts';
 import { checkPlan } from '../../workflow/plan.ts';
 import { item, planOf } from './startWorkflow.ts';
 

@@ -8,7 +8,7 @@ import {
   type WorkflowMachineEvent,
   type WorkflowSlotInput,
 } from '../../workflow/runMachine.ts';
-import type { Failure, FailureKind } from '../../src/policy/failure.ts';
+import type { Failure, FailureKind } from '../../src/policy/failures/failure.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
 const failure = (kind: FailureKind): Failure => ({

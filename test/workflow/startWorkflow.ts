@@ -1,7 +1,7 @@
 import { workflowKind, type WorkflowMethods } from '../../workflow/workflow.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType } from '../../src/policy/facts/facts.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
 import '../../workflow/plan.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

@@ -1,5 +1,5 @@
 import type { FailureKind, ToolResult } from '../../src/index.ts';
-import type { EventRow } from '../../src/store/events.ts';
+import type { EventRow } from '../../src/store/face.ts';
 import { type Expected, type ExpectedRecord, usualMostMs } from './fault.ts';
 
 /** Answer to a message to the session. */

@@ -1,5 +1,5 @@
 import { type HistoryEntry, type Outcome, systemClock, type Turn } from '../../src/index.ts';
-import type { EventRow } from '../../src/store/events.ts';
+import type { EventRow } from '../../src/store/face.ts';
 import { type Fault, type LaneName, type Stage, usualMostMs } from './fault.ts';
 import { MessageLog, type MessageTally } from './messageLog.ts';
 import { notes } from './notes.ts';
@@ -7,8 +7,8 @@ import { overdue, pause, within } from './pause.ts';
 import { belongs, type FaultReport, reportFault } from './report.ts';
 import { type Answer, differences, type Retry } from './expectation.ts';
 import { watchdogMs } from './watchdogFault.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 
 /** A session, and the faults that befall it one after the other. */
 export interface Lane {

@@ -1,9 +1,8 @@
 // An MCP server for the tour where the reference server is not installed: the two tools of it that the tour calls, by hand, since the
 // official package for servers is 7 MB that nothing else here needs.
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseRpc, rpcErrors, rpcLine, type RpcRequest } from '../../src/protocol/jsonRpc.ts';
-import { createLineSplitter } from '../../src/protocol/lines.ts';
-import { fieldsOf } from '../../src/protocol/mcp/message.ts';
+import { type RpcRequest, createLineSplitter, parseRpc, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
+import { fieldsOf } from '../../src/protocol/mcp/face.ts';
 
 const longestMessageBytes = 2 ** 20;
 const answers: Readonly<Record<string, (request: RpcRequest) => object | Promise<object>>> = {

@@ -1,4 +1,4 @@
-import { listProcesses, type ProcessEntry } from '../../src/actors/process/processTable.ts';
+import { type ProcessEntry, listProcesses } from '../../src/actors/process/face.ts';
 import type { Gateway } from '../../src/index.ts';
 
 /** Every process a gateway starts, from the facts it tells, and what the system says of them. */

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../src/index.ts';
-import type { EventRow } from '../../src/store/events.ts';
+import type { EventRow } from '../../src/store/face.ts';
 import type { Fault } from './fault.ts';
 import type { FaultName } from './faultNames.ts';
 import type { MessageTally } from './messageLog.ts';

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
-import type { LiveStatus, WatchedAlert } from '../../src/control/answers.ts';
+import type { LiveStatus, WatchedAlert } from '../../src/control/face.ts';
 import { troubleText } from '../../operator/troubleText.ts';
-import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
-import { type ReportEntry, reportOf } from '../../src/policy/callReport.ts';
+import { type CallFiguresRow, type ReportEntry, reportOf } from '../../src/policy/records/face.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import { gatewaysOf } from '../../operator/needs.ts';
 import { type IntegrationView, viewOf } from '../../operator/integrationView.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import { notDone, type OrderResult } from '../../src/policy/operatorOrder.ts';
+import { type Clock, type OrderResult, notDone } from '../../src/policy/face.ts';
 import type { Order } from '../../operator/order.ts';
 import { BulkOrder } from '../../operator/bulkOrder.ts';
 import type { BulkLine } from './snapshot.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { OrderResult } from '../../src/policy/operatorOrder.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import type { Clock, OrderResult } from '../../src/policy/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import { noTrace } from '../server/httpServer.ts';
 import { shows } from '../server/access.ts';
 import { sendPage } from '../server/page.ts';
@@ -15,7 +14,7 @@ import { dashboardPage } from './page/dashboardPage.ts';
 import { readEventId, readEventSearch, readLettersOf, readSessionId, readSpan, WrongParameter } from './parameters.ts';
 import { mostBulkBytes, readBody, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
 import type { Snapshot } from './snapshot.ts';
-import { lateModule } from '../../src/actors/process/lateModule.ts';
+import { lateModule } from '../../src/actors/process/face.ts';
 
 const incidentModule = lateModule(() => import('../../incident/incidentFiles.ts'));
 

@@ -1,17 +1,15 @@
 import {
   type LiveStatus,
+  type WatchedAlert,
   readAlertsAnswer,
   readFlightAnswer,
   readStatusAnswer,
   readTreeAnswer,
   readWhyAnswer,
-  type WatchedAlert,
-} from '../../src/control/answers.ts';
+} from '../../src/control/face.ts';
 import type { Incident } from '../../incident/incident.ts';
-import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { MetricFamily } from '../../src/policy/metrics.ts';
-import type { OrderResult } from '../../src/policy/operatorOrder.ts';
+import type { CallFiguresRow, MetricFamily } from '../../src/policy/records/face.ts';
+import type { Clock, OrderResult } from '../../src/policy/face.ts';
 import type { Order } from '../../operator/order.ts';
 import { type AskedRuntime, askRuntimes, askSessions, pidsOfAnswers } from '../../operator/askRuntimes.ts';
 import { circuitsOf, deadRuntimes, hurtSessions, type HurtSessions, isShut } from '../../operator/needs.ts';
@@ -20,7 +18,7 @@ import { viewOf } from '../../operator/integrationView.ts';
 import { watchedAlerts, withNotes } from '../../operator/alertNotes.ts';
 import { databaseMetrics } from '../../operator/databaseMetrics.ts';
 import { giveOrder } from '../../operator/giveOrder.ts';
-import type { SessionWhy } from '../../src/sessions/why.ts';
+import type { SessionWhy } from '../../src/sessions/face.ts';
 import type { ClusterView, DeadLetterRecord, StoreReader } from '../../reader/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain, type EventPage, type EventSearch, findEvents } from './eventPages.ts';
@@ -29,7 +27,7 @@ import { Frozen, noPending, pendingRecords } from './frozen.ts';
 import { NameBook } from './nameBook.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
-import { lateModule } from '../../src/actors/process/lateModule.ts';
+import { lateModule } from '../../src/actors/process/face.ts';
 
 const gatherModule = lateModule(() => import('../../incident/gather.ts'));
 

@@ -1,4 +1,4 @@
-import { type EventQuery, type EventRow, wentWrong } from '../../src/store/events.ts';
+import { type EventQuery, type EventRow, wentWrong } from '../../src/store/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 
 /** Some of the events that a search finds. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import { changeOf, type Frame } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
 

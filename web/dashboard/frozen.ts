@@ -1,4 +1,4 @@
-import type { LiveStatus } from '../../src/control/answers.ts';
+import type { LiveStatus } from '../../src/control/face.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 

@@ -6,8 +6,8 @@ import { inspectPage } from './page/dashboardPage.ts';
 import { sendPage } from '../server/page.ts';
 import { sendEvents } from '../server/sendEvents.ts';
 import type { WebSocket } from 'ws';
-import { isOfficial } from '../../src/inspector/frames.ts';
-import { lateModule } from '../../src/actors/process/lateModule.ts';
+import { isOfficial } from '../../src/inspector/face.ts';
+import { lateModule } from '../../src/actors/process/face.ts';
 
 /** The official inspector. */
 export const statelyInspectorUrl = 'https://stately.ai/inspect';

@@ -1,10 +1,9 @@
-import { inspectionOf } from '../../src/inspector/inspection.ts';
-import { boolean, integer, type Given } from '../../src/policy/optionKeys.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
-import { show } from '../../src/policy/showValue.ts';
-import type { TreeNode } from '../../src/supervisor/tree.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { lateModule } from '../../src/actors/process/lateModule.ts';
+import { inspectionOf } from '../../src/inspector/face.ts';
+import { type Given, boolean, integer, readOptions } from '../../src/policy/options/face.ts';
+import { show } from '../../src/policy/text/face.ts';
+import type { TreeNode } from '../../src/supervisor/face.ts';
+import { systemClock } from '../../src/runtime/face.ts';
+import { lateModule } from '../../src/actors/process/face.ts';
 
 const serverModule = lateModule(() => import('./inspectServer.ts'));
 

@@ -1,5 +1,5 @@
-import { createShownNames } from '../../src/redaction/shownNames.ts';
-import type { TreeNode } from '../../src/supervisor/tree.ts';
+import { createShownNames } from '../../src/redaction/face.ts';
+import type { TreeNode } from '../../src/supervisor/face.ts';
 
 /** Names that were changed to be shown and are remembered; those that were shown first are forgotten first. */
 const mostKept = 10_000;

@@ -1,4 +1,4 @@
-import { show } from '../../src/policy/showValue.ts';
+import { show } from '../../src/policy/text/face.ts';
 import type { EventSearch } from './eventPages.ts';
 import { spans } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 import { type Order, type OrderName, orderNames } from '../../operator/order.ts';
-import { checkName, checkText } from '../../src/policy/options.ts';
-import { show } from '../../src/policy/showValue.ts';
+import { checkName, checkText } from '../../src/policy/options/face.ts';
+import { show } from '../../src/policy/text/face.ts';
 import type { IncomingMessage } from 'node:http';
 
 /** Orders about something of a session: its rule, its call, its message; and what is put off for a time. */

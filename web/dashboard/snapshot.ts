@@ -1,13 +1,12 @@
-import type { LiveIntegration } from '../../src/control/answers.ts';
-import type { BreakerCause } from '../../src/policy/breakerCause.ts';
-import type { ReportEntry } from '../../src/policy/callReport.ts';
+import type { LiveIntegration } from '../../src/control/face.ts';
+import type { BreakerCause, ReportEntry } from '../../src/policy/records/face.ts';
 import type { OrderName } from '../../operator/order.ts';
 import type { AlertNote } from '../../reader/alertNote.ts';
 import type { BulkProgress } from '../../operator/bulkOrder.ts';
-import type { Liveness } from '../../src/actors/process/processIdentity.ts';
-import type { SessionWhy } from '../../src/sessions/why.ts';
+import type { Liveness } from '../../src/actors/process/face.ts';
+import type { SessionWhy } from '../../src/sessions/face.ts';
 import type { SessionRecords } from '../../reader/storeReader.ts';
-import type { TreeNode } from '../../src/supervisor/tree.ts';
+import type { TreeNode } from '../../src/supervisor/face.ts';
 import type { TurnLine } from './turnLines.ts';
 
 /** Content of the page, of all gateways that run on one database. Times are wall time in ms since the epoch. */

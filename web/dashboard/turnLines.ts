@@ -1,4 +1,4 @@
-import type { EventRow } from '../../src/store/events.ts';
+import type { EventRow } from '../../src/store/face.ts';
 import type { CallRecord, TurnRecord } from '../../reader/storeReader.ts';
 
 /** A tool call of a turn, as far as the record tells: of one that was not kept only its failure is known. */

@@ -1,10 +1,10 @@
-import type { BreakerCause } from '../../src/policy/breakerCause.ts';
-import { breakerRuleText } from '../../src/policy/breakerRule.ts';
+import type { BreakerCause } from '../../src/policy/records/face.ts';
+import { breakerRuleText } from '../../src/policy/face.ts';
 import { type HurtSessions, hurtText, type Need, needsOf } from '../../operator/needs.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
-import type { SessionWhy, ToolCallWhy } from '../../src/sessions/why.ts';
+import type { SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
 import type { DeadLetterRecord } from '../../reader/storeReader.ts';
-import type { TreeNode } from '../../src/supervisor/tree.ts';
+import type { TreeNode } from '../../src/supervisor/face.ts';
 import type { PendingRecords } from './frozen.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, Wait } from './snapshot.ts';
 import type { SteadyTimes } from './steadyTimes.ts';

@@ -6,18 +6,15 @@ import type {
   Conversation,
 } from '../../agents/conversation/agentTypes.ts';
 import type { AgentMethods } from '../../agents/conversation/agent.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Failure, FailureKind } from '../../src/policy/failure.ts';
-import { text } from '../../src/policy/optionKeys.ts';
-import { readValue } from '../../src/policy/readOptions.ts';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { ToolRequest } from '../../src/sessions/toolRequest.ts';
-import { type InnerLimit, tellInnerLimits } from '../../src/calls/callWhy.ts';
-import type { AttemptContext } from '../../src/calls/operation.ts';
-import type { IntegrationPolicy, Limits } from '../../src/policy/policy.ts';
+import type { Clock, IntegrationPolicy, Limits } from '../../src/policy/face.ts';
+import type { Failure, FailureKind } from '../../src/policy/failures/face.ts';
+import { readValue, text } from '../../src/policy/options/face.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import type { ToolRequest } from '../../src/sessions/face.ts';
+import { type AttemptContext, type InnerLimit, tellInnerLimits } from '../../src/calls/face.ts';
 import { waitingForPlaces } from './places.ts';
 import { OpenConversations } from './openConversations.ts';
-import type { FactRedactor } from '../../src/redaction/redactFact.ts';
+import type { FactRedactor } from '../../src/redaction/face.ts';
 import { approvedTools } from './judgeServed.ts';
 import type { ServedAgent } from './serveTypes.ts';
 

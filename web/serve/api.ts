@@ -1,9 +1,8 @@
 import { type Context, Hono } from 'hono';
 import type { IncomingMessage } from 'node:http';
 import { maxBodyBytes, readRequestBody } from '../../proxy/http/requestBody.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Keys, Values } from '../../src/policy/optionKeys.ts';
-import { readOptions } from '../../src/policy/readOptions.ts';
+import type { Clock } from '../../src/policy/face.ts';
+import { type Keys, type Values, readOptions } from '../../src/policy/options/face.ts';
 import { shows } from '../server/access.ts';
 import { noTrace } from '../server/httpServer.ts';
 import { ApiError } from './apiError.ts';

@@ -1,11 +1,8 @@
 import { agentKind } from '../../agents/conversation/agent.ts';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
-import { messageOf } from '../../src/policy/thrown.ts';
-import { registryOf } from '../../src/runtime/registryOf.ts';
-import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
+import { type Gateway, createGateway } from '../../src/gateway/face.ts';
+import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
+import { type GatewayOptions, registryOf, systemClock } from '../../src/runtime/face.ts';
 import { AgentTurns } from './agentTurns.ts';
 import { waitingForPlaces } from './places.ts';
 import { type Served, type ServedHook, servedHookEvents } from './serveTypes.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 import type { Asked, Handlers } from './api.ts';
 import { ApiError, heldElsewhere, unreadable } from './apiError.ts';

@@ -4,22 +4,23 @@ import { claudeKeys, claudeRule } from '../../agents/conversation/claude/claudeB
 import { saidElsewhere } from '../../agents/conversation/codex/codexAgent.ts';
 import { codexKeys } from '../../agents/codex/codexOptions.ts';
 import { threadKeys } from '../../agents/codex/codexTypes.ts';
-import { hookCommandKeys, hookKeys } from '../../src/integrations/hooks/superviseHook.ts';
-import { commandRule } from '../../src/machines/subprocessInput.ts';
+import { hookCommandKeys, hookKeys } from '../../src/integrations/hooks/face.ts';
+import { commandRule } from '../../src/machines/face.ts';
 import {
-  anything,
-  byName,
   type Key,
   type KeyData,
   type Keys,
-  list,
+  type OptionProblem,
   type Rule,
+  anything,
+  byName,
+  collectProblems,
+  complaintAt,
+  list,
   section,
   text,
-} from '../../src/policy/optionKeys.ts';
-import { policyKeys } from '../../src/policy/policyInput.ts';
-import { complaintAt, type OptionProblem } from '../../src/policy/optionProblem.ts';
-import { collectProblems } from '../../src/policy/readOptions.ts';
+} from '../../src/policy/options/face.ts';
+import { policyKeys } from '../../src/policy/face.ts';
 import { type Served, servedHookEvents } from './serveTypes.ts';
 
 /** Tools that an agent may use, as a file names them. */

@@ -1,11 +1,7 @@
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
-import type { HistoryEntry } from '../../src/sessions/history.ts';
-import type { Message } from '../../src/sessions/mailbox.ts';
-import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
-import type { ToolResult } from '../../src/sessions/toolResult.ts';
-import type { Turn } from '../../src/sessions/turn.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
+import { AttemptError } from '../../src/policy/failures/face.ts';
+import type { HistoryEntry, Message, MessageHandler, ToolResult, Turn } from '../../src/sessions/face.ts';
 import { type AgentAnswer, type AgentQuestion, askTool, turnsOf } from './agentTurns.ts';
 import type { servedHookEvents } from './serveTypes.ts';
 

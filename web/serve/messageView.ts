@@ -1,10 +1,9 @@
-import type { HistoryEntry } from '../../src/sessions/history.ts';
-import type { ToolResult } from '../../src/sessions/toolResult.ts';
+import type { HistoryEntry, ToolResult } from '../../src/sessions/face.ts';
 import type { MessageRecord, SessionRecords, StoreReader, TurnRecord } from '../../reader/storeReader.ts';
 import type { AgentAnswer } from './agentTurns.ts';
 import { declinedBy, type MessageResult } from './messageHandler.ts';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import { unreadable } from './apiError.ts';
 import type { ServedSession } from './sessionHost.ts';
 

@@ -1,5 +1,5 @@
 import type { Conversation } from '../../agents/conversation/agentTypes.ts';
-import type { Clock, Timer } from '../../src/policy/clock.ts';
+import type { Clock, Timer } from '../../src/policy/face.ts';
 
 /** Conversations that are held open at a time: each may have a process of some hundred MB. */
 const mostOpen = 20;

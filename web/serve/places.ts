@@ -1,7 +1,5 @@
-import type { Clock } from '../../src/policy/clock.ts';
-import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
-import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import type { Clock, IntegrationPolicy, PolicyInput } from '../../src/policy/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 import { ApiError } from './apiError.ts';
 
 /** A policy whose calls wait for a place where nothing else is said: they are no more than there are sessions, each of which makes one at a time. */

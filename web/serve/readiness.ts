@@ -1,5 +1,5 @@
-import type { UntakenMessage } from '../../src/gateway/untaken.ts';
-import { formatDuration } from '../../src/policy/duration.ts';
+import type { UntakenMessage } from '../../src/gateway/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 
 /** Time that a message may wait while nothing is done in its session, in ms: an actor that restarts takes a few seconds. */
 const patienceMs = 30_000;

@@ -1,4 +1,4 @@
-import { anyObject, duration, type Key, type Keys, name, section, text } from '../../src/policy/optionKeys.ts';
+import { type Key, type Keys, anyObject, duration, name, section, text } from '../../src/policy/options/face.ts';
 
 /** A route, as it is routed, checked and documented. */
 export interface Route {

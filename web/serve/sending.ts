@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { McpIntegration } from '../../src/integrations/mcp/mcpIntegration.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import type { Outcome } from '../../src/policy/failure.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import type { Acceptance } from '../../src/sessions/acceptance.ts';
-import type { Message } from '../../src/sessions/mailbox.ts';
+import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import type { Outcome } from '../../src/policy/failures/face.ts';
+import type { Acceptance, Message } from '../../src/sessions/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
 import { ApiError, heldElsewhere, unreadable } from './apiError.ts';

@@ -1,7 +1,6 @@
 import type { AgentOptions } from '../../agents/conversation/agentTypes.ts';
-import type { HookCommand } from '../../src/integrations/hooks/commandHook.ts';
-import type { HookOptions } from '../../src/integrations/hooks/superviseHook.ts';
-import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrations/mcp/mcpServer.ts';
+import type { HookCommand, HookOptions } from '../../src/integrations/hooks/face.ts';
+import type { McpIntegrationOptions, RemoteMcpOptions } from '../../src/integrations/mcp/face.ts';
 
 /** Before the ids of sessions that are served: a database may hold those of other gateways, which are not to be taken from them. */
 export const sessionPrefix = 'serve:';

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { Clock } from '../../src/policy/clock.ts';
-import { inTime } from '../../src/policy/inTime.ts';
-import type { Session } from '../../src/sessions/session.ts';
+import type { Gateway } from '../../src/gateway/face.ts';
+import { type Clock, inTime } from '../../src/policy/face.ts';
+import type { MessageHandler, Session } from '../../src/sessions/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
-import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
 import { ApiError } from './apiError.ts';
 import type { MessageResult } from './messageHandler.ts';
 import { sessionPrefix } from './serveTypes.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 
 /** Limits on the time for a body. */
 export interface BodyLimits {

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock } from '../../src/policy/face.ts';
 import { type AccessRules, refusalOf } from './access.ts';
 import { type BodyLimits, watchBody } from './bodyWatch.ts';
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { MetricFamily } from '../../src/policy/metrics.ts';
-import { metricsBody } from '../../src/policy/metricsText.ts';
+import { type MetricFamily, metricsBody } from '../../src/policy/records/face.ts';
 import { noTrace, sendText } from './httpServer.ts';
 
 /** Path at which metrics are served. */

@@ -1,4 +1,4 @@
-import { textIn } from '../../../src/protocol/agentReport.ts';
+import { textIn } from '../../../src/protocol/face.ts';
 import type { CodexItem } from './items.ts';
 import type { CodexNotice } from './notifications.ts';
 

@@ -1,5 +1,10 @@
-import { classify } from '../../../src/policy/classify.ts';
-import type { EffectOutcome, FailureFacts, FailureKind, FailureReason } from '../../../src/policy/failure.ts';
+import {
+  type EffectOutcome,
+  type FailureFacts,
+  type FailureKind,
+  type FailureReason,
+  classify,
+} from '../../../src/policy/failures/face.ts';
 import type { CodexTurnError } from './notifications.ts';
 
 interface Meaning {

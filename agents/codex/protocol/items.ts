@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../../src/protocol/face.ts';
 
 /** A step of a turn: a message, a command, a change of files and the like. */
 export interface CodexItem {

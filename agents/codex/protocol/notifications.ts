@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../../src/protocol/face.ts';
 import { type CodexItem, readItem } from './items.ts';
 
 /** Tokens as Codex counts them. */

@@ -1,5 +1,4 @@
-import { type RpcError, rpcErrors } from '../../../src/protocol/jsonRpc.ts';
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { type RpcError, recordIn, rpcErrors, textIn } from '../../../src/protocol/face.ts';
 
 /** Kind of what Codex asks for: leave to run a command, change files or have permissions; an answer of a person; a tool of the host. */
 export type CodexQuestionKind = 'command' | 'fileChange' | 'permissions' | 'userInput' | 'elicitation' | 'toolCall';

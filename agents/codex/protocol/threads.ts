@@ -1,4 +1,4 @@
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { recordIn, textIn } from '../../../src/protocol/face.ts';
 import { readTurnError } from './notifications.ts';
 
 /** A turn as the thread's history has it. */

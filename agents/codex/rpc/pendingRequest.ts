@@ -1,7 +1,7 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
-import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import type { RpcError, RpcId } from '../../../src/protocol/jsonRpc.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
+import type { Clock, Timer } from '../../../src/policy/face.ts';
+import { AttemptError, type FailureFacts } from '../../../src/policy/failures/face.ts';
+import type { RpcError, RpcId } from '../../../src/protocol/face.ts';
 
 export interface RequestOptions {
   /** In ms. @defaultValue none: the answer or the end of the connection */

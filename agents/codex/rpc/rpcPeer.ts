@@ -1,15 +1,15 @@
-import type { Clock } from '../../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import { parsedJson } from '../../../src/policy/parsedJson.ts';
+import type { Clock } from '../../../src/policy/face.ts';
+import { AttemptError, type FailureFacts } from '../../../src/policy/failures/face.ts';
+import { parsedJson } from '../../../src/policy/text/face.ts';
 import {
-  parseRpc,
   type RpcError,
-  rpcErrors,
   type RpcGarbage,
   type RpcId,
   type RpcMessage,
-} from '../../../src/protocol/jsonRpc.ts';
-import { createLineSplitter } from '../../../src/protocol/lines.ts';
+  createLineSplitter,
+  parseRpc,
+  rpcErrors,
+} from '../../../src/protocol/face.ts';
 import {
   type PendingRequest,
   pendingRequest,

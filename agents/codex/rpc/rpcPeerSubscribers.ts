@@ -1,6 +1,5 @@
-import { checkFunction } from '../../../src/policy/options.ts';
-import { readOptions } from '../../../src/policy/readOptions.ts';
-import { ReaderQueue } from '../../../src/telemetry/readerQueue.ts';
+import { checkFunction, readOptions } from '../../../src/policy/options/face.ts';
+import { ReaderQueue } from '../../../src/telemetry/face.ts';
 import { type CodexNotification, type CodexStreamOptions, streamKeys } from '../codexTypes.ts';
 
 /** The listeners to the notifications of one connection, each with a bounded queue of its own. */

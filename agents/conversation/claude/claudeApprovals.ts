@@ -1,5 +1,5 @@
-import type { ApprovalAnswer, ApprovalHandler, Approver } from '../../../src/integrations/approvals/approvals.ts';
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import type { ApprovalAnswer, ApprovalHandler, Approver } from '../../../src/integrations/approvals/face.ts';
+import { recordIn, textIn } from '../../../src/protocol/face.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkCanUseTool, SdkPermission, SdkPermissionContext } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';

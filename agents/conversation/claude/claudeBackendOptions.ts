@@ -1,17 +1,17 @@
-import { programForm } from '../../../src/policy/commandText.ts';
+import { programForm } from '../../../src/policy/text/face.ts';
 import {
+  type Given,
+  type Key,
+  type Tell,
+  type Values,
   anyObject,
   callback,
   duration,
-  type Key,
-  type Given,
   list,
-  type Tell,
+  readOptions,
   text,
-  type Values,
   variables,
-} from '../../../src/policy/optionKeys.ts';
-import { readOptions } from '../../../src/policy/readOptions.ts';
+} from '../../../src/policy/options/face.ts';
 import type { SdkCanUseTool, SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 
 /** The options of an agent that are of Claude alone. */

@@ -1,5 +1,4 @@
-import { createLineSplitter } from '../../../src/protocol/lines.ts';
-import { messageIn, recordIn, textIn } from '../../../src/protocol/agentReport.ts';
+import { createLineSplitter, messageIn, recordIn, textIn } from '../../../src/protocol/face.ts';
 import type {
   SdkCanUseTool,
   SdkMessage,

@@ -1,8 +1,6 @@
-import type { AttemptContext } from '../../../src/calls/operation.ts';
-import { AttemptError, type FailureFacts, type Outcome } from '../../../src/policy/failure.ts';
-import { keepsSession } from '../../../src/protocol/agentCommand.ts';
-import { textIn } from '../../../src/protocol/agentReport.ts';
-import { goOnPrompt } from '../../../src/protocol/agentTrail.ts';
+import type { AttemptContext } from '../../../src/calls/face.ts';
+import { AttemptError, type FailureFacts, type Outcome, messageOf } from '../../../src/policy/failures/face.ts';
+import { goOnPrompt, keepsSession, textIn } from '../../../src/protocol/face.ts';
 import type { SdkMessage, SdkOptions } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
 import type { BackendConversation, ToldSoFar, TurnOptions } from '../agentBackend.ts';
@@ -11,8 +9,7 @@ import { createCanUseTool } from './claudeApprovals.ts';
 import { type ClaudeLink, openLink } from './claudeLink.ts';
 import { type ClaudeScope, type RunningTurn, runTurn } from './claudeRunningTurn.ts';
 import { type TurnTrail, userMessage } from './claudeTurn.ts';
-import { messageOf } from '../../../src/policy/thrown.ts';
-import { inTime } from '../../../src/policy/inTime.ts';
+import { inTime } from '../../../src/policy/face.ts';
 
 /** A turn, as the call path has it. */
 export interface TurnRequest {

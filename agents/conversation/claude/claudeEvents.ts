@@ -1,5 +1,4 @@
-import { blocksIn, recordIn, textIn } from '../../../src/protocol/agentReport.ts';
-import { isGoingOn } from '../../../src/protocol/claudeAnswer.ts';
+import { blocksIn, isGoingOn, recordIn, textIn } from '../../../src/protocol/face.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkMessage } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';

@@ -1,6 +1,6 @@
-import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
-import { recordIn } from '../../../src/protocol/agentReport.ts';
-import { ReaderQueue } from '../../../src/telemetry/readerQueue.ts';
+import type { ProcessExit } from '../../../src/machines/face.ts';
+import { recordIn } from '../../../src/protocol/face.ts';
+import { ReaderQueue } from '../../../src/telemetry/face.ts';
 import type { SdkMessage, SdkOptions, SdkQuery, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
 import { type ClaudeProcess, type ProcessRuntime, startClaudeProcess } from './claudeSdkProcess.ts';
 

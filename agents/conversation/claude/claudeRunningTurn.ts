@@ -1,16 +1,22 @@
-import { withoutValues } from '../../../src/actors/process/valueHider.ts';
-import type { AttemptContext } from '../../../src/calls/operation.ts';
-import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import { type AgentCalls, createRetryLife, recordIn, textIn } from '../../../src/protocol/agentReport.ts';
-import { createClaudeReader } from '../../../src/protocol/claudeOutput.ts';
-import { claudeRetriesName, mayRetryItself } from '../../../src/protocol/claudeRetries.ts';
-import { claudeSign } from '../../../src/protocol/claudeSigns.ts';
+import { withoutValues } from '../../../src/actors/process/face.ts';
+import type { AttemptContext } from '../../../src/calls/face.ts';
+import type { Clock, Timer } from '../../../src/policy/face.ts';
+import { AttemptError, type FailureFacts } from '../../../src/policy/failures/face.ts';
+import {
+  type AgentCalls,
+  claudeRetriesName,
+  claudeSign,
+  createClaudeReader,
+  createRetryLife,
+  mayRetryItself,
+  recordIn,
+  textIn,
+} from '../../../src/protocol/face.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { SdkMessage, SdkOptions, SdkQueryFunction, SdkUserMessage } from './agentSdkTypes.ts';
-import type { Approver } from '../../../src/integrations/approvals/approvals.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
+import type { Approver } from '../../../src/integrations/approvals/face.ts';
+import type { Runtime } from '../../../src/runtime/face.ts';
 import type { AskingTurn } from './claudeApprovals.ts';
 import { createClaudeEvents } from './claudeEvents.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';

@@ -1,6 +1,5 @@
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError, messageOf } from '../../../src/policy/failures/face.ts';
 import type { SdkQueryFunction } from './agentSdkTypes.ts';
-import { messageOf } from '../../../src/policy/thrown.ts';
 
 /** The optional package; its name in a variable, so that nothing looks for its types. */
 export const sdkPackage: string = '@anthropic-ai/claude-agent-sdk';

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
-import { runProcess } from '../../../src/integrations/subprocess/subprocessRun.ts';
+import type { ProcessExit } from '../../../src/machines/face.ts';
+import { AttemptError } from '../../../src/policy/failures/face.ts';
+import type { Runtime } from '../../../src/runtime/face.ts';
+import { runProcess } from '../../../src/integrations/subprocess/face.ts';
 import type { SdkErrorListener, SdkExitListener, SdkProcess, SdkSpawnOptions } from './agentSdkTypes.ts';
 
 /** A process that the SDK asked for and this runtime owns. */

@@ -1,11 +1,8 @@
-import { exitFacts } from '../../../src/actors/process/processExit.ts';
-import { readString } from '../../../src/policy/errorChain.ts';
-import { classify } from '../../../src/policy/classify.ts';
-import type { Random } from '../../../src/policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
-import { recordIn } from '../../../src/protocol/agentReport.ts';
+import { exitFacts } from '../../../src/actors/process/face.ts';
+import { AttemptError, type FailureFacts, classify, readString } from '../../../src/policy/failures/face.ts';
+import type { Random } from '../../../src/policy/face.ts';
+import { type AgentTrail, recordIn } from '../../../src/protocol/face.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
-import type { AgentTrail } from '../../../src/protocol/agentTrail.ts';
 import type { ToldSoFar } from '../agentBackend.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';

@@ -1,11 +1,9 @@
-import type { ApprovalHandler } from '../../../src/integrations/approvals/approvals.ts';
-import type { Clock } from '../../../src/policy/clock.ts';
-import type { Outcome } from '../../../src/policy/failure.ts';
-import { inTime } from '../../../src/policy/inTime.ts';
-import { anyObject } from '../../../src/policy/optionKeys.ts';
-import { readOptions, readValue } from '../../../src/policy/readOptions.ts';
-import { recordIn, textIn } from '../../../src/protocol/agentReport.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
+import type { ApprovalHandler } from '../../../src/integrations/approvals/face.ts';
+import { type Clock, inTime } from '../../../src/policy/face.ts';
+import type { Outcome } from '../../../src/policy/failures/face.ts';
+import { anyObject, readOptions, readValue } from '../../../src/policy/options/face.ts';
+import { recordIn, textIn } from '../../../src/protocol/face.ts';
+import type { Runtime } from '../../../src/runtime/face.ts';
 import { superviseCodex } from '../../codex/codex.ts';
 import type { CodexApprover } from '../../codex/codexOptions.ts';
 import {

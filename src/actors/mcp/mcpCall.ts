@@ -1,7 +1,7 @@
 import type { CallToolResult, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import { bounded, rpcErrorFacts, toolErrorFacts } from '../../protocol/mcp/toolFailure.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
 
 /** Facts that this side knows of a request that failed, beyond the error of the SDK. */
 interface OwnSide {

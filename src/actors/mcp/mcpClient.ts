@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import { ProgressMark } from '../../protocol/mcp/methods.ts';
 import { callFacts, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 

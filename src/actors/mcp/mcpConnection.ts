@@ -1,5 +1,5 @@
 import type { ConnectionEvent, ConnectionInput, connectionMachine, ProcessEnd } from '../../machines/connection.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import { failedExit, renewedExit } from '../../supervisor/exit.ts';
 import { plain } from './mcpCall.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';

@@ -1,7 +1,7 @@
-import type { RegisterChild } from '../../policy/childRecord.ts';
+import type { RegisterChild } from '../../policy/records/childRecord.ts';
 import type { Clock } from '../../policy/clock.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
-import { type Logger, say } from '../../policy/logger.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
+import { type Logger, say } from '../../policy/text/logger.ts';
 import type { McpConnection } from './mcpClient.ts';
 import type { StrayListener } from './mcpTransport.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { ConnectionEvent } from '../../machines/connection.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import type { ProcessLink } from '../process/processLink.ts';
 import { isServerError, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';

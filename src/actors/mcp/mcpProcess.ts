@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../../policy/clock.ts';
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
 import { handsOn } from './handsOn.ts';
 import { isMarkSeen, killAtExit, killMarked, nextMark } from '../process/processMark.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';

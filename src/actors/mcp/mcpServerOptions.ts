@@ -1,6 +1,15 @@
-import { programForm } from '../../policy/commandText.ts';
-import { byName, choice, duration, integer, type Given, list, text, type Values } from '../../policy/optionKeys.ts';
-import { readOptions } from '../../policy/readOptions.ts';
+import { programForm } from '../../policy/text/commandText.ts';
+import {
+  byName,
+  choice,
+  duration,
+  integer,
+  type Given,
+  list,
+  text,
+  type Values,
+} from '../../policy/options/optionKeys.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
 
 /** The options of an MCP server. */
 export const mcpServerKeys = {

@@ -1,4 +1,4 @@
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { markName, markVariable } from '../process/processMark.ts';
 import { spawnFailure } from '../process/spawnFailure.ts';

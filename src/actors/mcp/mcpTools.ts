@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import type { Clock, Timer } from '../../policy/clock.ts';
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
 import { rpcErrors } from '../../protocol/jsonRpc.ts';
 import type { McpConnection, McpRequestContext } from './mcpClient.ts';
 

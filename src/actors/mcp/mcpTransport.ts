@@ -1,7 +1,7 @@
-import { parsedJson } from '../../policy/parsedJson.ts';
+import { parsedJson } from '../../policy/text/parsedJson.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../policy/clock.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { rpcErrors } from '../../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import { gluedMessage, type McpId } from '../../protocol/mcp/message.ts';

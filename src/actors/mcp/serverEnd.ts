@@ -1,5 +1,5 @@
-import type { FailureFacts } from '../../policy/failure.ts';
-import { namesError } from '../../policy/lastLine.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
+import { namesError } from '../../policy/text/lastLine.ts';
 import type { ServerEnd, ServerLink } from './serverLink.ts';
 import type { ConnectionEvent, ProcessEnd } from '../../machines/connection.ts';
 import type { Clock } from '../../policy/clock.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../policy/clock.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 import type { McpId } from '../../protocol/mcp/message.ts';
 
 /** Why a server can no longer answer. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../policy/clock.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 
 /** Least limit on a restart, in ms. */
 const leastMs = 5000;

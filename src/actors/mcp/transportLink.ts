@@ -1,7 +1,7 @@
-import { messageOf } from '../../policy/thrown.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
-import { callback, duration, type Given, type Values } from '../../policy/optionKeys.ts';
+import { callback, duration, type Given, type Values } from '../../policy/options/optionKeys.ts';
 
 /** Longest message taken, in bytes, as of a process. */
 const maxMessageBytes = 64 * 1024 * 1024;

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { type Logger, say } from '../../policy/logger.ts';
+import { type Logger, say } from '../../policy/text/logger.ts';
 import { childProcessModule, readProcessNow } from './processTable.ts';
 import { aliveLine, goneLine } from './guardLines.ts';
 import { ownNonce } from './processMark.ts';
 import { tryStart } from './tryStart.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
 
 /** A guard that ends sooner than this is not replaced at once: the next would too. In ms. */
 const soundMs = 1000;

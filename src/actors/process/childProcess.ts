@@ -1,8 +1,8 @@
 import { Readable, type Writable } from 'node:stream';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessRun } from '../../machines/subprocessInput.ts';
-import type { RegisteredChild } from '../../policy/childRecord.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import type { RegisteredChild } from '../../policy/records/childRecord.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { type Execa, loadedExeca, loadExeca } from './execaPackage.ts';
 import { killAtExit, isMarkSeen, killMarked, limitFor, nextMark } from './processMark.ts';

@@ -1,6 +1,6 @@
-import type { ChildRecords, RegisterChild, StartedChild } from '../../policy/childRecord.ts';
+import type { ChildRecords, RegisterChild, StartedChild } from '../../policy/records/childRecord.ts';
 import type { Clock } from '../../policy/clock.ts';
-import { type Logger, say } from '../../policy/logger.ts';
+import { type Logger, say } from '../../policy/text/logger.ts';
 import { createChildGuard } from './childGuard.ts';
 import { identify, identifyNow, type ProcessIdentity, seeWorld } from './processIdentity.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import type { FailureFacts } from '../../policy/failure.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { isShortage, shortageText, spawnFailure } from './spawnFailure.ts';
 
 /** As many files as Node 20 has open at once while it loads one of our modules, and some more. */

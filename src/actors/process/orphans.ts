@@ -1,7 +1,7 @@
-import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
+import type { ChildRecord, ChildRecords } from '../../policy/records/childRecord.ts';
 import type { Clock } from '../../policy/clock.ts';
-import type { Facts } from '../../policy/facts.ts';
-import { type Logger, say } from '../../policy/logger.ts';
+import type { Facts } from '../../policy/facts/facts.ts';
+import { type Logger, say } from '../../policy/text/logger.ts';
 import { judge, type ProcessWorld, seeWorld } from './processIdentity.ts';
 import { killMarked, markName, namesMark } from './processMark.ts';
 import { terminateTree } from './processTree.ts';

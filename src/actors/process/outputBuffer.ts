@@ -1,6 +1,6 @@
 import type { CapturedOutput } from '../../machines/subprocessExit.ts';
-import { integer, type Given } from '../../policy/optionKeys.ts';
-import { readOptions } from '../../policy/readOptions.ts';
+import { integer, type Given } from '../../policy/options/optionKeys.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
 
 const bufferKeys = {
   /** Bytes kept from the start. At least 0. @defaultValue 65536 */

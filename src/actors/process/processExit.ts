@@ -1,11 +1,11 @@
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import { usualName } from '../../machines/subprocessInput.ts';
-import { classify } from '../../policy/classify.ts';
-import { codeMeaning, outcomeOfExit, shellHint } from '../../policy/exitCodes.ts';
-import type { ExitTeller } from '../../policy/exitTellers.ts';
-import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
-import { lastWords } from '../../policy/lastWords.ts';
-import { neverExecuted } from '../../policy/notExecuted.ts';
+import { classify } from '../../policy/failures/classify.ts';
+import { codeMeaning, outcomeOfExit, shellHint } from '../../policy/failures/exitCodes.ts';
+import type { ExitTeller } from '../../policy/failures/exitTellers.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
+import { lastWords } from '../../policy/text/lastWords.ts';
+import { neverExecuted } from '../../policy/failures/notExecuted.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import type { AgentCommand } from '../../protocol/agentCommand.ts';
 import type { AgentReport } from '../../protocol/agentReport.ts';

@@ -1,6 +1,6 @@
 import { fromCallback } from 'xstate';
 import { type ConnectionEvent, connectionMachine, type LinkOrder } from '../../machines/connection.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 
 /** Holder of the slot of the connection machine: one connection to a process. */
 export interface ProcessLink {

@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readString } from '../../policy/errorChain.ts';
-import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
-import { show } from '../../policy/options.ts';
+import { readString } from '../../policy/failures/errorChain.ts';
+import type { FailureFacts, FailureKind } from '../../policy/failures/failure.ts';
+import { show } from '../../policy/options/options.ts';
 
 /** The system is short of something for now: the next attempt may succeed. */
 const shortages = new Map([

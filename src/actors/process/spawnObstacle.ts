@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { FailureFacts } from '../../policy/failure.ts';
-import { show } from '../../policy/options.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
+import { show } from '../../policy/options/options.ts';
 import type { Executable } from './limitMark.ts';
 
 /** Command that is to be started. */

@@ -1,5 +1,5 @@
-import { isPlainWord } from '../../policy/plainWord.ts';
-import type { FailureFacts } from '../../policy/failure.ts';
+import { isPlainWord } from '../../policy/text/plainWord.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 
 /** Variables that are given to one child. */
 type Variables = Readonly<Record<string, string | undefined>>;

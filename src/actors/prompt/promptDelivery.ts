@@ -1,4 +1,4 @@
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
 import { writePromptFile } from './promptFile.ts';
 
 /** Route of a prompt to a command. */

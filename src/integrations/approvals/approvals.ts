@@ -8,13 +8,13 @@ import {
   type ApprovalInput,
   approvalMachine,
 } from '../../machines/approval.ts';
-import { callback, duration, type Given, name as anyName } from '../../policy/optionKeys.ts';
-import { readOptions, readValue } from '../../policy/readOptions.ts';
+import { callback, duration, type Given, name as anyName } from '../../policy/options/optionKeys.ts';
+import { readOptions, readValue } from '../../policy/options/readOptions.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { fromCallback } from 'xstate';
-import { AttemptError } from '../../policy/failure.ts';
-import { show } from '../../policy/options.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
+import { show } from '../../policy/options/options.ts';
 
 /** End of a question. It is accepted only if somebody said so. */
 export interface ApprovalAnswer {

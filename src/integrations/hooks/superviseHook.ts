@@ -11,11 +11,11 @@ import {
   name as anyName,
   text,
   type Values,
-} from '../../policy/optionKeys.ts';
+} from '../../policy/options/optionKeys.ts';
 import type { Policies } from '../../policy/policies.ts';
 import type { IntegrationPolicy, Limits } from '../../policy/policy.ts';
 import { policyKey } from '../../policy/policyInput.ts';
-import { readOptions, readValue } from '../../policy/readOptions.ts';
+import { readOptions, readValue } from '../../policy/options/readOptions.ts';
 import { hookLimitMs } from '../../protocol/hookEvents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';

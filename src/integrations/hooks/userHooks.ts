@@ -2,10 +2,10 @@ import type { CallSettings } from '../../calls/callOptions.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import { stackOf } from '../../calls/errorText.ts';
-import type { Facts } from '../../policy/facts.ts';
-import type { Failure, Outcome } from '../../policy/failure.ts';
-import { nearest } from '../../policy/nearest.ts';
-import { show } from '../../policy/options.ts';
+import type { Facts } from '../../policy/facts/facts.ts';
+import type { Failure, Outcome } from '../../policy/failures/failure.ts';
+import { nearest } from '../../policy/text/nearest.ts';
+import { show } from '../../policy/options/options.ts';
 
 /** Event that a hook is told, and what belongs to it. */
 export interface HookEvent {

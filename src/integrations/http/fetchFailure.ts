@@ -1,7 +1,7 @@
 import type { Clock } from '../../policy/clock.ts';
-import { read, readString } from '../../policy/errorChain.ts';
-import { duration, type Given, integer, signal, test } from '../../policy/optionKeys.ts';
-import { readOptions, readValue } from '../../policy/readOptions.ts';
+import { read, readString } from '../../policy/failures/errorChain.ts';
+import { duration, type Given, integer, signal, test } from '../../policy/options/optionKeys.ts';
+import { readOptions, readValue } from '../../policy/options/readOptions.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { FactRedactor } from '../../redaction/redactFact.ts';
 import { readBody } from '../../streams/readBody.ts';

@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
 import { lateModule } from '../../actors/process/lateModule.ts';
 import type { CallPath } from '../../calls/callPath.ts';
-import { costsSaidBy, ratePartsOf } from '../../calls/integrationRates.ts';
+import { costsSaidBy, ratePartsOf } from '../../calls/rates/integrationRates.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
 import { ownHeaderValues, redactorOf, variablesOf } from '../../redaction/requestSecrets.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';

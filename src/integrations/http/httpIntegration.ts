@@ -16,8 +16,8 @@ import {
   readingKeys,
   readingRule,
 } from '../../streams/httpReading.ts';
-import type { GivenValues } from '../../policy/optionKeys.ts';
-import { readGiven } from '../../policy/readOptions.ts';
+import type { GivenValues } from '../../policy/options/optionKeys.ts';
+import { readGiven } from '../../policy/options/readOptions.ts';
 
 /** An HTTP API that can be called, and whose answers can be read as they come. */
 export interface HttpIntegration<P extends HttpParse = 'json'>

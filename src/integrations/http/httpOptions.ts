@@ -1,6 +1,6 @@
-import { rateOptionKeys, type RateOptions } from '../../calls/integrationRates.ts';
+import { rateOptionKeys, type RateOptions } from '../../calls/rates/integrationRates.ts';
 import { effects } from '../../policy/effects.ts';
-import { headersKey, isAddress } from '../../policy/httpKeys.ts';
+import { headersKey, isAddress } from '../../policy/options/httpKeys.ts';
 import {
   callback,
   choice,
@@ -10,11 +10,11 @@ import {
   section,
   text,
   type Values,
-} from '../../policy/optionKeys.ts';
+} from '../../policy/options/optionKeys.ts';
 import { policyKey } from '../../policy/policyInput.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
-import { readOptions } from '../../policy/readOptions.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
 import { eventsKey } from '../../streams/eventRules.ts';
 import type { HttpRequest } from './httpRequest.ts';
 

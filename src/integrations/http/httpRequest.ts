@@ -1,9 +1,9 @@
 import type { Effect } from '../../policy/effects.ts';
-import { read, readString } from '../../policy/errorChain.ts';
-import { AttemptError } from '../../policy/failure.ts';
-import { headersKey } from '../../policy/httpKeys.ts';
-import { byName, type Given, test, text, type Values } from '../../policy/optionKeys.ts';
-import { readOptions } from '../../policy/readOptions.ts';
+import { read, readString } from '../../policy/failures/errorChain.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
+import { headersKey } from '../../policy/options/httpKeys.ts';
+import { byName, type Given, test, text, type Values } from '../../policy/options/optionKeys.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
 
 type QueryValue = string | number | boolean;
 

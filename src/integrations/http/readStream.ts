@@ -1,7 +1,7 @@
-import { costsSaidBy } from '../../calls/integrationRates.ts';
+import { costsSaidBy } from '../../calls/rates/integrationRates.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { Clock } from '../../policy/clock.ts';
-import { AttemptError } from '../../policy/failure.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import type { FactRedactor } from '../../redaction/redactFact.ts';

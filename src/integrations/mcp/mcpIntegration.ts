@@ -5,9 +5,9 @@ import type { CallOptions } from '../../calls/callOptions.ts';
 import { CallableIntegration, type Integration } from '../../calls/integration.ts';
 import type { Tools } from '../../policy/toolOptions.ts';
 import type { Effect } from '../../policy/effects.ts';
-import { duration, type KeysOf, signal } from '../../policy/optionKeys.ts';
-import { readGiven } from '../../policy/readOptions.ts';
-import type { Outcome } from '../../policy/failure.ts';
+import { duration, type KeysOf, signal } from '../../policy/options/optionKeys.ts';
+import { readGiven } from '../../policy/options/readOptions.ts';
+import type { Outcome } from '../../policy/failures/failure.ts';
 
 /** A call of one tool. */
 export interface McpToolRequest {

@@ -22,10 +22,10 @@ import {
   whichTools,
 } from './mcpIntegration.ts';
 import { effects } from '../../policy/effects.ts';
-import { AttemptError, type Failure, type FailureFacts } from '../../policy/failure.ts';
-import { boolean, choice, type Given, type Values } from '../../policy/optionKeys.ts';
-import { readOptions } from '../../policy/readOptions.ts';
-import { show } from '../../policy/showValue.ts';
+import { AttemptError, type Failure, type FailureFacts } from '../../policy/failures/failure.ts';
+import { boolean, choice, type Given, type Values } from '../../policy/options/optionKeys.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
+import { show } from '../../policy/text/showValue.ts';
 import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
 import { policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/mcp/methods.ts';

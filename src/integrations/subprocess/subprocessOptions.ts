@@ -9,12 +9,21 @@ import {
   type SubprocessInput,
 } from '../../machines/subprocessInput.ts';
 import { effects } from '../../policy/effects.ts';
-import { AttemptError } from '../../policy/failure.ts';
-import { boolean, choice, integer, type Given, list, test, text, type Values } from '../../policy/optionKeys.ts';
+import { AttemptError } from '../../policy/failures/failure.ts';
+import {
+  boolean,
+  choice,
+  integer,
+  type Given,
+  list,
+  test,
+  text,
+  type Values,
+} from '../../policy/options/optionKeys.ts';
 import { policyKey } from '../../policy/policyInput.ts';
-import { readOptions } from '../../policy/readOptions.ts';
+import { readOptions } from '../../policy/options/readOptions.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
-import { show } from '../../policy/showValue.ts';
+import { show } from '../../policy/text/showValue.ts';
 
 /** The options of a command. */
 const ownSubprocessKeys = {

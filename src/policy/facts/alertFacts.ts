@@ -1,4 +1,4 @@
-import type { FailureKind } from '../failure.ts';
+import type { FailureKind } from '../failures/failure.ts';
 
 /** Counts for alerts: final failures of calls, and crashes of the integration's process, whatever became of its calls. */
 export type AlertCount = 'failures' | 'crashes';

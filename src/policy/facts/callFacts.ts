@@ -1,4 +1,4 @@
-import type { Failure, FailureKind, FailureReason } from '../failure.ts';
+import type { Failure, FailureKind, FailureReason } from '../failures/failure.ts';
 import type { IntegrationType } from '../integrationAbout.ts';
 
 /** Facts of calls. */

@@ -1,6 +1,6 @@
-import type { CountedFailure } from '../breakerCause.ts';
+import type { CountedFailure } from '../records/breakerCause.ts';
 import type { BreakerRule } from '../breakerRule.ts';
-import type { FailureKind } from '../failure.ts';
+import type { FailureKind } from '../failures/failure.ts';
 
 /** Facts of integrations and their circuits. */
 export interface IntegrationFacts {

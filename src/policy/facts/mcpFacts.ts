@@ -1,4 +1,4 @@
-import type { FailureKind } from '../failure.ts';
+import type { FailureKind } from '../failures/failure.ts';
 
 /** Facts of MCP servers. */
 export interface McpFacts {

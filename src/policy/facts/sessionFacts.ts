@@ -1,5 +1,5 @@
 import type { Effect } from '../effects.ts';
-import type { EffectOutcome, FailureKind, FailureReason } from '../failure.ts';
+import type { EffectOutcome, FailureKind, FailureReason } from '../failures/failure.ts';
 
 /** Facts of sessions. */
 export interface SessionFacts {

@@ -1,5 +1,5 @@
 import { elementSpans } from './jsonSpans.ts';
-import { parsedJson } from '../../policy/parsedJson.ts';
+import { parsedJson } from '../../policy/text/parsedJson.ts';
 /** An id as JSON-RPC has it; 0 and the empty string are ids like any other, and so is a fraction. */
 export type McpId = number | string;
 

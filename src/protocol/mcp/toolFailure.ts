@@ -1,4 +1,4 @@
-import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
+import type { FailureFacts, FailureKind } from '../../policy/failures/failure.ts';
 import { rpcErrors } from '../jsonRpc.ts';
 import { fieldsOf, type McpAnswer } from './message.ts';
 

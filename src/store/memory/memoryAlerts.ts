@@ -1,6 +1,6 @@
 import type { AlertCount, AlertEnd } from '../../policy/facts/alertFacts.ts';
-import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
-import type { Fact, Told } from '../../policy/facts.ts';
+import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/records/alertRecord.ts';
+import type { Fact, Told } from '../../policy/facts/facts.ts';
 
 /** Open alerts in memory. */
 export class MemoryAlerts implements AlertRecords {

@@ -1,6 +1,6 @@
-import { boundedJson } from '../../policy/storedJson.ts';
-import { readBreakerCause } from '../../policy/breakerCause.ts';
-import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import { boundedJson } from '../../policy/text/storedJson.ts';
+import { readBreakerCause } from '../../policy/records/breakerCause.ts';
+import { neverOpened, type PersistedBreaker } from '../../policy/records/persistedBreaker.ts';
 import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
 

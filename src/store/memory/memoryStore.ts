@@ -1,9 +1,9 @@
 import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
-import { boundedJson } from '../../policy/storedJson.ts';
-import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/callFigures.ts';
-import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
-import type { Fact, Told } from '../../policy/facts.ts';
-import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
+import { boundedJson } from '../../policy/text/storedJson.ts';
+import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/records/callFigures.ts';
+import type { ChildRecord, ChildRecords } from '../../policy/records/childRecord.ts';
+import type { Fact, Told } from '../../policy/facts/facts.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/records/flight.ts';
 import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
 import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '../flights.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Driver, OpenOptions } from './database.ts';
 import { type RawDatabase, wrapDatabase } from './sqlConnection.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
 
 type Constructor = new (
   path: string,

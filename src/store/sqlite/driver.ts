@@ -1,7 +1,7 @@
 import { loadBetterSqlite3 } from './betterSqlite3.ts';
 import type { Driver, DriverLoader } from './database.ts';
 import { loadNodeSqlite } from './nodeSqlite.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
 
 /** better-sqlite3 first: it runs on every Node; `node:sqlite` where its binary could not be installed. */
 export const driverLoaders: readonly DriverLoader[] = [loadBetterSqlite3, loadNodeSqlite];

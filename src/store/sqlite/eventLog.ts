@@ -1,5 +1,5 @@
-import type { Fact, Told } from '../../policy/facts.ts';
-import { boundedJson } from '../../policy/storedJson.ts';
+import type { Fact, Told } from '../../policy/facts/facts.ts';
+import { boundedJson } from '../../policy/text/storedJson.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
 import type { Database } from './database.ts';

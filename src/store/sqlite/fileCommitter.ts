@@ -1,5 +1,5 @@
-import { say } from '../../policy/logger.ts';
-import type { FactOf } from '../../policy/facts.ts';
+import { say } from '../../policy/text/logger.ts';
+import type { FactOf } from '../../policy/facts/facts.ts';
 import type { Carried, OutageParts } from '../outage.ts';
 import type { Committer, Write } from '../committer.ts';
 import type { Connection } from './connection.ts';

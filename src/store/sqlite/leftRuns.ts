@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { MessageEnd } from '../../sessions/sessionStore.ts';
 import { type Contents, contentsOf } from '../contentsOf.ts';
 import { statement } from '../dialect.ts';
-import { fromJson, toJson } from '../../policy/storedJson.ts';
+import { fromJson, toJson } from '../../policy/text/storedJson.ts';
 import { type RowStep, step } from '../work.ts';
 import type { Claimed } from './keptWrite.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
-import { fromJson, toJson } from '../../policy/storedJson.ts';
+import { fromJson, toJson } from '../../policy/text/storedJson.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { identifyNow, judge, type Liveness, seeNow } from '../../actors/process/processIdentity.ts';
-import { readString } from '../../policy/errorChain.ts';
+import { readString } from '../../policy/failures/errorChain.ts';
 import type { Database, Driver } from './database.ts';
 
 /** An earlier version of this package has the file, and the schema would have to be changed under it. */

@@ -1,4 +1,4 @@
-import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../../policy/records/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
 import type { Statement } from '../dialect.ts';
 import {

@@ -1,5 +1,5 @@
-import { boundedText, toJson } from '../../policy/storedJson.ts';
-import type { Fact } from '../../policy/facts.ts';
+import { boundedText, toJson } from '../../policy/text/storedJson.ts';
+import type { Fact } from '../../policy/facts/facts.ts';
 import {
   type Kept,
   maxKeys,

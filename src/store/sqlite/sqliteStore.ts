@@ -1,6 +1,6 @@
 import type { Clock } from '../../policy/clock.ts';
-import type { Facts } from '../../policy/facts.ts';
-import type { Logger } from '../../policy/logger.ts';
+import type { Facts } from '../../policy/facts/facts.ts';
+import type { Logger } from '../../policy/text/logger.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';

@@ -1,5 +1,5 @@
 import type { Trouble } from '../outage.ts';
-import { messageOf } from '../../policy/thrown.ts';
+import { messageOf } from '../../policy/failures/thrown.ts';
 import { contentsOf } from '../contentsOf.ts';
 
 /** Trouble with a database. */

@@ -1,7 +1,7 @@
 import type { AlertCause, AlertCount, AlertEnd } from '../../policy/facts/alertFacts.ts';
-import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
-import type { Fact } from '../../policy/facts.ts';
-import { type FailureKind, failureKinds } from '../../policy/failure.ts';
+import type { AlertCounts, AlertRecords, AlertWords, Cleared, OpenAlert } from '../../policy/records/alertRecord.ts';
+import type { Fact } from '../../policy/facts/facts.ts';
+import { type FailureKind, failureKinds } from '../../policy/failures/failure.ts';
 import { insertInto, namesOf, type Row, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 

@@ -1,5 +1,5 @@
-import { boundedJson } from '../../policy/storedJson.ts';
-import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import { boundedJson } from '../../policy/text/storedJson.ts';
+import type { PersistedBreaker } from '../../policy/records/persistedBreaker.ts';
 import { insertInto, statement } from '../dialect.ts';
 
 const order = { rank: 1 };

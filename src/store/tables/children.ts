@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../../actors/process/processIdentity.ts';
-import type { ChildRecord, ChildRecords } from '../../policy/childRecord.ts';
+import type { ChildRecord, ChildRecords } from '../../policy/records/childRecord.ts';
 import { namesOf, type Row, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
 

@@ -11,7 +11,7 @@ import {
   type StoredDeadLetter,
 } from '../../sessions/sessionStore.ts';
 import { type Row, type Statement, statement } from '../dialect.ts';
-import { toJson } from '../../policy/storedJson.ts';
+import { toJson } from '../../policy/text/storedJson.ts';
 import {
   historyOf,
   isDeadLetter,

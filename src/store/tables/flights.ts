@@ -1,4 +1,4 @@
-import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/records/flight.ts';
 import { insertInto, statement } from '../dialect.ts';
 import {
   type FlightQuery,

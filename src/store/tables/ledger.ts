@@ -1,8 +1,8 @@
-import type { Fact } from '../../policy/facts.ts';
+import type { Fact } from '../../policy/facts/facts.ts';
 import { messageId } from '../../sessions/mailbox.ts';
 import { type Kept, type Resend, resendKey, type StoredCall } from '../../sessions/sessionStore.ts';
 import { insertInto, type Statement, statement } from '../dialect.ts';
-import { toJson } from '../../policy/storedJson.ts';
+import { toJson } from '../../policy/text/storedJson.ts';
 import { isDeadLetter } from '../sessionRows.ts';
 import { step, type Work } from '../work.ts';
 

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
-import type { Fact } from '../../policy/facts.ts';
+import type { Fact } from '../../policy/facts/facts.ts';
 import { namesOf, type Row, statement } from '../dialect.ts';
-import { fromJson, toJson } from '../../policy/storedJson.ts';
+import { fromJson, toJson } from '../../policy/text/storedJson.ts';
 import { judgeRuntimes, type OpenCall, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import { all, type RowStep, type Step, step, type Tables, type Work } from '../work.ts';
 

@@ -4,7 +4,7 @@ import {
   type CallFiguresRow,
   type CallTotals,
   noFigures,
-} from '../../policy/callFigures.ts';
+} from '../../policy/records/callFigures.ts';
 import { insertInto, type Row, statement } from '../dialect.ts';
 import { all, type Read, step, type Tables, type Work } from '../work.ts';
 

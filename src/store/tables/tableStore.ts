@@ -1,5 +1,5 @@
-import type { Fact, Told } from '../../policy/facts.ts';
-import type { StoreOutage } from '../../policy/storeOutage.ts';
+import type { Fact, Told } from '../../policy/facts/facts.ts';
+import type { StoreOutage } from '../../policy/records/storeOutage.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { Store } from '../store.ts';
 import type { Tables } from '../work.ts';

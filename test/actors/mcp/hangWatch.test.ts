@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHangWatch } from '../../../src/actors/mcp/hangWatch.ts';
 import type { McpConnection } from '../../../src/actors/mcp/mcpClient.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { hanging, isAlive, requestContext, startServer, textOf } from './mcpHarness.ts';
 
 /** A connection whose pings are answered by the test. */

@@ -1,7 +1,7 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { callFacts, toolResult, unlimitedMs } from '../../../src/actors/mcp/mcpCall.ts';
-import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../../src/policy/failures/failure.ts';
 
 const here = { aborted: false };
 const lost: FailureFacts = { kind: 'crash', reason: 'connection_lost', message: 'killed', outcome: 'unknown', code: 9 };

@@ -5,7 +5,7 @@ import { type McpConnectionHost, mcpChild } from '../../../src/actors/mcp/mcpCon
 import type { McpConnection, McpRequestContext } from '../../../src/actors/mcp/mcpClient.ts';
 import type { McpServerOptions } from '../../../src/actors/mcp/mcpServerOptions.ts';
 import type { ConnectionEmitted, ConnectionRef } from '../../../src/machines/connection.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import type { FaultyMcpServerOptions } from '../../../testing/faultyMcpServer.ts';
 import { faultyServer } from '../../support/faultyServer.ts';

@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import type { McpConnection } from '../../../src/actors/mcp/mcpClient.ts';
 import { createToolList, type ToolChanges } from '../../../src/actors/mcp/mcpTools.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred, type Deferred } from '../../support/deferred.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { McpConnection } from '../../../src/actors/mcp/mcpClient.ts';
 import { mcpChildOf } from '../../../src/actors/mcp/mcpConnection.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from '../../../src/actors/mcp/serverLink.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { rejection, requestContext } from './mcpHarness.ts';
 

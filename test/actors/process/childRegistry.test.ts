@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ChildRegistry, createChildRegistry } from '../../../src/actors/process/childRegistry.ts';
-import type { ChildRecord, ChildRecords, StartedChild } from '../../../src/policy/childRecord.ts';
+import type { ChildRecord, ChildRecords, StartedChild } from '../../../src/policy/records/childRecord.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred } from '../../support/deferred.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reapOrphans } from '../../../src/actors/process/orphans.ts';
 import { identify, type ProcessWorld, seeWorld } from '../../../src/actors/process/processIdentity.ts';
 import { markName } from '../../../src/actors/process/processMark.ts';
-import type { ChildRecord } from '../../../src/policy/childRecord.ts';
+import type { ChildRecord } from '../../../src/policy/records/childRecord.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';

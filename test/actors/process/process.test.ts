@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { processLogic } from '../../../src/actors/process/process.ts';
 import type { SubprocessInput } from '../../../src/machines/subprocessInput.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { commandLineBytes, commandLineLimit } from '../../../src/actors/process/spawnObstacle.ts';
 import { allGone, fixture, goneNow, isAlive, nextTurn, startProcess } from './startProcess.ts';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { exitFacts, unstartedFacts } from '../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
 import type { Effect } from '../../../src/policy/effects.ts';
-import { exitTellers } from '../../../src/policy/exitTellers.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
-import { mayRepeat, mayRetry } from '../../../src/policy/repetition.ts';
+import { exitTellers } from '../../../src/policy/failures/exitTellers.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
+import { mayRepeat, mayRetry } from '../../../src/policy/failures/repetition.ts';
 
 const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
 

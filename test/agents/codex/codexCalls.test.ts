@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeTimeout, timedOut } from '../../../agents/codex/codexCalls.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { startThread } from './startCodex.ts';
 
 const facts: FailureFacts = {

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
+import { formatDuration } from '../../../src/policy/text/duration.ts';
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../../support/deferred.ts';
 import { quickTurn, says, startCodex, startThread } from './startCodex.ts';

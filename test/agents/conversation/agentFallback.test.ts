@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { begin, eventsOf, startAgent } from './startAgent.ts';
 import { assistant, init, toolResult, toolUse } from './scriptedQuery.ts';
 import { failuresOf } from '../../../agents/conversation/agentFallback.ts';
-import type { Failure, Outcome } from '../../../src/policy/failure.ts';
+import type { Failure, Outcome } from '../../../src/policy/failures/failure.ts';
 import type { Agent, AgentOptions, AgentTurnOptions, Conversation } from '../../../agents/conversation/agentTypes.ts';
 
 /** An agent with another one to fall back to; the failures of the first are not tried again. */

@@ -8,8 +8,8 @@ import type {
   Conversation,
 } from '../../../agents/conversation/agentTypes.ts';
 import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
-import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
-import { unwrap } from '../../../src/policy/failure.ts';
+import type { Fact, FactOf, FactType } from '../../../src/policy/facts/facts.ts';
+import { unwrap } from '../../../src/policy/failures/failure.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

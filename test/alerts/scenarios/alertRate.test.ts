@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { AlertWatch } from '../../../src/alerts/alertWatch.ts';
-import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
+import type { OpenAlert } from '../../../src/policy/records/alertRecord.ts';
 import { type AlertRules, checkAlertRules } from '../../../src/policy/alerts.ts';
-import { type CallFigures, type CallFiguresRow, noFigures } from '../../../src/policy/callFigures.ts';
-import type { FactOf } from '../../../src/policy/facts.ts';
+import { type CallFigures, type CallFiguresRow, noFigures } from '../../../src/policy/records/callFigures.ts';
+import type { FactOf } from '../../../src/policy/facts/facts.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { timedOut } from '../timedOut.ts';

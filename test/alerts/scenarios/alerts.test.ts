@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AlertOptions, createGateway, type GatewayOptions } from '../../../src/index.ts';
-import { alertText } from '../../../src/policy/alertText.ts';
+import { alertText } from '../../../src/policy/records/alertText.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { spawnFailure } from '../../../src/actors/process/spawnFailure.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { startIntegration } from '../../support/startIntegration.ts';
 
 it('[S-4] [M-4] a process that this machine has no room for is tried again, told, and no failure of its integration', async () => {

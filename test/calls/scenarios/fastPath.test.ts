@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FactType } from '../../../src/policy/facts.ts';
-import type { FailureKind } from '../../../src/policy/failure.ts';
+import type { FactType } from '../../../src/policy/facts/facts.ts';
+import type { FailureKind } from '../../../src/policy/failures/failure.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { fault, type Started, startIntegration } from '../../support/startIntegration.ts';

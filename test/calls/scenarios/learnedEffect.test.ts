@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CallableIntegration } from '../../../src/calls/integration.ts';
 import type { Effect, RepeatAfter } from '../../../src/policy/effects.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { startIntegration } from '../../support/startIntegration.ts';
 
 /** A call whose answer is lost, of a tool of which the other side says one thing as it goes out, and another by then. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CallSettings, defaultSettings } from '../../../src/calls/callOptions.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { whyOf } from '../../../src/calls/callWhy.ts';
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import type { OrderResult } from '../../../src/policy/operatorOrder.ts';
 import { openCircuit, pauseByProbe } from '../../support/openCircuit.ts';
 import { startRated } from '../../support/rates.ts';

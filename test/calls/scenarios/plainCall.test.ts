@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { CallCounter } from '../../../src/calls/callCounter.ts';
+import { CallCounter } from '../../../src/calls/recorder/callCounter.ts';
 import { PlainCalls } from '../../../src/calls/plainCall.ts';
-import { FlightRecorder } from '../../../src/calls/flightRecorder.ts';
+import { FlightRecorder } from '../../../src/calls/recorder/flightRecorder.ts';
 import { StartSteps } from '../../../src/calls/startSteps.ts';
-import type { Fact, FactType } from '../../../src/policy/facts.ts';
-import type { FailureKind } from '../../../src/policy/failure.ts';
+import type { Fact, FactType } from '../../../src/policy/facts/facts.ts';
+import type { FailureKind } from '../../../src/policy/failures/failure.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { RecordedFacts } from '../../support/facts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { whyOf } from '../../../src/calls/callWhy.ts';
 import { defaultSettings } from '../../../src/calls/callOptions.ts';
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { fc } from '../../support/property.ts';
 import { startRated, type StartedRated } from '../../support/rates.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mostProbes } from '../../../src/calls/probeSteps.ts';
+import { mostProbes } from '../../../src/calls/reconcile/probeSteps.ts';
 import { asFinding } from '../../../src/policy/reconciler.ts';
 import { fault } from '../../support/startIntegration.ts';
 import { type Asked, startReconciling } from '../../support/startReconciling.ts';

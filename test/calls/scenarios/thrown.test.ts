@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { isSettled } from '../../support/deferred.ts';
 import { startIntegration } from '../../support/startIntegration.ts';

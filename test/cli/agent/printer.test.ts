@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureLines } from '../../../cli/agent/printer.ts';
-import { type Failure, type FailureKind, failureKinds } from '../../../src/policy/failure.ts';
+import { type Failure, type FailureKind, failureKinds } from '../../../src/policy/failures/failure.ts';
 
 const plan = { name: 'codex', backend: 'codex', command: undefined } as const;
 const failure = (fields: Partial<Failure>): Failure => ({

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { textWidth } from '../../../src/policy/textWidth.ts';
+import { textWidth } from '../../../src/policy/text/textWidth.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call, runBuilt } from '../startCli.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCommand } from '../../../cli/commands.ts';
 import { commandHelp } from '../../../cli/help.ts';
 import { exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../cli/run/exitCode.ts';
-import type { Failure, FailureKind } from '../../../src/policy/failure.ts';
+import type { Failure, FailureKind } from '../../../src/policy/failures/failure.ts';
 
 const failed = (kind: FailureKind): Failure => ({
   ...{ kind, message: 'it failed', outcome: 'failed', integration: 'nightly', attempts: 3, retryable: true },

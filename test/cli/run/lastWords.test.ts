@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lastWords, openedItself } from '../../../cli/run/lastWords.ts';
 import { planRun } from '../../../cli/run/request.ts';
 import { stdinWords } from '../../../cli/run/runCommand.ts';
-import type { Failure } from '../../../src/policy/failure.ts';
+import type { Failure } from '../../../src/policy/failures/failure.ts';
 
 const base = { integration: 'nightly', attempts: 2, retryable: true, outcome: 'failed' } as const;
 const plan = planRun(

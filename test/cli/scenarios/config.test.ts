@@ -6,7 +6,7 @@ import { folderWith } from '../../config/folder.ts';
 import type { McpArgs } from '../../../cli/mcp/options.ts';
 import { whatIsServed } from '../../../cli/serve/whatIsServed.ts';
 import { undeclarable } from '../../../web/serve/declareServed.ts';
-import { messageOf } from '../../../src/policy/thrown.ts';
+import { messageOf } from '../../../src/policy/failures/thrown.ts';
 import { whatToServe } from '../../../cli/mcp/mcpCommand.ts';
 import { call, runBuilt } from '../startCli.ts';
 

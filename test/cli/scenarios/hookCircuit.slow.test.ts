@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createHookCircuit, openHookStore } from '../../../cli/hook/hookCircuit.ts';
 import { leaseOwner } from '../../../src/runtime/leaseOwner.ts';
-import type { PersistedBreaker } from '../../../src/policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../../../src/policy/records/persistedBreaker.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/openStore.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { userInfo } from 'node:os';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call, databaseWith } from '../startCli.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { createShownNames } from '../../../src/redaction/shownNames.ts';
 import { deferred } from '../../support/deferred.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

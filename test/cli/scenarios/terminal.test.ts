@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { textWidth } from '../../../src/policy/textWidth.ts';
+import { textWidth } from '../../../src/policy/text/textWidth.ts';
 import { failed, hasSqlite, openDatabase, startStore } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { noFigures } from '../../../src/policy/callFigures.ts';
-import { Latencies } from '../../../src/policy/latencies.ts';
+import { noFigures } from '../../../src/policy/records/callFigures.ts';
+import { Latencies } from '../../../src/policy/records/latencies.ts';
 import { call } from '../startCli.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { judgeServed } from '../../../cli/config/servedParts.ts';
 import { whatIsServed } from '../../../cli/serve/whatIsServed.ts';
-import { messageOf } from '../../../src/policy/thrown.ts';
+import { messageOf } from '../../../src/policy/failures/thrown.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 function served(content: unknown, as: 'config' | 'servers' = 'config') {

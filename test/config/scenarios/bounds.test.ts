@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anyName, choicesOf, type ConfigKey, configKeys, configTable, defaultOf } from '../../../src/config/keys.ts';
 import { layerOf, mergeLayers } from '../../../src/config/layers.ts';
-import { collectProblems } from '../../../src/policy/readOptions.ts';
+import { collectProblems } from '../../../src/policy/options/readOptions.ts';
 import { checkClaudeOptions } from '../../../agents/claude/claudeOptions.ts';
 import { checkGatewayOptions, gatewayKeys, type GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { defaultPolicy } from '../../../src/policy/presets.ts';

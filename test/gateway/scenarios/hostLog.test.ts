@@ -3,7 +3,7 @@ import { workflowKind, type WorkflowMethods } from '../../../workflow/workflow.t
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
-import type { HostLogger } from '../../../src/policy/hostLogger.ts';
+import type { HostLogger } from '../../../src/policy/options/hostLogger.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
 import '../../../workflow/plan.ts';

@@ -10,7 +10,7 @@ import {
   type MessageHandler,
   type PolicyInput,
 } from '../../../src/index.ts';
-import { pathText } from '../../../src/policy/optionProblem.ts';
+import { pathText } from '../../../src/policy/options/optionProblem.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { faultyServer } from '../../support/faultyServer.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { leaseShare } from '../../../src/calls/rateBucket.ts';
+import { leaseShare } from '../../../src/calls/rates/rateBucket.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

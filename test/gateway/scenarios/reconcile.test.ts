@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type ReconcileOptions, type ToolResult } from '../../../src/index.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 interface Payment {

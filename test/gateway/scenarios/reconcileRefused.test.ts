@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type ReconcileOptions, unwrap } from '../../../src/index.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const lost = new AttemptError({ kind: 'crash', message: 'The connection broke', outcome: 'unknown' });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import type { FactOf } from '../../../src/policy/facts.ts';
+import type { FactOf } from '../../../src/policy/facts/facts.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

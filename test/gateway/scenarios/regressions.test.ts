@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/index.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { isSettled } from '../../support/deferred.ts';

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import type { Fact, Told } from '../../../src/policy/facts.ts';
+import type { Fact, Told } from '../../../src/policy/facts/facts.ts';
 import { startPostgresProxy } from '../../support/postgresProxy.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { renewals } from '../../store/renewals.ts';

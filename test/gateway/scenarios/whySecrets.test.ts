@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 /** Built from parts, so that scanners of this repository do not take them for real. */

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import type { FlightRow } from '../../../src/policy/flight.ts';
+import type { FlightRow } from '../../../src/policy/records/flight.ts';
 import { replay } from '../../../incident/replay/replay.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

@@ -1,6 +1,6 @@
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Incident } from '../../../incident/incident.ts';
-import { AttemptError, type FailureKind } from '../../../src/policy/failure.ts';
+import { AttemptError, type FailureKind } from '../../../src/policy/failures/failure.ts';
 import type { Limits } from '../../../src/policy/policy.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { seededRandom } from '../../../testing/random.ts';

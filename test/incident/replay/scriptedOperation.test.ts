@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
-import type { FlightRow } from '../../../src/policy/flight.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
+import type { FlightRow } from '../../../src/policy/records/flight.ts';
 import { replay } from '../../../incident/replay/replay.ts';
 import { seededRandom } from '../../../testing/random.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

@@ -3,7 +3,7 @@ import type { Incident, IncidentEvent } from '../../../incident/incident.ts';
 import { plansOf } from '../../../incident/replay/plan.ts';
 import { sessionPlanOf } from '../../../incident/replay/sessionPlan.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
-import type { AttemptRow } from '../../../src/policy/flight.ts';
+import type { AttemptRow } from '../../../src/policy/records/flight.ts';
 
 const origin = 1_767_225_600_000;
 

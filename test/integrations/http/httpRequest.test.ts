@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkHttpOptions, type HttpOptions } from '../../../src/integrations/http/httpOptions.ts';
 import { effectOfRequest, type HttpRequest, prepareRequest } from '../../../src/integrations/http/httpRequest.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 
 const prepared = (request: HttpRequest, options: Partial<HttpOptions> = {}) =>
   prepareRequest('api', request, checkHttpOptions('api', { baseUrl: 'https://api.example/v1', ...options }));

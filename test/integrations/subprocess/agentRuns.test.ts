@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentRuns } from '../../../src/integrations/subprocess/agentRuns.ts';
 import type { AttemptContext } from '../../../src/calls/operation.ts';
 import type { Effect } from '../../../src/policy/effects.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { presets } from '../../../src/policy/presets.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 

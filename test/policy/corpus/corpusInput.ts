@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { classify } from '../../../src/policy/classify.ts';
-import type { EffectOutcome, FailureFacts, FailureKind, FailureReason } from '../../../src/policy/failure.ts';
+import { classify } from '../../../src/policy/failures/classify.ts';
+import type { EffectOutcome, FailureFacts, FailureKind, FailureReason } from '../../../src/policy/failures/failure.ts';
 import { exitFacts } from '../../../src/actors/process/processExit.ts';
 import { failureOf } from '../../../src/integrations/http/fetchFailure.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';

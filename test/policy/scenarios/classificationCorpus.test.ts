@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayRetry } from '../../../src/policy/repetition.ts';
+import { mayRetry } from '../../../src/policy/failures/repetition.ts';
 import { corpus, type CorpusRow, factsOf } from '../corpus/corpusInput.ts';
 
 const usual = { repeatAfter: 'broken', retryUnknown: false } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { exitFacts } from '../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
-import { classify } from '../../../src/policy/classify.ts';
+import { classify } from '../../../src/policy/failures/classify.ts';
 
 const wallNow = Date.UTC(2026, 2, 2, 12);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { classify } from '../../../src/policy/classify.ts';
-import { mayRepeat } from '../../../src/policy/repetition.ts';
-import { lastWords } from '../../../src/policy/lastWords.ts';
+import { classify } from '../../../src/policy/failures/classify.ts';
+import { mayRepeat } from '../../../src/policy/failures/repetition.ts';
+import { lastWords } from '../../../src/policy/text/lastWords.ts';
 
 const wallNow = Date.UTC(2026, 10, 29, 12);
 const of = (error: unknown) => classify(error, { wallNow });

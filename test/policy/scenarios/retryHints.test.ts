@@ -1,7 +1,7 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { type HeaderSource, headerHint } from '../../../src/policy/hints.ts';
-import { textHint } from '../../../src/policy/textHints.ts';
+import { type HeaderSource, headerHint } from '../../../src/policy/failures/hints.ts';
+import { textHint } from '../../../src/policy/failures/textHints.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 const local = new Date(2026, 10, 21, 15, 0, 30).getTime();

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { noFigures } from '../../../src/policy/callFigures.ts';
+import { noFigures } from '../../../src/policy/records/callFigures.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { moveStore } from '../../../postgres/migrate/moveStore.ts';
 import { openStore } from '../../../src/store/openStore.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import { noFigures } from '../../../src/policy/callFigures.ts';
+import { noFigures } from '../../../src/policy/records/callFigures.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { type MoveOptions, moveStore, retire } from '../../../postgres/migrate/moveStore.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureOfAnswer } from '../../../proxy/api/failedAnswer.ts';
 import { ownAnswer } from '../../../proxy/api/ending.ts';
-import type { Failure } from '../../../src/policy/failure.ts';
+import type { Failure } from '../../../src/policy/failures/failure.ts';
 
 const failure: Failure = {
   integration: 'api',

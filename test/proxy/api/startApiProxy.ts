@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { ApiProxy, startApiServer } from '../../../proxy/api/apiProxy.ts';
 import type { ApiProxyOptions } from '../../../proxy/api/settings.ts';
-import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType } from '../../../src/policy/facts/facts.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import { checkGatewayOptions, type GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';

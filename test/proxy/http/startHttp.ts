@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { McpHttp, type McpHttpOptions, mcpPath } from '../../../proxy/http/mcpHttp.ts';
 import { McpSessions } from '../../../proxy/mcp/mcpSessions.ts';
 import type { McpProxyOptions } from '../../../proxy/mcp/settings.ts';
-import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType } from '../../../src/policy/facts/facts.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { startHttpServer } from '../../../web/server/httpServer.ts';

@@ -6,7 +6,7 @@ import type { LeftOut } from '../../../proxy/hub/hubNames.ts';
 import { McpHub } from '../../../proxy/hub/mcpHub.ts';
 import { McpSessions } from '../../../proxy/mcp/mcpSessions.ts';
 import type { McpProxyOptions } from '../../../proxy/mcp/settings.ts';
-import type { Fact, FactType } from '../../../src/policy/facts.ts';
+import type { Fact, FactType } from '../../../src/policy/facts/facts.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { fixture } from '../../actors/mcp/mcpHarness.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import { readMessage } from '../../../src/protocol/mcp/message.ts';
 import { ClientCalls, type ClientCallsHost } from '../../../proxy/mcp/clientCalls.ts';
 import type { ProxyScope } from '../../../proxy/mcp/proxyScope.ts';

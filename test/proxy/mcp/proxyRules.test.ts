@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ProxyRules } from '../../../proxy/mcp/proxyRules.ts';
 import type { ProxyScope } from '../../../proxy/mcp/proxyScope.ts';
-import type { ProbePort } from '../../../src/calls/boundRule.ts';
+import type { ProbePort } from '../../../src/calls/reconcile/boundRule.ts';
 
 /** The limits that a question of a rule is asked with. */
 function limitsOf(overallMs: number, timeoutMs: number): { overallMs: number; ownLimits: { overallMs: number } } {

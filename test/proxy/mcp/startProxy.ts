@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { type McpProxy, type McpProxyOptions, superviseMcpProxy } from '../../../proxy/mcp/mcpProxy.ts';
-import type { Fact, FactOf, FactType } from '../../../src/policy/facts.ts';
+import type { Fact, FactOf, FactType } from '../../../src/policy/facts/facts.ts';
 import type { PoliciesOptions } from '../../../src/policy/policies.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';

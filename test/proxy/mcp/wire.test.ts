@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { McpRelay } from '../../../proxy/wire/mcpRelay.ts';
-import type { FailureFacts } from '../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../src/policy/failures/failure.ts';
 import { type Asker, Wire } from '../../../proxy/mcp/wire.ts';
 
 const refused: FailureFacts = { kind: 'rate_limit', message: 'HTTP 429', outcome: 'failed', status: 429 };

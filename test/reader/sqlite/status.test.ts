@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
-import type { Fact, Told } from '../../../src/policy/facts.ts';
+import type { OpenAlert } from '../../../src/policy/records/alertRecord.ts';
+import type { Fact, Told } from '../../../src/policy/facts/facts.ts';
 import type { AlertView } from '../../../reader/storeReader.ts';
 import { openReader } from '../../../reader/openReader.ts';
 import { failed, hasSqlite, startStore, told } from '../../store/startStore.ts';

@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { maxMetadataBytes, maxTextChars } from '../../../src/policy/storedJson.ts';
+import { maxMetadataBytes, maxTextChars } from '../../../src/policy/text/storedJson.ts';
 import { createMaskedJson } from '../../../src/redaction/redactFact.ts';
 import { KnownSecrets } from '../../../src/redaction/knownSecrets.ts';
 import { isSecretName } from '../../../src/redaction/secretNames.ts';

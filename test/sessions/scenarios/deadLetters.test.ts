@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import type { Message } from '../../../src/sessions/mailbox.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';

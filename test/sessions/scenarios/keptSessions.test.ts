@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
-import type { Fact, Told } from '../../../src/policy/facts.ts';
+import type { Fact, Told } from '../../../src/policy/facts/facts.ts';
 import type { Message } from '../../../src/sessions/mailbox.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';

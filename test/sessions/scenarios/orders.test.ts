@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import type { SupervisedSession } from '../../../src/sessions/session.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { fault } from '../../support/startIntegration.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EffectOutcome } from '../../../src/policy/failure.ts';
+import type { EffectOutcome } from '../../../src/policy/failures/failure.ts';
 import type { MessageHandler } from '../../../src/sessions/sessionOptions.ts';
 import { deferred } from '../../support/deferred.ts';
 import { HeldStore } from '../../support/heldStore.ts';

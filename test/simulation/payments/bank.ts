@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/policy/clock.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import type { Chance } from '../chance.ts';
 
 /** What the bank is asked to do. */

@@ -1,7 +1,7 @@
 import type { Limits } from '../../../src/policy/policy.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
-import { mostProbes } from '../../../src/calls/probeSteps.ts';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { mostProbes } from '../../../src/calls/reconcile/probeSteps.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import type { LostAnswer, ProbeContext, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { seededRandom } from '../../../testing/random.ts';

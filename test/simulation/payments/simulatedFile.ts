@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/policy/clock.ts';
-import type { Facts } from '../../../src/policy/facts.ts';
+import type { Facts } from '../../../src/policy/facts/facts.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Database, Driver } from '../../../src/store/sqlite/database.ts';
 import { findDriver } from '../../../src/store/sqlite/driver.ts';

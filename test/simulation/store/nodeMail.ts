@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import type { IncomingMail, Mailed, SessionMail } from '../../../src/sessions/sessionMail.ts';
 import type { SessionLedger } from '../../../src/sessions/sessionStore.ts';
 import type { Chance } from '../chance.ts';

@@ -1,5 +1,5 @@
-import type { PersistedBreaker } from '../../../src/policy/persistedBreaker.ts';
-import type { Cleared, OpenAlert } from '../../../src/policy/alertRecord.ts';
+import type { PersistedBreaker } from '../../../src/policy/records/persistedBreaker.ts';
+import type { Cleared, OpenAlert } from '../../../src/policy/records/alertRecord.ts';
 import type { RateGrant, RateOrder } from '../../../src/policy/rateLimit.ts';
 import type { Chance } from '../chance.ts';
 import type { NodeParts, SimulatedNode } from './runNodes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { OpenAlert } from '../../../src/policy/records/alertRecord.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { type Engine, settled } from './engine.ts';
 
 const now = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PersistedBreaker } from '../../../src/policy/persistedBreaker.ts';
+import type { PersistedBreaker } from '../../../src/policy/records/persistedBreaker.ts';
 import type { Engine } from './engine.ts';
 
 const now = Date.UTC(2026, 0, 1);

@@ -87,7 +87,7 @@ export function keepsCalls(engineOf: Engine): void {
       const other = engine.runtime('b');
       await engine.kill('a');
       const found = await settled(engine, other.recoverCalls(calls));
-      expect(found.map((each) => [each.session, each.call]).sort()).toEqual([
+      expect(found.map((each) => [each.session, each.call]).sort((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
         ['s', 's-1'],
         ['s', 's-2'],
         ['t', 't-1'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChildRecord } from '../../../src/policy/childRecord.ts';
+import type { ChildRecord } from '../../../src/policy/records/childRecord.ts';
 import type { Engine } from './engine.ts';
 
 const child: ChildRecord = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import type { Recovered } from '../../../src/sessions/sessionStore.ts';
 import { type Engine, settled } from './engine.ts';
 import { call, calls, message, now, own, start } from './owned.ts';

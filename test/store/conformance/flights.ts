@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FlightRecord, PolicyRow } from '../../../src/policy/flight.ts';
+import type { FlightRecord, PolicyRow } from '../../../src/policy/records/flight.ts';
 import { resolvePolicy } from '../../../src/policy/presetChain.ts';
 import { mostFlights } from '../../../src/store/flights.ts';
 import type { Engine } from './engine.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/policy/failure.ts';
+import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import type { IncomingMail } from '../../../src/sessions/sessionMail.ts';
 import type { RecoveryLimits } from '../../../src/sessions/sessionStore.ts';
 import { type Engine, settled } from './engine.ts';

@@ -9,7 +9,7 @@ import type {
   StoredCall,
 } from '../../../src/sessions/sessionStore.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { type Engine, type StartedEngine, settled } from './engine.ts';
 import { sessionsOf } from '../startStore.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
-import type { Fact, Told } from '../../../src/policy/facts.ts';
+import type { OpenAlert } from '../../../src/policy/records/alertRecord.ts';
+import type { Fact, Told } from '../../../src/policy/facts/facts.ts';
 import type { RecoveryLimits, SessionLedger } from '../../../src/sessions/sessionStore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { failed, sessionsOf } from '../startStore.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { identify, seeWorld } from '../../../src/actors/process/processIdentity.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import type { RuntimeRow } from '../../../src/store/runtimes.ts';
 import { type Engine, settled, type StartedEngine } from './engine.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CallFiguresRow, noFigures } from '../../../src/policy/callFigures.ts';
+import { type CallFiguresRow, noFigures } from '../../../src/policy/records/callFigures.ts';
 import type { Engine } from './engine.ts';
 
 const minute = 29_000_000 * 60_000;

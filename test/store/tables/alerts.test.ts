@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenAlert } from '../../../src/policy/alertRecord.ts';
+import type { OpenAlert } from '../../../src/policy/records/alertRecord.ts';
 import { hasSqlite, openDatabase, startStore } from '../startStore.ts';
 
 const now = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChildRecord } from '../../../src/policy/childRecord.ts';
+import type { ChildRecord } from '../../../src/policy/records/childRecord.ts';
 import { hasSqlite, openDatabase, startStore } from '../startStore.ts';
 
 const child: ChildRecord = {

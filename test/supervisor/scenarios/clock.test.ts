@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, createSupervisor, systemClock } from '../../../src/index.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred } from '../../support/deferred.ts';
 import { polite, stubborn, worker } from '../actors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, fromCallback, fromPromise, sendTo, setup } from 'xstate';
 import { createGateway } from '../../../src/index.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import type { Exit } from '../../../src/supervisor/exit.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { deferred, isSettled } from '../../support/deferred.ts';

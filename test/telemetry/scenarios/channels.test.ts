@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Fact } from '../../../src/policy/facts.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 

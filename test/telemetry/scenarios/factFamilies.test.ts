@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { familyOf } from '../../../src/policy/factFamilies.ts';
-import type { Fact } from '../../../src/policy/facts.ts';
-import { factTypes } from '../../../src/policy/factTypes.ts';
+import { familyOf } from '../../../src/policy/facts/factFamilies.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
+import { factTypes } from '../../../src/policy/facts/factTypes.ts';
 import { storedEvent } from '../../../src/store/record.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';

@@ -1,4 +1,4 @@
-import type { KeyData, Keys } from '../../../src/policy/optionKeys.ts';
+import type { KeyData, Keys } from '../../../src/policy/options/optionKeys.ts';
 import { type Route, routes } from '../../../web/serve/routeTable.ts';
 
 const all: readonly Route[] = Object.values(routes);

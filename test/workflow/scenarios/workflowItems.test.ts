@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptError, unwrap } from '../../../src/policy/failure.ts';
+import { AttemptError, unwrap } from '../../../src/policy/failures/failure.ts';
 import { deferred } from '../../support/deferred.ts';
 import { backend, eventsOf, failing, item, never, startWorkflow, untilAborted } from '../startWorkflow.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IntegrationError } from '../../../src/policy/failure.ts';
+import type { IntegrationError } from '../../../src/policy/failures/failure.ts';
 import type { WorkflowItemContext } from '../../../workflow/workflowTypes.ts';
 import { deferred } from '../../support/deferred.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptError } from '../../../src/policy/failure.ts';
+import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import type { Verdict } from '../../../src/policy/reconcileRule.ts';
 import { progressText } from '../../../workflow/progressText.ts';
 import type { WorkflowProbeContext, WorkflowReconcile, WorkflowStepContext } from '../../../workflow/workflowTypes.ts';

@@ -1,6 +1,6 @@
-import { messageOf } from '../../../src/policy/thrown.ts';
+import { messageOf } from '../../../src/policy/failures/face.ts';
 import { followAddress } from './route.ts';
-import type { OrderResult } from '../../../src/policy/operatorOrder.ts';
+import type { OrderResult } from '../../../src/policy/face.ts';
 import type { Order, OrderName } from '../../../operator/order.ts';
 
 /** Gets what the server has under a path. @throws Error that says what the server said. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { messageOf } from '../../../src/policy/thrown.ts';
+import { messageOf } from '../../../src/policy/failures/face.ts';
 import { get } from './api.ts';
 import { isStale, paused } from './live.ts';
 

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { formatSeconds } from '../../../src/policy/duration.ts';
+import { formatSeconds } from '../../../src/policy/text/face.ts';
 import type { Order, OrderName } from '../../../operator/order.ts';
 import type { BulkLine } from '../snapshot.ts';
 import { giveMany, stopMany } from './api.ts';

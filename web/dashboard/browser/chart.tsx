@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ChartTransition as Transition } from '../../../src/inspector/chart.ts';
+import type { ChartTransition as Transition } from '../../../src/inspector/face.ts';
 import { charts } from './laidOut?charts';
 import { type Column, Table } from './table.tsx';
 import { count } from './words.ts';

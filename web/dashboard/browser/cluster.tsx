@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
 import type { ClusterNode, ClusterSession, ClusterView } from '../../../reader/storeReader.ts';
 import { useAsked } from './asked.ts';
 import { Box, To } from './box.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../../src/policy/thrown.ts';
-import type { EventRow } from '../../../src/store/events.ts';
+import { messageOf } from '../../../src/policy/failures/face.ts';
+import type { EventRow } from '../../../src/store/face.ts';
 import type { EventPage } from '../eventPages.ts';
 import { get } from './api.ts';
 import { isStale, paused } from './live.ts';

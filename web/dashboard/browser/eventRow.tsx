@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { breakerRuleText, readBreakerRule } from '../../../src/policy/breakerRule.ts';
-import { formatDuration } from '../../../src/policy/duration.ts';
-import { messageOf } from '../../../src/policy/thrown.ts';
-import type { EventRow as StoredEvent } from '../../../src/store/events.ts';
+import { breakerRuleText, readBreakerRule } from '../../../src/policy/face.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
+import { messageOf } from '../../../src/policy/failures/face.ts';
+import type { EventRow as StoredEvent } from '../../../src/store/face.ts';
 import type { ChainLink, EventChain } from '../eventPages.ts';
 import { get } from './api.ts';
 import { Glyph, Signed } from './glyph.tsx';

@@ -1,5 +1,5 @@
-import type { ReportStep } from '../../../src/policy/callReport.ts';
-import { formatLatency } from '../../../src/policy/duration.ts';
+import type { ReportStep } from '../../../src/policy/records/face.ts';
+import { formatLatency } from '../../../src/policy/text/face.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { Box, Titled } from './box.tsx';
 import { State } from './glyph.tsx';

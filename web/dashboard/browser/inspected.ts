@@ -1,6 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import type { ChartTransition } from '../../../src/inspector/chart.ts';
-import type { ActorFrame, EventFrame, Frame, SnapshotFrame } from '../../../src/inspector/frames.ts';
+import type { ActorFrame, ChartTransition, EventFrame, Frame, SnapshotFrame } from '../../../src/inspector/face.ts';
 import { held, hold, link, paused } from './live.ts';
 
 /** A snapshot as a frame has it. */

@@ -1,5 +1,5 @@
-import { formatLatency } from '../../../src/policy/duration.ts';
-import type { ReportEntry } from '../../../src/policy/callReport.ts';
+import { formatLatency } from '../../../src/policy/text/face.ts';
+import type { ReportEntry } from '../../../src/policy/records/face.ts';
 import { Box, Empty } from './box.tsx';
 import { Effort, Figure, perMinute } from './health.tsx';
 import { head } from './live.ts';

@@ -1,5 +1,5 @@
-import { breakerRuleText } from '../../../src/policy/breakerRule.ts';
-import type { CountedFailure } from '../../../src/policy/breakerCause.ts';
+import { breakerRuleText } from '../../../src/policy/face.ts';
+import type { CountedFailure } from '../../../src/policy/records/face.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { CircuitChart } from './machines.tsx';
 import { IncidentButton, OrderButton } from './dialog.tsx';

@@ -1,4 +1,4 @@
-import type { TreeNode } from '../../../src/supervisor/tree.ts';
+import type { TreeNode } from '../../../src/supervisor/face.ts';
 import type { RuntimeTree } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
 import { Box, Empty, Head, To } from './box.tsx';

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../../../src/policy/duration.ts';
+import { formatSeconds } from '../../../src/policy/text/face.ts';
 import { Box, Empty, Head } from './box.tsx';
 import { Health } from './health.tsx';
 import { head, now, tables } from './live.ts';

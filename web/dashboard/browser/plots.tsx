@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot, { type Options } from 'uplot';
-import type { ReportStep } from '../../../src/policy/callReport.ts';
-import { formatLatency } from '../../../src/policy/duration.ts';
+import type { ReportStep } from '../../../src/policy/records/face.ts';
+import { formatLatency } from '../../../src/policy/text/face.ts';
 
 const height = 150;
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { TreeNode } from '../../../src/supervisor/tree.ts';
+import type { TreeNode } from '../../../src/supervisor/face.ts';
 import type { RuntimeLine, RuntimeTree } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
 import { Box, Empty, Head, To } from './box.tsx';

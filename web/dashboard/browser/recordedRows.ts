@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
 import type { CallLine, TurnLine } from '../turnLines.ts';
 import { mailSegments, type Segment, type TimelineRow } from './timelineRows.ts';
 import { counted } from './words.ts';

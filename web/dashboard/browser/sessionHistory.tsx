@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
 import type { CallLine, TurnLine } from '../turnLines.ts';
 import { Box, Empty, To } from './box.tsx';
 import { Signed } from './glyph.tsx';

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { SessionWhy } from '../../../src/sessions/why.ts';
+import type { SessionWhy } from '../../../src/sessions/face.ts';
 import type { SessionDetail } from '../snapshot.ts';
 import { useAsked } from './asked.ts';
 import { Box, Empty, Head, To } from './box.tsx';

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Frame } from '../../../src/inspector/frames.ts';
+import type { Frame } from '../../../src/inspector/face.ts';
 
 /** Shows the official inspector in a frame. Nothing is loaded from there, and no data goes there, before the person has agreed. */
 export function Stately({ url }: { readonly url: string }) {

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { formatDuration } from '../../../src/policy/duration.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
 import { Box } from './box.tsx';
 import { Signed } from './glyph.tsx';
 import { now } from './live.ts';

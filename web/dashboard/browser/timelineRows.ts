@@ -1,6 +1,6 @@
-import { formatDuration } from '../../../src/policy/duration.ts';
-import type { CallStepWhy } from '../../../src/calls/callProgress.ts';
-import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
+import { formatDuration } from '../../../src/policy/text/face.ts';
+import type { CallStepWhy } from '../../../src/calls/face.ts';
+import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/face.ts';
 import type { GlyphName, Sign, Tone } from './glyphs.ts';
 import { counted } from './words.ts';
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { formatSeconds } from '../../../src/policy/duration.ts';
+import { formatSeconds } from '../../../src/policy/text/face.ts';
 import { now } from './live.ts';
 import { clockTime } from './words.ts';
 

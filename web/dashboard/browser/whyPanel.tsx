@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { RuleWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/why.ts';
+import type { RuleWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/face.ts';
 import { To } from './box.tsx';
 import { OrderButton } from './dialog.tsx';
 import { Glyph, State } from './glyph.tsx';

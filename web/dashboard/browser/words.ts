@@ -1,4 +1,4 @@
-import { formatLatency } from '../../../src/policy/duration.ts';
+import { formatLatency } from '../../../src/policy/text/face.ts';
 import type { AlertLine, IntegrationLine } from '../snapshot.ts';
 
 /** Rate that people expect of calls: below it a figure has a colour. */

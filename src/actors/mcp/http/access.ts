@@ -1,7 +1,7 @@
 import { inTime } from '../../../policy/inTime.ts';
 import type { Clock } from '../../../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
-import { messageOf } from '../../../policy/thrown.ts';
+import { AttemptError, type FailureFacts } from '../../../policy/failures/failure.ts';
+import { messageOf } from '../../../policy/failures/thrown.ts';
 
 /** Time in ms that the source of tokens may take over a refused one. */
 const renewalMs = 30_000;

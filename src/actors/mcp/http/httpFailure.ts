@@ -1,6 +1,6 @@
-import { classify } from '../../../policy/classify.ts';
+import { classify } from '../../../policy/failures/classify.ts';
 import type { Clock } from '../../../policy/clock.ts';
-import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failure.ts';
+import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failures/failure.ts';
 import { fieldsOf, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
 import { readBody } from '../../../streams/readBody.ts';

@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../../../policy/failure.ts';
+import type { FailureFacts } from '../../../policy/failures/failure.ts';
 import { inTime } from '../../../policy/inTime.ts';
 import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { changedMethod, isModern, subscriptionField, wantsChanges } from '../../../protocol/mcp/methods.ts';

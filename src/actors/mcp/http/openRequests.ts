@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../../../policy/failure.ts';
+import type { FailureFacts } from '../../../policy/failures/failure.ts';
 import {
   idKey,
   type McpAnswer,

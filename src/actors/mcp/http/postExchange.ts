@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../../policy/failures/failure.ts';
 import type { McpId } from '../../../protocol/mcp/message.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { dropBody, readBody } from '../../../streams/readBody.ts';

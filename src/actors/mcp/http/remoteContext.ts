@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../../policy/clock.ts';
-import { AttemptError } from '../../../policy/failure.ts';
+import { AttemptError } from '../../../policy/failures/failure.ts';
 import type { McpParams, McpRequest } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/jsonSpans.ts';
 import { KeptConnections } from '../../../streams/keptConnections.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../policy/clock.ts';
-import type { FailureFacts } from '../../../policy/failure.ts';
+import type { FailureFacts } from '../../../policy/failures/failure.ts';
 import type { McpId } from '../../../protocol/mcp/message.ts';
 import type { ServerEnd, ServerLink, ServerLinkListener } from '../serverLink.ts';
 import type { FailureScope } from './httpFailure.ts';

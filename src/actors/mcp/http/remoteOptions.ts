@@ -1,4 +1,4 @@
-import { headersKey, isAddress } from '../../../policy/httpKeys.ts';
+import { headersKey, isAddress } from '../../../policy/options/httpKeys.ts';
 import {
   choice,
   duration,
@@ -10,7 +10,7 @@ import {
   type Given,
   text,
   type Values,
-} from '../../../policy/optionKeys.ts';
+} from '../../../policy/options/optionKeys.ts';
 import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/signInOptions.ts';
 import type { RemoteAuth } from './access.ts';
 

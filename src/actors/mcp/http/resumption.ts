@@ -1,4 +1,4 @@
-import { AttemptError } from '../../../policy/failure.ts';
+import { AttemptError } from '../../../policy/failures/failure.ts';
 import { type Clock } from '../../../policy/clock.ts';
 import { inTime } from '../../../policy/inTime.ts';
 import { dropBody } from '../../../streams/readBody.ts';

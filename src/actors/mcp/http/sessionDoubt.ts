@@ -1,4 +1,4 @@
-import { parsedJson } from '../../../policy/parsedJson.ts';
+import { parsedJson } from '../../../policy/text/parsedJson.ts';
 import type { Clock } from '../../../policy/clock.ts';
 import { rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { fieldsOf, type McpParams, readMessage } from '../../../protocol/mcp/message.ts';

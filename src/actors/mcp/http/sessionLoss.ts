@@ -1,5 +1,5 @@
 import type { Clock } from '../../../policy/clock.ts';
-import type { FailureFacts } from '../../../policy/failure.ts';
+import type { FailureFacts } from '../../../policy/failures/failure.ts';
 import { inTime } from '../../../policy/inTime.ts';
 import { rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { readMessage } from '../../../protocol/mcp/message.ts';

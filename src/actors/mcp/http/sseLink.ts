@@ -1,5 +1,5 @@
-import { formatDuration } from '../../../policy/duration.ts';
-import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
+import { formatDuration } from '../../../policy/text/duration.ts';
+import { AttemptError, type FailureFacts } from '../../../policy/failures/failure.ts';
 import { inTime } from '../../../policy/inTime.ts';
 import { idKey, type McpAnswer, type McpId, readMessage } from '../../../protocol/mcp/message.ts';
 import { requestLine } from '../../../protocol/jsonRpc.ts';

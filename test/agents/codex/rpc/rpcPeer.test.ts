@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type IncomingRequest, RpcPeer, type RpcPeerListener } from '../../../../agents/codex/rpc/rpcPeer.ts';
 import type { RequestEnd } from '../../../../agents/codex/rpc/pendingRequest.ts';
-import { AttemptError, type FailureFacts } from '../../../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { isSettled } from '../../../support/deferred.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { workflowKind } from '../../../../workflow/workflow.ts';
 import { createGateway } from '../../../../src/index.ts';
-import { unwrap } from '../../../../src/policy/failure.ts';
+import { unwrap } from '../../../../src/policy/failures/failure.ts';
 import { fakeClaude } from '../../../support/fakeClaude.ts';
 import { backend, item } from '../../../workflow/startWorkflow.ts';
 

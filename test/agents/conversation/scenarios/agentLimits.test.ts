@@ -3,7 +3,7 @@ import { AgentRuns } from '../../../../src/integrations/subprocess/agentRuns.ts'
 import type { AttemptContext } from '../../../../src/calls/operation.ts';
 import { exitCodeOf } from '../../../../cli/run/exitCode.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
-import type { FailureFacts } from '../../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../../src/policy/failures/failure.ts';
 import { presets } from '../../../../src/policy/presets.ts';
 
 const stream = ['-p', '--output-format', 'stream-json', '--verbose'];

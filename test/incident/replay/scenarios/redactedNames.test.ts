@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
 import { incidentText } from '../../../../incident/incidentFiles.ts';
-import { AttemptError } from '../../../../src/policy/failure.ts';
+import { AttemptError } from '../../../../src/policy/failures/failure.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
 import { seededRandom } from '../../../../testing/random.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
 import type { Gateway } from '../../../../src/gateway/gatewayTypes.ts';
 import type { Incident } from '../../../../incident/incident.ts';
-import { AttemptError } from '../../../../src/policy/failure.ts';
+import { AttemptError } from '../../../../src/policy/failures/failure.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
 import type { ReplayResult } from '../../../../incident/replay/compare.ts';
 import { registryOf } from '../../../../src/runtime/registryOf.ts';

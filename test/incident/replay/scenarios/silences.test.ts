@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CallableIntegration } from '../../../../src/calls/integration.ts';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
-import type { FailureFacts } from '../../../../src/policy/failure.ts';
+import type { FailureFacts } from '../../../../src/policy/failures/failure.ts';
 import { resolvePolicy } from '../../../../src/policy/presetChain.ts';
 import { replay } from '../../../../incident/replay/replay.ts';
 import type { ReplayResult } from '../../../../incident/replay/compare.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../../../src/policy/alerts.ts';
 import type { IntegrationSettings } from '../../../../src/policy/policies.ts';
-import type { FactType } from '../../../../src/policy/facts.ts';
+import type { FactType } from '../../../../src/policy/facts/facts.ts';
 import { restartNamed } from '../../../../src/runtime/operatorOrders.ts';
 import { proxyWhy } from '../../../../proxy/mcp/proxyWhy.ts';
 import { whyText } from '../../../../cli/whyText.ts';

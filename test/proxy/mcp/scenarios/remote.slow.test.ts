@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signIn } from '../../../../cli/mcp/signIn.ts';
 import { SignInFile } from '../../../../src/actors/mcp/http/auth/signInFile.ts';
 import { remoteServerKeys } from '../../../../src/actors/mcp/http/remoteOptions.ts';
-import { readOptions } from '../../../../src/policy/readOptions.ts';
+import { readOptions } from '../../../../src/policy/options/readOptions.ts';
 import { remoteServer } from '../../../../src/runtime/remoteServer.ts';
 import { signInDirectory } from '../../../../src/store/paths.ts';
 import type { FaultyMcpHttpServerOptions } from '../../../../testing/faultyMcpHttpScript.ts';

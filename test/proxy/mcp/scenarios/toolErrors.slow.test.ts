@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { FactOf } from '../../../../src/policy/facts.ts';
+import type { FactOf } from '../../../../src/policy/facts/facts.ts';
 import { type StartedProxy, startProxy } from '../startProxy.ts';
 
 const toolErrors = ({ facts }: StartedProxy): readonly FactOf<'mcp.tool_failed'>[] =>

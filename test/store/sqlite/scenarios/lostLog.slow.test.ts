@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../../src/gateway/gateway.ts';
-import type { FactOf } from '../../../../src/policy/facts.ts';
+import type { FactOf } from '../../../../src/policy/facts/facts.ts';
 import { openReader } from '../../../../reader/openReader.ts';
 import type { Database } from '../../../../src/store/sqlite/database.ts';
 import { hasSqlite, openDatabase, temporaryDirectory } from '../../startStore.ts';

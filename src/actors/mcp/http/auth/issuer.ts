@@ -1,5 +1,5 @@
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/client';
-import { AttemptError } from '../../../../policy/failure.ts';
+import { AttemptError } from '../../../../policy/failures/failure.ts';
 import type { Issuer } from './signInRecord.ts';
 import type { TokenRequest } from './tokenRequest.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../policy/clock.ts';
-import type { Values } from '../../../../policy/optionKeys.ts';
+import type { Values } from '../../../../policy/options/optionKeys.ts';
 import { byClientCredentials, byRefreshToken } from './renewals.ts';
 import { SignInFile } from './signInFile.ts';
 import type { signInKeys } from './signInOptions.ts';

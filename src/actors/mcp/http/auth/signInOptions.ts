@@ -1,5 +1,5 @@
-import { choice, type Given, type Tell, text, type Values } from '../../../../policy/optionKeys.ts';
-import { show } from '../../../../policy/showValue.ts';
+import { choice, type Given, type Tell, text, type Values } from '../../../../policy/options/optionKeys.ts';
+import { show } from '../../../../policy/text/showValue.ts';
 
 export const signInKeys = {
   /**

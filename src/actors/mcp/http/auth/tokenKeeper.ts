@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../policy/clock.ts';
-import { formatDuration } from '../../../../policy/duration.ts';
-import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
+import { formatDuration } from '../../../../policy/text/duration.ts';
+import { AttemptError, type FailureFacts } from '../../../../policy/failures/failure.ts';
 import type { RemoteAuth, TokenRefusal } from '../access.ts';
 import { lockBusy } from './fileLock.ts';
 import type { SignInFile } from './signInFile.ts';

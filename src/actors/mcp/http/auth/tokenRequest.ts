@@ -1,8 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { classify } from '../../../../policy/classify.ts';
+import { classify } from '../../../../policy/failures/classify.ts';
 import type { Clock } from '../../../../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
-import { formatDuration } from '../../../../policy/duration.ts';
+import { AttemptError, type FailureFacts } from '../../../../policy/failures/failure.ts';
+import { formatDuration } from '../../../../policy/text/duration.ts';
 import { KeptConnections } from '../../../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../../../streams/ownDispatcher.ts';
 import { readBody } from '../../../../streams/readBody.ts';

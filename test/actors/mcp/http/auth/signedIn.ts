@@ -2,7 +2,7 @@ import { remoteSignIn } from '../../../../../src/actors/mcp/http/auth/remoteSign
 import { type RemoteSignInOptions, signInKeys } from '../../../../../src/actors/mcp/http/auth/signInOptions.ts';
 import { type SignInRequest, signIn } from '../../../../../cli/mcp/signIn.ts';
 import { SignInFile } from '../../../../../src/actors/mcp/http/auth/signInFile.ts';
-import { readOptions } from '../../../../../src/policy/readOptions.ts';
+import { readOptions } from '../../../../../src/policy/options/readOptions.ts';
 import type { FaultyMcpHttpServerOptions } from '../../../../../testing/faultyMcpHttpScript.ts';
 import { startFaultyMcpHttpServer } from '../../../../../testing/faultyMcpHttpServer.ts';
 import { onTestFinished } from 'vitest';

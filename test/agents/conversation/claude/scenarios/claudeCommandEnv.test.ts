@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { agentKind } from '../../../../../agents/conversation/agent.ts';
 import { createGateway } from '../../../../../src/gateway/gateway.ts';
-import { unwrap } from '../../../../../src/policy/failure.ts';
+import { unwrap } from '../../../../../src/policy/failures/failure.ts';
 import { temporaryDirectory } from '../../../../support/temporary.ts';
 
 /** A command line of Claude that answers with what it was given in its environment. */

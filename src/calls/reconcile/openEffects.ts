@@ -1,0 +1,204 @@
+import { canonicalJson } from '../../policy/text/canonicalJson.ts';
+import type { Finding } from '../../policy/reconcileMatch.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
+import type { LostAnswer } from '../../policy/reconcileRule.ts';
+import type { Call } from '../call.ts';
+import type { Deadline } from '../deadlineQueue.ts';
+import type { AskingRule } from '../../policy/reconciler.ts';
+
+/** Is told when the time of an open effect has come: its probe is late, or it is to be asked again. */
+export interface EffectWatcher<I, O> {
+  effectDue(effect: OpenEffect<I, O>, now: number): void;
+}
+
+/** The loss of one answer. Times are monotonic, in ms. */
+export interface Loss {
+  readonly attempt: number;
+  readonly facts: FailureFacts;
+  readonly at: number;
+  readonly answer: LostAnswer;
+}
+
+/**
+ * An effect of which nobody knows whether it took place: the question what became of a call, and the calls that wait for it. It outlives its call.
+ */
+export class OpenEffect<I, O> implements Deadline {
+  due = 0;
+  heapIndex = -1;
+  /** The call whose answer was lost; after `not_done` and its end, the one that is made in its place. */
+  call: Call<I, O>;
+  loss: Loss;
+  readonly rule: AskingRule;
+  /** Key that its input is known by; undefined where that is no JSON. */
+  readonly inputKey: string | undefined;
+  /** Calls that wait for its end, first come first. */
+  readonly held = new Set<Call<I, O>>();
+  /**
+   * `writing`: the ledger is told. `queued`: its probe waits for its turn. `asking`: that is under way. `waiting`: for the time of the next.
+   * `repeating`: it did not happen, and its call is made again. `over`: nothing of it is open.
+   */
+  phase: 'writing' | 'queued' | 'asking' | 'waiting' | 'repeating' | 'over' = 'writing';
+  /** Probes made for this loss. */
+  probes = 0;
+  /** Number of those that count against the rule's attempts. */
+  tries = 0;
+  /** True where the other side can act no more, as of the start of the probe under way. */
+  isFinal = false;
+  /** Ends the probe under way. */
+  probe: AbortController | undefined = undefined;
+  readonly #watcher: EffectWatcher<I, O>;
+
+  constructor(
+    watcher: EffectWatcher<I, O>,
+    call: Call<I, O>,
+    rule: AskingRule,
+    loss: Loss,
+    inputKey: string | undefined,
+  ) {
+    this.#watcher = watcher;
+    this.call = call;
+    this.rule = rule;
+    this.loss = loss;
+    this.inputKey = inputKey;
+  }
+
+  /** True while it is asked for the fate of the call. */
+  get isAsked(): boolean {
+    return this.phase !== 'repeating' && this.phase !== 'over';
+  }
+
+  /** From when on the rule vouches that the other side acts no more; `Infinity` where it says nothing of it. */
+  get finalAt(): number {
+    return this.loss.at + (this.rule.notBeforeMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Until when a probe that is told to come again later does so without using up an attempt. */
+  get patientUntil(): number {
+    return this.finalAt === Number.POSITIVE_INFINITY
+      ? this.call.overallDue
+      : Math.max(this.call.overallDue, this.finalAt);
+  }
+
+  /** Tells whether a call waits for it. */
+  concerns(call: Call<I, O>): boolean {
+    return this.call === call || this.held.has(call);
+  }
+
+  expire(now: number): void {
+    this.#watcher.effectDue(this, now);
+  }
+}
+
+/** Bounds on the memory of a session: the latest, and for how long, in ms. */
+const mostRemembered = 100;
+const rememberedMs = 600_000;
+/** Sessions of which something is remembered. */
+const mostSessions = 1000;
+
+/** Knowledge for an equal call of the session: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
+interface Remembered {
+  readonly at: number;
+  readonly finding?: Finding | undefined;
+  readonly key?: string | undefined;
+}
+
+/** The effects of an integration's calls that are open, and what later calls of the session are to know of earlier ones. */
+export class OpenEffects<I, O> {
+  readonly #effects = new Set<OpenEffect<I, O>>();
+  readonly #remembered = new Map<string, Map<string, Remembered>>();
+
+  get size(): number {
+    return this.#effects.size;
+  }
+
+  /** True where a call need not look here at all. */
+  get isEmpty(): boolean {
+    return this.#effects.size === 0 && this.#remembered.size === 0;
+  }
+
+  /** Questions that are asked as of now; those whose call is being repeated are not. */
+  get asked(): number {
+    let asked = 0;
+    for (const effect of this.#effects) if (effect.isAsked) asked++;
+    return asked;
+  }
+
+  list(): readonly OpenEffect<I, O>[] {
+    return [...this.#effects];
+  }
+
+  add(effect: OpenEffect<I, O>): void {
+    this.#effects.add(effect);
+  }
+
+  delete(effect: OpenEffect<I, O>): void {
+    this.#effects.delete(effect);
+  }
+
+  /** The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. */
+  holding(session: string, tool: string | undefined, inputKey: string | undefined): OpenEffect<I, O> | undefined {
+    for (const effect of this.#effects) {
+      if (effect.call.settings.session !== session || effect.loss.answer.tool !== tool) continue;
+      if (effect.rule.hold === 'tool' || (inputKey !== undefined && inputKey === effect.inputKey)) return effect;
+    }
+    return undefined;
+  }
+
+  remember(session: string, key: string, what: Remembered): void {
+    const ofSession = this.#remembered.get(session) ?? new Map<string, Remembered>();
+    // Anew, so that the latest are last.
+    this.#remembered.delete(session);
+    this.#remembered.set(session, ofSession);
+    ofSession.delete(key);
+    ofSession.set(key, what);
+    for (const [known, { at }] of ofSession) {
+      if (ofSession.size <= mostRemembered && at > what.at - rememberedMs) break;
+      ofSession.delete(known);
+    }
+    for (const [oldest] of this.#remembered) {
+      if (this.#remembered.size <= mostSessions) break;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  /** Returns a finding that came too late for its own call, for an equal one; once. */
+  recall(session: string, key: string, now: number): Finding | undefined {
+    const ofSession = this.#remembered.get(session);
+    const known = ofSession?.get(key);
+    if (ofSession === undefined || known === undefined) return undefined;
+    ofSession.delete(key);
+    if (ofSession.size === 0) this.#remembered.delete(session);
+    return known.at > now - rememberedMs ? known.finding : undefined;
+  }
+
+  /** The key that is remembered for a call, for as long as no call with it was answered. */
+  keyFor(session: string, inputKey: string, now: number): string | undefined {
+    const known = this.#remembered.get(session)?.get(inputKey);
+    return known !== undefined && known.at > now - rememberedMs ? known.key : undefined;
+  }
+
+  /** A call was answered: nobody has to know its key any more. */
+  forgetKey(session: string, inputKey: string, key: string): void {
+    const ofSession = this.#remembered.get(session);
+    if (ofSession?.get(inputKey)?.key !== key) return;
+    ofSession.delete(inputKey);
+    if (ofSession.size === 0) this.#remembered.delete(session);
+  }
+
+  clear(): void {
+    this.#effects.clear();
+    this.#remembered.clear();
+  }
+}
+
+/** Returns the key that equal calls share: the tool, and the input as canonical JSON. Undefined where that is no JSON. */
+export function inputKeyOf(tool: string | undefined, input: unknown): string | undefined {
+  const text = canonicalJson(input ?? null);
+  return text === undefined
+    ? undefined
+    : process
+        .getBuiltinModule('node:crypto')
+        .createHash('sha256')
+        .update(`${tool ?? ''}\n${text}`)
+        .digest('base64');
+}

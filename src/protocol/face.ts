@@ -1,0 +1,36 @@
+// What the source outside of the core uses of this folder; nothing within the core imports it.
+export { type AgentCommand, type AgentOption, aboutCommand, agentCommand, keepsSession } from './agentCommand.ts';
+export {
+  type AgentCalls,
+  type AgentEffects,
+  type AgentName,
+  answer,
+  blocksIn,
+  createRetryLife,
+  longestAnswer,
+  messageIn,
+  recordIn,
+  textIn,
+} from './agentReport.ts';
+export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
+export { isGoingOn } from './claudeAnswer.ts';
+export { createClaudeReader } from './claudeOutput.ts';
+export { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from './claudeRetries.ts';
+export { claudeSign } from './claudeSigns.ts';
+export { type Background, blockExitCode, judgeCommandHook, readBackground } from './commandHook.ts';
+export { hookHostMs, hookLimitMs, mayBlockOnFailure } from './hookEvents.ts';
+export {
+  type RpcError,
+  type RpcGarbage,
+  type RpcId,
+  type RpcMessage,
+  type RpcRequest,
+  errorAnswer,
+  notificationLine,
+  parseRpc,
+  requestLine,
+  rpcErrors,
+  rpcLine,
+} from './jsonRpc.ts';
+export { createByteLines, createLineSplitter } from './lines.ts';
+export { derivedUuid, textHash } from './textHash.ts';

@@ -1,0 +1,28 @@
+// What the source outside of the core uses of this folder; nothing within the core imports it.
+export { type Span, elementSpans, memberSpan, replaced, withId } from './jsonSpans.ts';
+export {
+  type McpAnswer,
+  type McpId,
+  type McpMessage,
+  type McpNotification,
+  type McpParams,
+  type McpRequest,
+  fieldsOf,
+  idKey,
+  messagesOf,
+  readMessage,
+} from './message.ts';
+export {
+  ProgressMark,
+  type ToolAnnotations,
+  annotatedEffect,
+  changedMethod,
+  claimedVersion,
+  isModern,
+  lists,
+  namedBy,
+  subscriptionField,
+  versionField,
+  wantsChanges,
+} from './methods.ts';
+export { failureIn } from './toolFailure.ts';
