@@ -5,7 +5,7 @@ import type { limitsKeys, retryKeys, steeringKeys } from './policyInput.ts';
 import type { RatePolicy } from './ratePolicy.ts';
 
 /** Rules on how often and when a call is tried again. */
-export interface RetryPolicy extends Made<Omit<typeof retryKeys, 'backoff'>> {
+export interface RetryPolicy extends Made<typeof retryKeys> {
   readonly backoff: BackoffPolicy;
 }
 
