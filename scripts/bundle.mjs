@@ -55,6 +55,8 @@ const starts = [
     'src/actors/process/orphans',
   ],
   ['processes', 1, 'src/index', 'src/actors/process/process', 'src/integrations/subprocess/agentRuns'],
+  // What is asked first of an installation.
+  ['version', 1, 'cli/main', 'cli/commandLine', 'cli/version'],
   ['guard', 0.5, programs.childGuardProgram],
 ];
 /** What is needed before anything else is loaded, and shares no file with that. */
