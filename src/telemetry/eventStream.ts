@@ -53,5 +53,15 @@ export function createEventStream<K extends FactType>(
   closers.add(end);
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();
-  return queue;
+  // Its reader can take and leave, and nothing else.
+  return {
+    get dropped() {
+      return queue.dropped;
+    },
+    next: () => queue.next(),
+    return: () => queue.return(),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

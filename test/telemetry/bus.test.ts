@@ -356,6 +356,14 @@ describe('the facts as an iterator', () => {
     expect((await stream.next()).value?.type).toBe('breaker.half_opened');
   });
 
+  it('[U-3] is read by its methods alone, also apart from it, and takes facts of nobody else', async () => {
+    const { bus } = startBus();
+    const { next, ...others } = bus.events({ types: ['breaker.closed'] });
+    bus.tell(closed);
+    expect((await next()).value).toMatchObject(closed);
+    expect(Object.keys(others).sort()).toEqual(['dropped', 'return']);
+  });
+
   it('ends with its signal', async () => {
     const { bus } = startBus();
     const controller = new AbortController();
