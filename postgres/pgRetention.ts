@@ -21,7 +21,7 @@ const elsewhere = [
   pruned('runtime', 'id', `${before('seen_at')} AND NOT EXISTS (SELECT 1 FROM uw.node n WHERE n.id = runtime.id)`),
   pruned(
     'child',
-    '(host, pid, process_start)',
+    'host, pid, process_start',
     `started_at < extract(epoch FROM clock_timestamp()) * 1000 - :before
      AND NOT EXISTS (SELECT 1 FROM uw.runtime r WHERE r.host = child.host AND r.pid = child.owner_pid)`,
   ),

@@ -3,9 +3,8 @@ import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
 
-/** Tables of the first version. Nodes have room for their renewals in their page, which then touch no index. */
-const first = `${tablesOnServer}
-
+/** What a server alone has, in the first version. Nodes have room for their renewals in their page, which then touch no index. */
+const first = `
 CREATE TABLE uw.schema_version (version integer NOT NULL);
 INSERT INTO uw.schema_version VALUES (0);
 
@@ -84,13 +83,21 @@ CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT cloc
 `;
 
 /**
- * Forward only; the version of a schema is the number of steps it has seen. The code of the version before goes on working on it, so that nodes are
- * updated one after the other: a step adds tables and columns with defaults, and takes away only what two versions before used last.
+ * By the version that they lead to, forward only. The code of the version before goes on working on it, so that nodes are updated one after the other: a
+ * step adds columns with defaults, and takes away only what two versions before used last. A new schema has the columns by its declarations already
+ * (`ADD COLUMN IF NOT EXISTS`).
  */
-const migrations: readonly string[] = [first];
+export const steps: Readonly<Record<number, string>> = { 1: first };
 
 /** The version that this code makes and reads. */
-export const knownVersion = migrations.length;
+export const knownVersion = Math.max(...Object.keys(steps).map(Number), ...tablesOnServer.map(({ since }) => since));
+
+/** The statements that lead from a version to the known one: tables that came later, then steps. */
+export function scriptsFrom(version: number, tables = tablesOnServer): readonly string[] {
+  const made = tables.filter(({ since }) => since > version).map((table) => table.made);
+  const taken = Object.entries(steps).filter(([leadsTo]) => Number(leadsTo) > version);
+  return [made.join('\n'), ...taken.map(([, step]) => step)];
+}
 
 /** By the tables of the catalogue: `to_regclass` may remember what was there before a lock was waited for. */
 export const schemaHere: Sql = {
@@ -115,7 +122,7 @@ export async function preparePgSchema(connections: PgConnections): Promise<void>
     if (isReady(found.version)) return;
     // Whoever was given a schema may have no right to create one.
     if (!found.created) await transaction.script('CREATE SCHEMA uw_schema');
-    for (const step of migrations.slice(found.version)) await transaction.script(step);
+    for (const script of scriptsFrom(found.version)) await transaction.script(script);
     await transaction.script(`UPDATE uw.schema_version SET version = ${knownVersion}`);
   });
 }

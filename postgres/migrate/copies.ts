@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { addFigures } from '../../src/policy/records/face.ts';
-import { type Statement, type Value, insertInto, statement } from '../../src/store/face.ts';
+import { type Statement, statement, type Value, written } from '../../src/store/face.ts';
 import type { SqlRow } from '../../src/store/sqlite/face.ts';
 import { columnsIn } from '../batch.ts';
 import type { Transaction } from '../pgConnections.ts';
@@ -8,12 +8,13 @@ import type { PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import { overRows } from '../pgTables.ts';
 import {
-  columnsInFile,
+  copyOf,
+  declared,
   figuresIn,
   insertChild,
-  insertFlight,
   keepStatistic,
   lockStatistic,
+  type TableName,
   upsertPolicy,
 } from '../../src/store/tables/face.ts';
 
@@ -30,50 +31,44 @@ export interface Copy {
 }
 
 /** Copies the columns of a statement as they are. */
-function plain(what: string, table: string, key: string, made: Statement): Copy {
-  const write: Copy['write'] = (transaction, rows) =>
+function rowsBy(made: Statement): Copy['write'] {
+  return (transaction, rows) =>
     transaction.run(
       overRows(made),
       columnsIn(rows.map((row) => made.columns.map(({ name }) => (name === 'host' ? hostname() : valueOf(row[name]))))),
     );
-  return { what, table, key: key.split(', '), write };
 }
 
-/** Copies a table that a server has too. A row that the database has stays as it is where others share it. @param without - columns that are left out. */
-function same(what: string, of: string, table: string, key: string, then = '', without = /^$/): Copy {
-  const columns = columnsInFile(of)
-    .split(', ')
-    .filter((column) => !without.test(column))
-    .join(', ');
-  return plain(what, table, key, statement(`copy_${of}`, columns, insertInto(`uw.${of}`, columns, then)));
-}
+/** Of those that are not copied as they are declared. */
+const otherwise: Readonly<Partial<Record<TableName, Copy['write']>>> = {
+  breaker: rowsBy(copyOf('breaker', /^lease_/)),
+  // Processes that an earlier run left behind on this machine: the next one here ends them.
+  child: rowsBy(insertChild),
+  statistic: addStatistics,
+  policy: rowsBy(upsertPolicy),
+};
 
-const skipKnown = 'ON CONFLICT DO NOTHING';
-
-/** The tables of a file, in the order in which they are copied. What belongs to a process that runs is not among them: none does. */
+/** The tables of a file, in the order in which they are copied. */
 export function copiesOf(eventTable: string): readonly Copy[] {
   return [
-    // Free: nobody has them. Their fences go on from where they were.
-    plain(
-      'sessions',
-      'unwedge_sessions',
-      'id',
-      statement(
-        'copy_sessions',
-        'id text, fence bigint',
-        'INSERT INTO uw.lease (key, token, lease_id) SELECT id, fence, gen_random_uuid() FROM w',
+    {
+      what: 'sessions',
+      table: 'unwedge_sessions',
+      key: ['id'],
+      // Free: nobody has them. Their fences go on from where they were.
+      write: rowsBy(
+        statement(
+          'copy_sessions',
+          'id text, fence bigint',
+          'INSERT INTO uw.lease (key, token, lease_id) SELECT id, fence, gen_random_uuid() FROM w',
+        ),
       ),
-    ),
-    same('messages', 'message', 'unwedge_messages', 'session, number'),
-    same('tool calls', 'call', 'unwedge_calls', 'id'),
-    same('circuits', 'breaker', 'unwedge_breakers', 'name', skipKnown, /^lease_/),
-    same('rate limits', 'rate', 'unwedge_rates', 'name', skipKnown),
-    same('alerts', 'alert', 'unwedge_alerts', 'id', skipKnown),
-    // Processes that an earlier run left behind on this machine: the next one here ends them.
-    plain('child processes', 'unwedge_children', 'pid, process_start', insertChild),
-    figures,
-    plain('last attempts', 'unwedge_flights', 'id', insertFlight),
-    plain('policies', 'unwedge_policies', 'name, policy', upsertPolicy),
+    },
+    ...declared.flatMap(([name, { file: table, key, move }]): readonly Copy[] => {
+      if ('left' in move) return [];
+      const names = written(key, 'file', () => '').split(', ');
+      return [{ what: move.what, table, key: names, write: otherwise[name] ?? rowsBy(copyOf(name)) }];
+    }),
     {
       what: 'events',
       table: eventTable,
@@ -89,25 +84,19 @@ export function copiesOf(eventTable: string): readonly Copy[] {
   ];
 }
 
-/** Figures are added to what other files have brought. */
-const figures: Copy = {
-  what: 'figures of calls',
-  table: 'unwedge_statistics',
-  key: ['minute', 'integration', 'tool'],
-  async write(transaction, rows) {
-    const keys = rows.map((row) => figures.key.map((name) => valueOf(row[name])));
-    const there = new Map<number, PgRow>();
-    for (const row of await transaction.run(overRows(lockStatistic), columnsIn(keys)))
-      there.set(Number(row['ord']), row);
-    const values = rows.map((row, index) => {
-      const more = figuresIn(row['figures']);
-      const had = there.get(index + 1)?.['figures'];
-      const sum = had === undefined || had === null ? more : addFigures(figuresIn(had), more);
-      return [...(keys[index] ?? []), JSON.stringify(sum)];
-    });
-    return transaction.run(overRows(keepStatistic), columnsIn(values));
-  },
-};
+/** Adds figures to what other files have brought. */
+async function addStatistics(transaction: Transaction, rows: readonly SqlRow[]): Promise<void> {
+  const keys = rows.map((row) => ['minute', 'integration', 'tool'].map((name) => valueOf(row[name])));
+  const there = new Map<number, PgRow>();
+  for (const row of await transaction.run(overRows(lockStatistic), columnsIn(keys))) there.set(Number(row['ord']), row);
+  const values = rows.map((row, index) => {
+    const more = figuresIn(row['figures']);
+    const had = there.get(index + 1)?.['figures'];
+    const sum = had === undefined || had === null ? more : addFigures(figuresIn(had), more);
+    return [...(keys[index] ?? []), JSON.stringify(sum)];
+  });
+  await transaction.run(overRows(keepStatistic), columnsIn(values));
+}
 
 function valueOf(value: unknown): Value {
   if (typeof value === 'bigint') return value.toString();

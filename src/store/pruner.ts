@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts/facts.ts';
 import type { Retention } from '../policy/retention.ts';
 import { type Statement, statement } from './dialect.ts';
+import { declared } from './tables/declared.ts';
 
 /** Time from the opening to the first pass, in ms: a start has other things to do. */
 const firstPassMs = 60_000;
@@ -58,16 +59,16 @@ export const pruned = (table: string, key: string, before: string): Statement =>
   statement(
     `prune_${table}`,
     'before bigint, most integer',
-    `DELETE FROM uw.${table} WHERE ${key} IN (
-       SELECT ${key.replace(/^\(|\)$/g, '')} FROM uw.${table} WHERE ${before} LIMIT :most {FOR UPDATE SKIP LOCKED|}) RETURNING 1 AS gone`,
+    `DELETE FROM uw.${table} WHERE (${key}) IN (
+       SELECT ${key} FROM uw.${table} WHERE ${before} LIMIT :most {FOR UPDATE SKIP LOCKED|}) RETURNING 1 AS gone`,
   );
-/** By the wall clocks that wrote the rows. All minutes together stand under a minute that never was. */
-const byAge = [
-  pruned('statistic', '(minute, integration, tool)', 'minute < :before AND minute >= 0'),
-  pruned('flight', 'id', 'at < :before'),
-  pruned('policy', '(name, {digest|policy})', 'seen_at < :before'),
-];
-const alerts = pruned('alert', 'id', 'cleared_at < :before');
+/** By the wall clocks that wrote the rows. */
+const prunedAsDeclared = (history: boolean): readonly Statement[] =>
+  declared.flatMap(([name, { key, prune }]) =>
+    'old' in prune && (prune.history ?? false) === history ? [pruned(name, key, prune.old)] : [],
+  );
+const byAge = prunedAsDeclared(false);
+const histories = prunedAsDeclared(true);
 
 export interface PrunerParts {
   readonly engine: Prunable;
@@ -145,7 +146,7 @@ export class Pruner {
     let rows = 0;
     for (const step of this.#records()) rows += await this.#repeat((most) => step(before, most));
     if (because === 'size' && ageMs < leastSessionAgeMs) return rows;
-    rows += await this.#repeat((most) => engine.rows(alerts, before, most));
+    for (const made of histories) rows += await this.#repeat((most) => engine.rows(made, before, most));
     let after = '';
     rows += await this.#repeat(async (most) => {
       const done = await engine.sessions(after, before, most);

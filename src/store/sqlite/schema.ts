@@ -1,13 +1,14 @@
 import type { Database, SqlRow } from './database.ts';
 import { refuseOlderRuns } from './olderRuns.ts';
+import { declared } from '../tables/declared.ts';
 import { tablesInFile } from '../tables/schema.ts';
 import { MovedError, NewerSchemaError, OlderSchemaError } from './trouble.ts';
 
 /** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
 const applicationId = 0x756e7764;
 
-/** A later version changes what is there, in order and forward only, and has the next number. */
-const knownVersion = 14;
+/** A later version changes what is there, in order and forward only, and has the next number: that of a new table, or of a change in {@link migrate}. */
+export const knownVersion = Math.max(14, ...declared.map(([, { since }]) => since?.file ?? 0));
 /** Oldest version whose tables have the columns of now. Those before it were of builds that were never released. */
 const oldestVersion = 13;
 

@@ -20,7 +20,8 @@ export {
   settleDead,
   settleLeft,
 } from './claims.ts';
-export { insertFlight, readFlights, readPolicies, upsertPolicy } from './flights.ts';
+export { declared, type TableName } from './declared.ts';
+export { readFlights, readPolicies, upsertPolicy } from './flights.ts';
 export {
   askCall,
   buried,
@@ -36,6 +37,6 @@ export {
   takeMessage,
 } from './ledger.ts';
 export { KeptRuntimes, runIn, runs } from './runtimes.ts';
-export { columnsInFile, tablesOnServer } from './schema.ts';
+export { copyOf, tablesOnServer } from './schema.ts';
 export { figuresIn, keepStatistic, lockStatistic, readStatistics, readTotals } from './statistics.ts';
 export { TableStore } from './tableStore.ts';

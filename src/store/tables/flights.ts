@@ -13,7 +13,7 @@ import { type Read, type RowStep, step, type Tables, type Work } from '../work.t
 
 const columns = 'integration text, run text, pid integer, at bigint, because text, record text';
 
-export const insertFlight = statement('insert_flight', columns, insertInto('uw.flight', columns));
+const insertFlight = statement('insert_flight', columns, insertInto('uw.flight', columns));
 const dropOldest = statement(
   'drop_oldest_flights',
   'integration text',
