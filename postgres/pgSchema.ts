@@ -87,16 +87,16 @@ CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT cloc
  * step adds columns with defaults, and takes away only what two versions before used last. A new schema has the columns by its declarations already
  * (`ADD COLUMN IF NOT EXISTS`).
  */
-export const steps: Readonly<Record<number, string>> = { 1: first };
+const steps: Readonly<Record<number, string>> = { 1: first };
 
 /** The version that this code makes and reads. */
 export const knownVersion = Math.max(...Object.keys(steps).map(Number), ...tablesOnServer.map(({ since }) => since));
 
 /** The statements that lead from a version to the known one: tables that came later, then steps. */
-export function scriptsFrom(version: number, tables = tablesOnServer): readonly string[] {
+export function scriptFrom(version: number, tables = tablesOnServer): string {
   const made = tables.filter(({ since }) => since > version).map((table) => table.made);
   const taken = Object.entries(steps).filter(([leadsTo]) => Number(leadsTo) > version);
-  return [made.join('\n'), ...taken.map(([, step]) => step)];
+  return [...made, ...taken.map(([, step]) => step)].join('\n');
 }
 
 /** By the tables of the catalogue: `to_regclass` may remember what was there before a lock was waited for. */
@@ -122,7 +122,7 @@ export async function preparePgSchema(connections: PgConnections): Promise<void>
     if (isReady(found.version)) return;
     // Whoever was given a schema may have no right to create one.
     if (!found.created) await transaction.script('CREATE SCHEMA uw_schema');
-    for (const script of scriptsFrom(found.version)) await transaction.script(script);
+    await transaction.script(scriptFrom(found.version));
     await transaction.script(`UPDATE uw.schema_version SET version = ${knownVersion}`);
   });
 }

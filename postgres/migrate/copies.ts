@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { addFigures } from '../../src/policy/records/face.ts';
-import { type Statement, statement, type Value, written } from '../../src/store/face.ts';
+import { insertInto, type Statement, statement, type Value, written } from '../../src/store/face.ts';
 import type { SqlRow } from '../../src/store/sqlite/face.ts';
 import { columnsIn } from '../batch.ts';
 import type { Transaction } from '../pgConnections.ts';
@@ -8,7 +8,7 @@ import type { PgRow } from '../pgDriver.ts';
 import { eventValues, insertEvent } from '../pgEvents.ts';
 import { overRows } from '../pgTables.ts';
 import {
-  copyOf,
+  columnsInFile,
   declared,
   figuresIn,
   insertChild,
@@ -39,9 +39,18 @@ function rowsBy(made: Statement): Copy['write'] {
     );
 }
 
+/** @param without - columns that are left out. */
+function copyOf(name: TableName, then: string, without = /^$/): Statement {
+  const columns = columnsInFile(name)
+    .split(', ')
+    .filter((column) => !without.test(column))
+    .join(', ');
+  return statement(`copy_${name}`, columns, insertInto(`uw.${name}`, columns, then));
+}
+
 /** Of those that are not copied as they are declared. */
 const otherwise: Readonly<Partial<Record<TableName, Copy['write']>>> = {
-  breaker: rowsBy(copyOf('breaker', /^lease_/)),
+  breaker: rowsBy(copyOf('breaker', 'ON CONFLICT DO NOTHING', /^lease_/)),
   // Processes that an earlier run left behind on this machine: the next one here ends them.
   child: rowsBy(insertChild),
   statistic: addStatistics,
@@ -67,7 +76,8 @@ export function copiesOf(eventTable: string): readonly Copy[] {
     ...declared.flatMap(([name, { file: table, key, move }]): readonly Copy[] => {
       if ('left' in move) return [];
       const names = written(key, 'file', () => '').split(', ');
-      return [{ what: move.what, table, key: names, write: otherwise[name] ?? rowsBy(copyOf(name)) }];
+      const then = move.shared === true ? 'ON CONFLICT DO NOTHING' : '';
+      return [{ what: move.what, table, key: names, write: otherwise[name] ?? rowsBy(copyOf(name, then)) }];
     }),
     {
       what: 'events',

@@ -1,13 +1,32 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { knownVersion, scriptFrom } from '../../postgres/pgSchema.ts';
 import { hasPostgres } from '../support/postgresServer.ts';
 import { failed } from '../store/startStore.ts';
 import { newSchema } from '../store/startPostgres.ts';
+
+describe('the steps of a schema', () => {
+  it('[N-7] make tables that came later than a version, and none that it has', () => {
+    const tables = [1, 2, 3].map((since) => ({ since, made: `table ${since}` }));
+    expect([1, 2, 3].map((version) => scriptFrom(version, tables))).toEqual(['table 2\ntable 3', 'table 3', '']);
+  });
+
+  it('[N-7] have a new version when what they make changes', () => {
+    const text = scriptFrom(0).replaceAll(/\s+/g, ' ');
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 8);
+    expect(
+      { knownVersion, digest },
+      `The tables of a server have changed, and servers have the old ones. A new table says \`since\` in src/store/tables/declared.ts. A new column or
+       index is added in \`steps\` of postgres/pgSchema.ts, by the next version. Then write both here: ${knownVersion}, ${digest}`,
+    ).toEqual({ knownVersion: 1, digest: '16917afb' });
+  });
+});
 
 describe.skipIf(!hasPostgres)('the schema', () => {
   it('[N-7] is made once by nodes that start at the same time', async () => {
     const { open, ask } = await newSchema();
     await Promise.all([1, 2, 3, 4].map(() => open()));
-    expect(await ask('SELECT version FROM uw.schema_version')).toEqual([{ version: 1 }]);
+    expect(await ask('SELECT version FROM uw.schema_version')).toEqual([{ version: knownVersion }]);
   });
 
   it('[N-7] may be one version ahead, for nodes that are updated one after the other, and no more', async () => {
@@ -20,7 +39,7 @@ describe.skipIf(!hasPostgres)('the schema', () => {
     expect([await first.flush(), await second.flush()]).toEqual([true, true]);
     await ask('UPDATE uw.schema_version SET version = version + 1');
     await expect(open()).rejects.toThrow(
-      'the schema has version 3, this version of unwedge knows 1. Fix: update unwedge',
+      `the schema has version ${knownVersion + 2}, this version of unwedge knows ${knownVersion}. Fix: update unwedge`,
     );
   });
 

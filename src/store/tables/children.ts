@@ -3,9 +3,9 @@ import type { ProcessIdentity } from '../../actors/process/processIdentity.ts';
 import type { ChildRecord, ChildRecords } from '../../policy/records/childRecord.ts';
 import { namesOf, type Row, statement } from '../dialect.ts';
 import { step, type Tables } from '../work.ts';
+import { columnsInFile } from './schema.ts';
 
-const columns =
-  'pid integer, process_start text, mark text, command text, started_at bigint, owner_pid integer, owner_start text';
+const columns = columnsInFile('child');
 const names = namesOf(columns);
 
 /** Only those of this machine, where several share the table: nobody can judge a process of another one. */

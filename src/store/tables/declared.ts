@@ -49,8 +49,7 @@ export const tables = {
   error text,`,
     key: 'session, number',
     byKey: true,
-    indexes: `
-CREATE INDEX {message_unprocessed|unwedge_messages_unprocessed} ON uw.message (session, number) WHERE state IN ('waiting', 'taken');`,
+    indexes: `CREATE INDEX {message_unprocessed|unwedge_messages_unprocessed} ON uw.message (session, number) WHERE state IN ('waiting', 'taken');`,
     move: { what: 'messages' },
     prune: { kept: 'goes with its session, by the engine' },
   },
@@ -83,8 +82,7 @@ CREATE INDEX {message_unprocessed|unwedge_messages_unprocessed} ON uw.message (s
   reconciled_at bigint,`,
     key: 'id',
     byKey: true,
-    indexes: `
-CREATE INDEX {call_by_turn|unwedge_calls_by_turn} ON uw.call (session, turn);
+    indexes: `CREATE INDEX {call_by_turn|unwedge_calls_by_turn} ON uw.call (session, turn);
 CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session) WHERE state = 'pending';`,
     move: { what: 'tool calls' },
     prune: { kept: 'goes with its session, by the engine' },
@@ -144,8 +142,7 @@ CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session
   cleared_at bigint,
   cleared_by text,`,
     key: 'id',
-    indexes: `
-CREATE UNIQUE INDEX {alert_open|unwedge_alerts_open} ON uw.alert (integration) WHERE cleared_at IS NULL;`,
+    indexes: `CREATE UNIQUE INDEX {alert_open|unwedge_alerts_open} ON uw.alert (integration) WHERE cleared_at IS NULL;`,
     move: { what: 'alerts', shared: true },
     prune: { old: 'cleared_at < :before', history: true },
   },
@@ -193,8 +190,7 @@ CREATE UNIQUE INDEX {alert_open|unwedge_alerts_open} ON uw.alert (integration) W
   because text NOT NULL,
   record text NOT NULL,`,
     key: 'id',
-    indexes: `
-CREATE INDEX {flight_by_integration|unwedge_flights_by_integration} ON uw.flight (integration, id);`,
+    indexes: `CREATE INDEX {flight_by_integration|unwedge_flights_by_integration} ON uw.flight (integration, id);`,
     move: { what: 'last attempts' },
     prune: { old: 'at < :before' },
   },

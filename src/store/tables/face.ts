@@ -37,6 +37,6 @@ export {
   takeMessage,
 } from './ledger.ts';
 export { KeptRuntimes, runIn, runs } from './runtimes.ts';
-export { copyOf, tablesOnServer } from './schema.ts';
+export { columnsInFile, tablesOnServer } from './schema.ts';
 export { figuresIn, keepStatistic, lockStatistic, readStatistics, readTotals } from './statistics.ts';
 export { TableStore } from './tableStore.ts';

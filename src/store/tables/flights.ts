@@ -10,8 +10,9 @@ import {
   policyKey,
 } from '../flights.ts';
 import { type Read, type RowStep, step, type Tables, type Work } from '../work.ts';
+import { columnsInFile } from './schema.ts';
 
-const columns = 'integration text, run text, pid integer, at bigint, because text, record text';
+const columns = columnsInFile('flight');
 
 const insertFlight = statement('insert_flight', columns, insertInto('uw.flight', columns));
 const dropOldest = statement(

@@ -1,4 +1,4 @@
-import { insertInto, type Statement, statement, written } from '../dialect.ts';
+import { written } from '../dialect.ts';
 import { declared, type Table, type TableName, tables } from './declared.ts';
 
 const fileNames = new Map<string, string>([
@@ -19,7 +19,7 @@ export function withFileNames(text: string, found?: (table: string) => void): st
 function making(engine: 'server' | 'file', name: TableName): string {
   const { columns, key, byKey = false, indexes = '' }: Table = tables[name];
   const inFile = byKey ? 'STRICT, WITHOUT ROWID' : 'STRICT';
-  const made = `CREATE TABLE uw.${name} (${columns}\n  PRIMARY KEY (${key})\n){| ${inFile}};${indexes}`;
+  const made = `CREATE TABLE uw.${name} (${columns}\n  PRIMARY KEY (${key})\n){| ${inFile}};\n${indexes}`;
   return written(made, engine, () => '');
 }
 
@@ -36,12 +36,8 @@ export const tablesInFile = withFileNames(declared.map(([name]) => making('file'
     (_, column: string, type: string) => column + (type === 'text' ? 'TEXT' : 'INTEGER'),
   );
 
-/** The statement that copies rows of a file to a server, whose own numbers it gives itself. @param without - columns that are left out. */
-export function copyOf(name: TableName, without = /^$/): Statement {
-  const { columns, move }: Table = tables[name];
-  const inFile = written(columns.replaceAll(/.* GENERATED .*/g, ''), 'file', () => '');
-  const copied = [...inFile.matchAll(/^ +(([a-z_]+) [a-z]+)/gm)].filter(([, , column = '']) => !without.test(column));
-  const list = copied.map(([, column]) => column).join(', ');
-  const then = 'shared' in move && move.shared === true ? 'ON CONFLICT DO NOTHING' : '';
-  return statement(`copy_${name}`, list, insertInto(`uw.${name}`, list, then));
+/** Columns that rows are written with, on either engine: `name type` of each, parted by commas. A server gives its own numbers itself. */
+export function columnsInFile(name: TableName): string {
+  const inFile = written(tables[name].columns.replaceAll(/.* GENERATED .*/g, ''), 'file', () => '');
+  return [...inFile.matchAll(/^ +([a-z_]+ [a-z]+)/gm)].map(([, column]) => column).join(', ');
 }

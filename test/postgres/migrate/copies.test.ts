@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { moveStore } from '../../../postgres/migrate/moveStore.ts';
 import { openStore } from '../../../src/store/openStore.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
+import { declared } from '../../../src/store/tables/declared.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema } from '../../store/startPostgres.ts';
@@ -23,22 +24,12 @@ const bound: Readonly<Record<string, string>> = {
 };
 
 /** Each table of a file with its place in the database. */
-const places = [
+const places: readonly (readonly [file: string, read: string])[] = [
   ['unwedge_sessions', 'SELECT key AS id, owner, token AS fence FROM uw.lease'],
-  ['unwedge_messages', 'SELECT * FROM uw.message'],
-  ['unwedge_calls', 'SELECT * FROM uw.call'],
-  ['unwedge_breakers', 'SELECT *, NULL AS lease_until, NULL AS lease_owner FROM uw.breaker'],
-  ['unwedge_rates', 'SELECT * FROM uw.rate'],
-  ['unwedge_alerts', 'SELECT * FROM uw.alert'],
-  ['unwedge_children', 'SELECT * FROM uw.child'],
-  ['unwedge_statistics', 'SELECT * FROM uw.statistic'],
-  // Their order is their name.
-  [
-    'unwedge_flights',
-    'SELECT *, 100 AS id FROM (SELECT integration, run, pid, at, because, record FROM uw.flight) AS f',
-  ],
-  ['unwedge_policies', 'SELECT * FROM uw.policy'],
-] as const;
+  ...declared.flatMap(([name, { file, move: moved }]) =>
+    'what' in moved ? [[file, `SELECT * FROM uw.${name}`] as const] : [],
+  ),
+];
 
 /** Nobody has what was moved: owners and probes of a file are those of processes that do not run. */
 const ofRuns = new Set(['owner', 'lease_until', 'lease_owner']);
@@ -77,9 +68,13 @@ const expected = (row: Row): Row =>
     Object.entries(row).map(([name, value]) => [name, ofRuns.has(name) ? null : comparable(name, value)]),
   );
 
-/** The columns of the file, as the database has them. */
-const there = (found: Row, row: Row): Row =>
-  Object.fromEntries(Object.keys(row).map((name) => [name, comparable(name, found[name])]));
+/** The columns of the file, as the database has them. It counts rows itself where their order is their name. */
+const there = (found: Row, row: Row): Row => {
+  const own = typeof row['id'] === 'number' ? { id: row['id'] } : {};
+  return Object.fromEntries(
+    Object.keys(row).map((name) => [name, comparable(name, ({ ...found, ...own } as Row)[name])]),
+  );
+};
 
 /** Numbers of PostgreSQL come as text where they may be large; figures are written anew. */
 function comparable(name: string, value: unknown): unknown {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSqliteReader } from '../../../reader/sqlite/reader.ts';
-import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
+import { knownVersion, prepareSchema } from '../../../src/store/sqlite/schema.ts';
+import { declared } from '../../../src/store/tables/declared.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from '../startStore.ts';
 
 const gatewayEvents = `CREATE TABLE events (
@@ -29,7 +31,31 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 14]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', knownVersion]);
+  });
+
+  it('[I-6] has a new version when what is in it changes', async () => {
+    const { path } = await startStore();
+    const digest = createHash('sha256')
+      .update(JSON.stringify(schemaOf(path)))
+      .digest('hex')
+      .slice(0, 8);
+    expect(
+      { knownVersion, digest },
+      `The tables of a file have changed, and older files have the old ones. A new table says \`since\` in src/store/tables/declared.ts. A new column
+       or index is added in \`migrate\` of src/store/sqlite/schema.ts, with the next \`knownVersion\`. Then write both here: ${knownVersion}, ${digest}`,
+    ).toEqual({ knownVersion: 14, digest: 'aa20f9ff' });
+  });
+
+  it('[I-6] of the version before gets the tables that it has not', async () => {
+    const { store, path } = await startStore();
+    await store.close();
+    const before = schemaOf(path);
+    const database = openDatabase(path);
+    for (const [, { file }] of declared) database.exec(`DROP TABLE ${file}`);
+    database.exec(`PRAGMA user_version = ${knownVersion - 1}`);
+    expect((await startStore({ path })).store.degraded).toBe(false);
+    expect(schemaOf(path)).toEqual(before);
   });
 
   it('[O-1] is opened again as ours', async () => {
@@ -100,7 +126,7 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
         pausedUntil: 9,
       },
     });
-    expect(pragmas(path)[1]).toBe(14);
+    expect(pragmas(path)[1]).toBe(knownVersion);
     expect(
       openDatabase(path).prepare("SELECT name FROM sqlite_schema WHERE name = 'unwedge_breakers_old'").all(),
     ).toEqual([]);
@@ -209,7 +235,9 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '14' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([
+      { key: 'version', value: String(knownVersion) },
+    ]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });
