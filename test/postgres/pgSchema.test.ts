@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { knownVersion, scriptFrom } from '../../postgres/pgSchema.ts';
+import { tablesOnServer } from '../../src/store/tables/schema.ts';
 import { hasPostgres } from '../support/postgresServer.ts';
 import { failed } from '../store/startStore.ts';
 import { newSchema } from '../store/startPostgres.ts';
@@ -9,6 +10,13 @@ describe('the steps of a schema', () => {
   it('[N-7] make tables that came later than a version, and none that it has', () => {
     const tables = [1, 2, 3].map((since) => ({ since, made: `table ${since}` }));
     expect([1, 2, 3].map((version) => scriptFrom(version, tables))).toEqual(['table 2\ntable 3', 'table 3', '']);
+  });
+
+  it('[N-7] know which tables older servers have', () => {
+    const first = tablesOnServer.filter(({ since }) => since === 1);
+    expect(first, 'A new table says `since` in src/store/tables/declared.ts: older ones would not get it').toHaveLength(
+      10,
+    );
   });
 
   it('[N-7] have a new version when what they make changes', () => {
