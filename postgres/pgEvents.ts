@@ -43,9 +43,9 @@ export class PgEvents {
   }
 
   /** Stores the fact with a write that is under way, if its type is stored. */
-  insert(batch: Pick<BatchRows, 'add'>, fact: Told<Fact>): void {
+  insert(batch: Pick<BatchRows, 'row'>, fact: Told<Fact>): Promise<unknown> | undefined {
     const event = storedEvent(fact);
-    if (event !== undefined) batch.add(insertEvent, 'events', this.#rowOf(event, fact.at));
+    return event && batch.row(insertEvent, 'events', this.#rowOf(event, fact.at));
   }
 
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */

@@ -86,10 +86,8 @@ function make(
 ): Promise<readonly unknown[]> | undefined {
   if ('all' in step) return Promise.all(step.all.map((work) => doWork(work, events, batch, lease)));
   if ('kept' in step) return lease && writeFenced(batch, step.kept, lease).then((kept) => [{ kept }]);
-  if ('fact' in step) {
-    events.insert(batch, step.fact);
-    return undefined;
-  }
+  // Waited for: what comes of the work is not so where the server refuses it.
+  if ('fact' in step) return events.insert(batch, step.fact)?.then(() => []);
   const { statement, key, values } = step;
   // A step for a file alone.
   if (statement.text.startsWith('{|')) return undefined;

@@ -113,7 +113,7 @@ function kindIn(body: unknown): string {
 }
 
 /** The id of a message in a row; one that came as mail has that of the mail. */
-export function messageIdIn(session: string, { number, mail }: Row): string {
+function messageIdIn(session: string, { number, mail }: Row): string {
   const isMail = mail !== null && mail !== undefined;
   return messageId(session, { number: Number(number), mail: isMail ? Number(mail) : undefined });
 }

@@ -114,7 +114,7 @@ export interface CodexOptions extends Given<typeof codexKeys> {}
  * @param environment - what it inherits where it does not say.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
-export function checkCodexOptions(
+function checkCodexOptions(
   name: string,
   options: CodexOptions,
   environment: 'extend' | 'safe' = 'extend',

@@ -171,9 +171,9 @@ function besideOwner(order: LetterOrder, { number }: Letter, owner: string): Let
 const events: Pick<PgEvents, 'insert'> = {
   insert(batch, fact) {
     const event = maskedEvent(fact);
-    if (event === undefined) return;
+    if (event === undefined) return undefined;
     const { category, eventType: type, metadata } = event;
-    batch.add(insertEvent, 'events', eventValues({ category, type }, boundedJson(metadata), fact.at));
+    return batch.row(insertEvent, 'events', eventValues({ category, type }, boundedJson(metadata), fact.at));
   },
 };
 

@@ -119,11 +119,18 @@ export function historyOf(
   );
 }
 
-/** The latest turns that fit, each whole: a cut within one could part a call from its result. */
+/** The latest turns that fit, each whole: a cut within one could part a call from its result. What was answered late stands behind later turns. */
 function wholeTurns(entries: readonly HistoryEntry[], limit: number): readonly HistoryEntry[] {
-  const cut = entries[entries.length - limit - 1]?.turn;
-  if (cut === undefined) return entries;
-  return entries.slice(entries.findLastIndex(({ turn }) => turn === cut) + 1);
+  const sizes = new Map<number, number>();
+  for (const { turn } of entries) sizes.set(turn, (sizes.get(turn) ?? 0) + 1);
+  let room = limit;
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const [turn, size] of [...sizes].sort(([a], [b]) => b - a)) {
+    room -= size;
+    if (room < 0) break;
+    oldest = turn;
+  }
+  return entries.filter(({ turn }) => turn >= oldest);
 }
 
 function callEntries(row: CallRow): readonly (readonly [number, HistoryEntry])[] {

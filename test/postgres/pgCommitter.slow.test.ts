@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Fact } from '../../src/policy/facts/facts.ts';
 import type { Kept } from '../../src/sessions/sessionStore.ts';
 import { PgConnections } from '../../postgres/pgConnections.ts';
 import { RecordedFacts } from '../support/facts.ts';
@@ -184,6 +185,20 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     const posted = await Promise.all([1, 2, 3].map((number) => ledger.post(message(number))));
     expect(posted).toEqual(['durable', 'volatile', 'durable']);
     expect(await ask('SELECT number FROM uw.message ORDER BY 1')).toEqual([{ number: '1' }, { number: '3' }]);
+  });
+
+  it('[N-1] [O-13] tells of no order as done whose record the database refuses', async () => {
+    const { open, ask } = await newSchema();
+    const store = await open();
+    const fact: Fact = { type: 'operator.dropped', session: 's', message: 's-m1' };
+    const earlier = await claimed(store, 'a');
+    // Too old to be delivered: the next owner has it as a dead letter.
+    expect(await earlier.post({ ...message(1), at: now - 1001 })).toBe('durable');
+    await earlier.release();
+    const ledger = await claimed(store, 'a');
+    await ask(`ALTER TABLE uw.event ADD CHECK (type <> 'dropped')`);
+    expect(await ledger.bury(1, now, 'dropped', fact)).toBe('volatile');
+    expect(await ledger.deadLetter({ number: 1 })).toBeDefined();
   });
 
   it('[N-1] keeps what no text of PostgreSQL can hold', async () => {

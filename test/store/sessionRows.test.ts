@@ -18,4 +18,15 @@ describe('the history that a session has on record', () => {
       ['tool_result', 's-1-2'],
     ]);
   });
+
+  it('[G-12] keeps the latest turns that fit, also where a call of an older one was answered behind them', () => {
+    const messages = [1, 2, 3].map((number) => ({
+      ...{ number, key: undefined, mail: undefined, body: '{"kind":"user","text":"x"}' },
+      taken: { turn: number, seq: 2 * number, at: number },
+    }));
+    const late = call('s-1-1', 3, 7);
+    const kept = historyOf('s', messages as never, [late], 4).map(({ type, turn }) => `${type} ${turn}`);
+    expect(kept).toEqual(['message 2', 'message 3']);
+    expect(historyOf('s', messages as never, [late], 5)).toHaveLength(5);
+  });
 });

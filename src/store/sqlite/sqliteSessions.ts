@@ -134,8 +134,8 @@ export class SqliteSessions implements SessionStore {
       .map((row) => lostCall(toCallRow(row)));
     // It may only have stood still: what it then writes would be a second result.
     const fence = database.prepare('UPDATE unwedge_sessions SET fence = fence + 1 WHERE id = ? AND owner = ?');
-    this.#do(settleDead(lost, limits), database, schema);
     for (const session of new Set(lost.map((call) => call.session))) fence.run(session, owner);
+    this.#do(settleDead(lost, limits), database, schema);
     return lost;
   }
 

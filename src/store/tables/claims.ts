@@ -1,3 +1,4 @@
+import type { Fact } from '../../policy/facts/facts.ts';
 import type { NamedMessage } from '../../sessions/mailbox.ts';
 import {
   type CallRecovery,
@@ -136,14 +137,18 @@ export function* settleLeft(session: string, { recovered, lastSeq }: Left, limit
   yield* answerLost(recovered.lost, lastSeq, limits);
   for (const { number, reason } of recovered.deadLetters)
     yield step(endAsDeadLetter, session, { session, number, reason, at });
-  for (const fact of limits.facts(recovered)) yield { fact: { ...fact, at } };
+  yield* all(limits.facts(recovered).map((fact) => told(fact, at)));
 }
 
 /** Answers calls of dead runtimes, and tells of all. */
 export function* settleDead(lost: readonly LostCall[], limits: CallRecovery): Work<void> {
   const sessions = [...new Set(lost.map(({ session }) => session))];
   yield* all(sessions.map((session) => answerIn(session, lost, limits)));
-  for (const fact of lost.map(limits.fact)) yield { fact: { ...fact, at: limits.wallNow } };
+  yield* all(lost.map((call) => told(limits.fact(call), limits.wallNow)));
+}
+
+function* told(fact: Fact, at: number): Work<void> {
+  yield { fact: { ...fact, at } };
 }
 
 function* answerIn(session: string, lost: readonly LostCall[], limits: CallRecovery): Work<void> {
