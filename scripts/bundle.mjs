@@ -55,8 +55,6 @@ const starts = [
     'src/actors/process/orphans',
   ],
   ['processes', 1, 'src/index', 'src/actors/process/process', 'src/integrations/subprocess/agentRuns'],
-  // What is asked first of an installation.
-  ['version', 1, 'cli/main', 'cli/commandLine', 'cli/version'],
   ['guard', 0.5, programs.childGuardProgram],
 ];
 /** What is needed before anything else is loaded, and shares no file with that. */
@@ -115,19 +113,15 @@ export async function bundlePackage(tree) {
 async function plan() {
   const output = await generate({ preserveModules: true, preserveModulesRoot: root });
   const chunks = new Map(
-    output.map(({ fileName, code = '', imports = [], dynamicImports = [] }) => [
-      fileName,
-      { bytes: code.length, imports, dynamicImports },
-    ]),
+    output.map(({ fileName, code = '', imports = [] }) => [fileName, { bytes: code.length, imports }]),
   );
   const files = new Map(
     output.flatMap(({ fileName, moduleIds = [], facadeModuleId }) =>
       [...moduleIds, facadeModuleId].map((id) => [id, fileName]),
     ),
   );
-  const loadedBy = (paths) => closureOf(paths.map((path) => files.get(source(path)) ?? missing(path)));
-  const closureOf = (first) => {
-    const loaded = new Set(first);
+  const loadedBy = (paths) => {
+    const loaded = new Set(paths.map((path) => files.get(source(path)) ?? missing(path)));
     for (const file of loaded) for (const next of chunks.get(file).imports) if (chunks.has(next)) loaded.add(next);
     return loaded;
   };
@@ -144,23 +138,7 @@ async function plan() {
   for (const id of Object.values(input)) planned.delete(files.get(id));
   for (const path of firsts) planned.set(files.get(source(path)) ?? missing(path), 'first');
   for (const [file, name] of planned) if (name === 'started') planned.delete(file);
-  for (const [file, name] of planLate()) planned.set(file, name);
   return new Map([...files].map(([id, file]) => [id, planned.get(file)]));
-
-  /** What is loaded as the program runs, in few files: each is named after one that it holds. */
-  function planLate() {
-    const entryFiles = new Set(Object.values(input).map((id) => files.get(id)));
-    const isLate = (file) => chunks.has(file) && !planned.has(file) && !entryFiles.has(file);
-    const targets = new Set([...chunks.values()].flatMap(({ dynamicImports }) => dynamicImports));
-    const late = [...targets]
-      .filter((file) => chunks.has(file))
-      .map((file) => ({
-        name: file.replace(/\.js$/, '').replaceAll('/', '_'),
-        weight: 1,
-        ids: new Set([...closureOf([file])].filter(isLate)),
-      }));
-    return planChunks(chunks, late, 'late');
-  }
 }
 
 function missing(path) {

@@ -11,8 +11,4 @@ export interface Start {
   readonly room?: string;
 }
 
-export function planChunks(
-  modules: ReadonlyMap<string, Module>,
-  starts: readonly Start[],
-  shared?: string,
-): Map<string, string>;
+export function planChunks(modules: ReadonlyMap<string, Module>, starts: readonly Start[]): Map<string, string>;

@@ -24,15 +24,11 @@ const builtinBytes = { 'node:child_process': 110_000, 'node:http': 130_000, 'nod
  * Names of files by module id.
  * @param {ReadonlyMap<string, Module>} modules
  * @param {readonly Start[]} starts
- * @param {string} [shared] - begins the name of a file that more than three starts need. @defaultValue 'shared'
  * @returns {Map<string, string>}
  */
-export function planChunks(modules, starts, shared = 'shared') {
+export function planChunks(modules, starts) {
   const chunks = byStarts(modules, starts);
-  const loaded = new Map(
-    starts.map((start) => [start, new Set([...start.ids].flatMap((id) => builtinsOf(modules, id)))]),
-  );
-  for (let best = bestPair(modules, chunks, loaded); best !== undefined; best = bestPair(modules, chunks, loaded)) {
+  for (let best = bestPair(modules, chunks); best !== undefined; best = bestPair(modules, chunks)) {
     const [into, from] = best;
     chunks.splice(chunks.indexOf(from), 1);
     into.bytes += from.bytes;
@@ -40,14 +36,12 @@ export function planChunks(modules, starts, shared = 'shared') {
     for (const builtin of from.builtins) into.builtins.add(builtin);
     for (const start of from.starts) into.starts.add(start);
   }
-  return new Map(
-    chunks.flatMap(({ ids, starts: users }, index) => [...ids].map((id) => [id, nameFor(users, `${shared}${index}`)])),
-  );
+  return new Map(chunks.flatMap(({ ids, starts: users }, index) => [...ids].map((id) => [id, nameFor(users, index)])));
 }
 
-function nameFor(users, shared) {
+function nameFor(users, index) {
   const names = [...users].map(({ name }) => name);
-  return names.length > 3 ? shared : names.join('-');
+  return names.length > 3 ? `shared${index}` : names.join('-');
 }
 
 /** @returns {Chunk[]} */
@@ -59,20 +53,20 @@ function byStarts(modules, starts) {
     const chunk = chunks.get(key) ?? { bytes: 0, ids: new Set(), builtins: new Set(), starts: new Set(users) };
     chunk.bytes += modules.get(id).bytes;
     chunk.ids.add(id);
-    for (const builtin of builtinsOf(modules, id)) chunk.builtins.add(builtin);
+    for (const builtin of builtinsOf(modules.get(id))) chunk.builtins.add(builtin);
     chunks.set(key, chunk);
   }
   return [...chunks.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
 /** The two chunks by which most is saved, undefined when nothing is. */
-function bestPair(modules, chunks, loaded) {
+function bestPair(modules, chunks) {
   const needs = new Map(chunks.map((chunk) => [chunk, neededBy(modules, chunks, chunk)]));
   let best;
   let most = 0;
   for (const [index, a] of chunks.entries()) {
     for (const b of chunks.slice(index + 1)) {
-      const saved = savedBy(loaded, a, b);
+      const saved = savedBy(modules, a, b);
       if (saved > most && !reaches(needs, a, b) && !reaches(needs, b, a)) {
         best = [a, b];
         most = saved;
@@ -82,13 +76,13 @@ function bestPair(modules, chunks, loaded) {
   return best;
 }
 
-function savedBy(loaded, a, b) {
+function savedBy(modules, a, b) {
   const both = [...a.starts].filter((start) => b.starts.has(start));
-  return both.reduce((sum, { weight }) => sum + weight * fileBytes, 0) - added(loaded, a, b) - added(loaded, b, a);
+  return both.reduce((sum, { weight }) => sum + weight * fileBytes, 0) - added(modules, a, b) - added(modules, b, a);
 }
 
 /** What the second chunk costs those starts that need the first only. */
-function added(loaded, needed, other) {
+function added(modules, needed, other) {
   const users = [...other.starts];
   const hasPurpose =
     users.every(({ main }) => main !== true) &&
@@ -98,16 +92,15 @@ function added(loaded, needed, other) {
     if (other.starts.has(start)) continue;
     // What one entry is for is not for who imports another.
     if (hasPurpose && (start.main === true || start.room !== undefined)) return Infinity;
-    const builtins = [...other.builtins].filter((name) => !loaded.get(start).has(name));
-    cost += start.weight * builtins.reduce((sum, name) => sum + (builtinBytes[name] ?? Infinity), other.bytes);
+    const loaded = new Set([...start.ids].flatMap((id) => builtinsOf(modules.get(id))));
+    const builtins = [...other.builtins].filter((name) => !loaded.has(name));
+    cost += start.weight * builtins.reduce((sum, name) => sum + builtinBytes[name], other.bytes);
   }
   return cost;
 }
 
-/** Those of them that cost: some of Node's own, and each package, which is never loaded for nothing. */
-function builtinsOf(modules, id) {
-  const isPackage = (name) => /^@?[a-z][^:]*$/.test(name) && !modules.has(name);
-  return modules.get(id).imports.filter((name) => Object.hasOwn(builtinBytes, name) || isPackage(name));
+function builtinsOf({ imports }) {
+  return imports.filter((name) => Object.hasOwn(builtinBytes, name));
 }
 
 /** The other chunks that hold what the modules of one import. */

@@ -318,9 +318,9 @@ export function roomOf(path) {
 /** @param {string} file - from the root. @returns what it imports: paths from the root and names of packages, types and imports on use included. */
 function importsOf(file, words = /(?:\bfrom |\bimport |\bimport\()'([^']+)'/g) {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(words)].map(([, path]) =>
-    path.startsWith('.') ? posix.join(posix.dirname(file), path) : `package ${path}`,
-  );
+  return [...text.matchAll(words)]
+    .map(([, named, typed]) => named ?? typed)
+    .map((path) => (path.startsWith('.') ? posix.join(posix.dirname(file), path) : `package ${path}`));
 }
 
 /** Packages that plain functions over plain data do without. */
@@ -376,7 +376,7 @@ export function pastTheFaces() {
   return sourceFiles()
     .filter((file) => !file.startsWith('src/'))
     .flatMap((file) =>
-      importsOf(file, /\bfrom '([^']+)'/g)
+      importsOf(file, /(?:\bfrom |\bimport )'([^']+)'|\bimport\('([^']+)'\)\.[A-Z]/g)
         .filter((path) => /^src\/(?!index\.ts|config\/index\.ts|.*\bface\.ts)/.test(path))
         .map((path) => `${file} imports ${path}`),
     );

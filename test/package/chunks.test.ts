@@ -34,27 +34,6 @@ describe('the plan of files', () => {
     expect(files.get('a')).not.toBe(files.get('both'));
   });
 
-  it('[U-10] never has a package loaded by who does without', () => {
-    const modules = new Map([
-      ['a', module(1000, 'both', 'ws')],
-      ['both', module(200_000)],
-    ]);
-    const files = planChunks(modules, [start('one', 'a', 'both'), start('two', 'both')], 'late');
-    expect(files.get('a')).not.toBe(files.get('both'));
-  });
-
-  it('names what many need after the plan, so that two plans share no file', () => {
-    const modules = new Map([['both', module(1000)]]);
-    const names = (shared?: string) => [
-      ...planChunks(
-        modules,
-        ['1', '2', '3', '4'].map((name) => start(name, 'both')),
-        shared,
-      ).values(),
-    ];
-    expect([names(), names('late')]).toEqual([['shared0'], ['late0']]);
-  });
-
   it('[U-8] keeps what an entry is for from those who import another', () => {
     const modules = new Map([
       ['main', module(10)],

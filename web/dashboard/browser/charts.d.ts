@@ -28,6 +28,6 @@ declare module '*?charts' {
       readonly x: number;
       readonly y: number;
     }[];
-    readonly transitions: readonly import('../../../src/inspector/chart.ts').ChartTransition[];
+    readonly transitions: readonly import('../../../src/inspector/face.ts').ChartTransition[];
   }[];
 }
