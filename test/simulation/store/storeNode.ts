@@ -71,6 +71,11 @@ export class StoreNode extends SimulatedProcess implements SimulatedNode {
     return this.mail.sent.length;
   }
 
+  /** Only where it was told that its mail is kept does it hear of the end: of another, the row goes by its age. */
+  get isDone(): boolean {
+    return this.mail.sent.every(({ answer, ends }) => answer?.mailed !== 'kept' || ends.length > 0);
+  }
+
   override kill(): void {
     super.kill();
     this.pending = 0;
