@@ -3,7 +3,7 @@ import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
 
-/** What a server alone has, in the first version. Nodes have room for their renewals in their page, which then touch no index. */
+/** Tables, indexes and functions that a server alone has, in the first version. Nodes have room for their renewals in their page, which then touch no index. */
 const first = `
 CREATE TABLE uw.schema_version (version integer NOT NULL);
 INSERT INTO uw.schema_version VALUES (0);

@@ -22,7 +22,7 @@ export function createAgentStream() {
     get missed(): number {
       return queue.dropped;
     },
-    /** One who leaves takes nothing with it: another may read on. */
+    /** Makes an iterator whose reader takes nothing along when it leaves: another may read on. */
     iterator(): AsyncIterableIterator<AgentEvent, undefined, void> {
       let left = false;
       return {
@@ -58,7 +58,7 @@ function shorten(event: AgentEvent): { readonly value: AgentEvent; readonly size
 
 /** Returns the weight of an event, in characters: that of its texts. */
 function sizeOf(event: AgentEvent): number {
-  // Of pieces of a text, which become one.
+  // Pieces of a text become one.
   if (isText(event)) return event.text.length;
   let size = 0;
   for (const value of Object.values(event)) if (typeof value === 'string') size += value.length;

@@ -48,7 +48,7 @@ function copyOf(name: TableName, then: string, without = /^$/): Statement {
   return statement(`copy_${name}`, columns, insertInto(`uw.${name}`, columns, then));
 }
 
-/** Of those that are not copied as they are declared. */
+/** Copies of the tables that are not copied as they are declared. */
 const otherwise: Readonly<Partial<Record<TableName, Copy['write']>>> = {
   breaker: rowsBy(copyOf('breaker', 'ON CONFLICT DO NOTHING', /^lease_/)),
   // Processes that an earlier run left behind on this machine: the next one here ends them.

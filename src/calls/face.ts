@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { Call } from './call.ts';
 export { attemptFacts } from './callFailure.ts';
 export { type CallOptions, type CallSettings, type StreamReader, defaultSettings, effectUnder } from './callOptions.ts';

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { approvalMachine } from './approval.ts';
 export { type ConnectionEmitted, type ConnectionEvent, type ProcessEnd, connectionMachine } from './connection.ts';
 export { integrationMachine } from './integration.ts';

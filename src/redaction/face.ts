@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { KnownSecrets } from './knownSecrets.ts';
 export { type FactRedactor, createFactRedactor, createMaskedJson, createRedactedLogger } from './redactFact.ts';
 export { redactTexts } from './redactTexts.ts';

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { integrationOfRun, nameOfRun } from './diedRuns.ts';
 export { type IntegrationKind, defineKind } from './integrationKind.ts';
 export { knownNames } from './knownNames.ts';

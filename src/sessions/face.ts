@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { Acceptance } from './acceptance.ts';
 export { noLetter } from './deadLetterOrders.ts';
 export type { HistoryEntry } from './history.ts';

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { type BreakerStates, breakerIn } from './breakers.ts';
 export type { Committer, Write } from './committer.ts';
 export { type Contents, contentsOf } from './contentsOf.ts';

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { type ChunkStream, RelayedStream } from './callStream.ts';
 export { ChunkRelay, type Resume, type StreamedAttempt } from './chunkRelay.ts';
 export { EncodedBody } from './encodedBody.ts';

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { IntegrationRates } from './integrationRates.ts';
 export { RateBucket, type RateKeeper, type RateWaiter } from './rateBucket.ts';
 export { RateBuckets } from './rateBuckets.ts';

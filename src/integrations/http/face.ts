@@ -1,2 +1,2 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { serverOf } from './httpRequest.ts';

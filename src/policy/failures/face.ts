@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { classify } from './classify.ts';
 export { read, readInteger, readString } from './errorChain.ts';
 export { hintIn } from './exitCodes.ts';

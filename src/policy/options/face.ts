@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { type HostLogger, checkLogger, loggerKey } from './hostLogger.ts';
 export { isAddress } from './httpKeys.ts';
 export {

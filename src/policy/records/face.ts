@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { OpenAlert } from './alertRecord.ts';
 export { alertText, nextOfAlert, times } from './alertText.ts';
 export { type BreakerCause, type CountedFailure, causeText, openText } from './breakerCause.ts';

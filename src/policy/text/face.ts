@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { isProgram, programFlaw, programForm } from './commandText.ts';
 export {
   type Duration,

@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { hasMarkOfDead } from './childMarks.ts';
 export { createConnection } from './connection.ts';
 export type { Database, Driver, DriverLoader, SqlRow } from './database.ts';

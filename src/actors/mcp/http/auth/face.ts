@@ -1,4 +1,4 @@
-// What the source outside of the core uses of this folder; nothing within the core imports it.
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { lockBusy } from './fileLock.ts';
 export { findIssuer, refused } from './issuer.ts';
 export { renewedOf } from './renewals.ts';
