@@ -16,7 +16,12 @@ interface Prefix {
 export function wrapArgv(document: Document, program: Program, { launcher, options }: Prefix): readonly TextEdit[] {
   const { command, args, verb } = program;
   const raw = sourceOf(document, command.range);
-  const words = [...[...launcher.args, verb, ...options, '--'].map(tokenOf), raw].join(', ');
+  const added = [...launcher.args, verb, ...options, '--'];
+  if (program.commandKey === 'argv') {
+    const [start] = command.range;
+    return [{ range: [start, start], text: `${[launcher.command, ...added].map(tokenOf).join(', ')}, ` }];
+  }
+  const words = [...added.map(tokenOf), raw].join(', ');
   const replaced = { range: command.range, text: tokenOf(launcher.command) };
   if (args === undefined) return [replaced, addedArgs(document, program, words)];
   const [start] = args.range;
@@ -65,6 +70,8 @@ export function unwrapArgv(
 ): readonly TextEdit[] {
   const { command, args } = program;
   if (args === undefined) return [];
+  if (program.commandKey === 'argv')
+    return [{ range: [command.range[0], args.items[ours - 1]?.range[0] ?? command.range[0]], text: '' }];
   const items = args.items.slice(0, ours).map(({ range }) => sourceOf(document, range));
   const restored = { range: command.range, text: raw ?? items.at(-1) ?? '' };
   const isEmptied = args.items.length === ours;

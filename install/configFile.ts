@@ -1,7 +1,7 @@
 import type { Format } from './document.ts';
 
 /** The programs whose configuration is known. */
-export const agentNames = ['claude', 'codex', 'cursor', 'vscode', 'openclaw'] as const;
+export const agentNames = ['claude', 'codex', 'cursor', 'vscode', 'openclaw', 'zed', 'jetbrains', 'acpx'] as const;
 export type AgentName = (typeof agentNames)[number];
 
 /** Owner of a file: the user, the user for one project, or all who work on the project. */
@@ -27,6 +27,8 @@ export interface ConfigFile {
   readonly format: Format;
   /** Paths of the tables of servers; `*` stands for any key. */
   readonly servers: readonly (readonly string[])[];
+  /** Table of agents that speak the Agent Client Protocol; `areLines`: a command without arguments is split into words. Undefined: it has none. */
+  readonly agents?: { readonly path: readonly string[]; readonly areLines?: boolean } | undefined;
   /** Undefined: it has no hooks. */
   readonly hooks?: HookShape | undefined;
   /** Setting that it needs once servers of it are behind unwedge. */

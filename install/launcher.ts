@@ -8,7 +8,8 @@ export interface Launcher {
 export const bareLauncher: Launcher = { command: 'unwedge', args: [] };
 
 /** Work of a command line of ours. */
-export type Verb = 'mcp' | 'hook';
+const verbs = ['mcp', 'hook', 'acp'] as const;
+export type Verb = (typeof verbs)[number];
 
 /** A command line that starts unwedge. */
 export interface OwnCommand {
@@ -35,10 +36,10 @@ const mainScript = /(?:^|[\\/])unwedge[\\/]dist[\\/]cli[\\/]main\.js$/;
 export function readOwnCommand(words: readonly string[], scripts: ReadonlySet<string>): OwnCommand | undefined {
   const launcherWords = countLauncherWords(words, scripts);
   if (launcherWords === 0) return undefined;
-  const verb = words[launcherWords];
+  const verb = verbs.find((each) => each === words[launcherWords]);
   const end = words.indexOf('--', launcherWords);
   const rest = end < 0 ? [] : words.slice(end + 1);
-  if ((verb !== 'mcp' && verb !== 'hook') || rest.length === 0) return { launcherWords, wraps: undefined };
+  if (verb === undefined || rest.length === 0) return { launcherWords, wraps: undefined };
   return { launcherWords, wraps: { verb, options: words.slice(launcherWords + 1, end), rest } };
 }
 
@@ -52,14 +53,18 @@ function countLauncherWords(words: readonly string[], scripts: ReadonlySet<strin
   return /^unwedge(?:@[^/]*)?$/.test(words[at] ?? '') ? at + 1 : 0;
 }
 
+const ownOptions: Readonly<Record<Verb, RegExp>> = {
+  mcp: /^(?:--call-timeout \d+m?s)?$/,
+  hook: /^--keep-background(?: --host-timeout \d+m?s)?(?: --on-failure block)?$/,
+  acp: /^$/,
+};
+
 /**
  * Tells whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand.
- * @param name - the options that give a server the name of its entry. An entry that was wrapped by an earlier version has none.
+ * @param name - the options that give a server or an agent the name of its entry. An entry that was wrapped by an earlier version has none.
  */
 export function areOwnOptions(verb: Verb, options: readonly string[], name: readonly string[] = []): boolean {
   const isNamed = name.length > 0 && name.every((word, index) => options[index] === word);
   const text = options.slice(isNamed ? name.length : 0).join(' ');
-  return verb === 'mcp'
-    ? /^(?:--call-timeout \d+m?s)?$/.test(text)
-    : /^--keep-background(?: --host-timeout \d+m?s)?(?: --on-failure block)?$/.test(text);
+  return ownOptions[verb].test(text);
 }

@@ -145,6 +145,10 @@ function restore(root: unknown, { path, commandKey, command, args }: Unwrapped):
   let at = root as Fields | undefined;
   for (const step of path) at = at?.[step] as Fields | undefined;
   if (at === undefined) return;
+  if (commandKey === 'argv') {
+    at[commandKey] = [command, ...(args ?? [])];
+    return;
+  }
   at[commandKey] = command;
   if (args === 'none') delete at['args'];
   else if (args !== undefined) at['args'] = args;

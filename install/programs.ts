@@ -1,6 +1,6 @@
 import type { ConfigFile, HookShape } from './configFile.ts';
 import type { Document } from './document.ts';
-import type { Program } from './entry.ts';
+import { type EntryKind, nestedKey, type Program } from './entry.ts';
 import { isText, type Node, scalarIn, type Table, tableAt, textsOf } from './tree.ts';
 
 /** Something in a file that starts a program, or should. */
@@ -8,20 +8,33 @@ export type Found =
   | { readonly program: Program; readonly event?: string | undefined }
   /** An entry of a shape that is none of a program's. */
   | {
-      readonly kind: 'server' | 'hook';
+      readonly kind: EntryKind;
       readonly name: string;
       readonly why: string;
       /** Its address, when it is remote and not disabled. */
       readonly url?: string | undefined;
     };
 
-/** The servers and hooks of a file, in its order. */
-export function findPrograms(document: Document, file: Pick<ConfigFile, 'servers' | 'hooks'>): readonly Found[] {
+/** Parts of a file that may start programs. */
+export type Places = Pick<ConfigFile, 'servers' | 'agents' | 'hooks'>;
+
+/** The servers, agents and hooks of a file, in its order. */
+export function findPrograms(document: Document, file: Places): readonly Found[] {
   const servers = file.servers.flatMap((path) =>
-    tablesAt(document.root, path).flatMap(({ table, at }) => serversIn(table, at)),
+    tablesAt(document.root, path).flatMap(({ table, at }) =>
+      entriesIn(table, at, { kind: 'server', verb: 'mcp', isShell: false }),
+    ),
   );
+  const agents = agentsOf(document, file.agents);
   const hooks = tableAt(document.root, ['hooks']);
-  return hooks === undefined || file.hooks === undefined ? servers : [...servers, ...hooksIn(hooks, file.hooks)];
+  const entries = [...servers, ...agents];
+  return hooks === undefined || file.hooks === undefined ? entries : [...entries, ...hooksIn(hooks, file.hooks)];
+}
+
+function agentsOf({ root }: Document, place: ConfigFile['agents']): readonly Found[] {
+  const table = place === undefined ? undefined : tableAt(root, place.path);
+  if (place === undefined || table === undefined) return [];
+  return entriesIn(table, place.path, { kind: 'agent', verb: 'acp', isShell: place.areLines === true });
 }
 
 interface Place {
@@ -41,23 +54,42 @@ function tablesAt(root: Table, path: readonly string[]): readonly Place[] {
   return places;
 }
 
-function serversIn(servers: Table, at: readonly string[]): readonly Found[] {
+function entriesIn(entries: Table, at: readonly string[], what: Omit<Kind, 'name' | 'path'>): readonly Found[] {
   // The folder tells which one a server below a project is.
   const where = at.length > 2 ? ` (${at[1]})` : '';
-  return [...servers.fields]
+  return [...entries.fields]
     .filter(([key]) => key !== '$include')
     .map(([key, { value }]): Found => {
       const name = `${key}${where}`;
-      if (value.kind !== 'table') return { kind: 'server', name, why: 'its entry is no object' };
-      return programOf(value, { kind: 'server', name, path: [...at, key], verb: 'mcp', isShell: false });
+      if (value.kind !== 'table') return { ...what, name, why: 'its entry is no object' };
+      return entryOf(value, { ...what, name, path: [...at, key] });
     });
+}
+
+/** Tables whose entries had an object as their command once (Zed until 2025-06). */
+const nestedIn: ReadonlySet<unknown> = new Set(['context_servers', 'agent_servers']);
+
+/** An entry by its form: words in fields or in a list, an object of its own, or, of an agent without arguments, a whole line. */
+function entryOf(table: Table, kind: Kind): Found {
+  const command = table.fields.get('command')?.value;
+  const argv = table.fields.get('argv')?.value;
+  if (command?.kind === 'table' && nestedIn.has(kind.path[0]))
+    return programOf(command, { ...kind, path: [...kind.path, 'command'] }, nestedKey);
+  if (!kind.isShell || argv === undefined)
+    return programOf(table, { ...kind, isShell: kind.isShell && !table.fields.has('args') });
+  const [first, ...items] = textsOf(argv) ?? [];
+  if (command !== undefined || first === undefined || argv.kind !== 'list' || argv.range === undefined)
+    return { ...kind, why: 'its argv is no list of texts alone' };
+  return {
+    program: { ...kind, isShell: false, table, commandKey: 'argv', command: first, args: { range: argv.range, items } },
+  };
 }
 
 type Kind = Pick<Program, 'kind' | 'name' | 'path' | 'verb' | 'isShell'>;
 
 function programOf(table: Table, kind: Kind, key = 'command'): Found {
   const command = table.fields.get(key)?.value;
-  if (command === undefined) return { ...kind, ...withoutCommand(table) };
+  if (command === undefined) return { ...kind, ...withoutCommand(table, kind) };
   if (!isText(command) || command.value === '') return { ...kind, why: 'its command is no text' };
   const list = table.fields.get('args')?.value;
   const items = textsOf(list);
@@ -69,14 +101,20 @@ function programOf(table: Table, kind: Kind, key = 'command'): Found {
   return { program: { ...kind, table, commandKey: key, command, args } };
 }
 
-function withoutCommand(table: Table): { readonly why: string; readonly url?: string | undefined } {
+function withoutCommand(
+  table: Table,
+  { kind }: Pick<Kind, 'kind'>,
+): { readonly why: string; readonly url?: string | undefined } {
   const key = ['url', 'serverUrl', 'httpUrl'].find((each) => table.fields.has(each));
-  if (key === undefined) return { why: 'it has no command' };
+  if (key === undefined) return { why: kind === 'agent' ? `it has no command: ${unnamed}` : 'it has no command' };
   const isOff = scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true;
   const url = isOff ? undefined : scalarIn(table, key);
   const why = 'it is remote: `unwedge mcp --url` can stand in front of it';
   return { why, url: typeof url === 'string' ? url : undefined };
 }
+
+/** Of agents from a registry, and of those that a client brings along. */
+const unnamed = 'its client knows how it starts; add it as one with a command of its own to put unwedge in front';
 
 function hooksIn(hooks: Table, shape: HookShape): readonly Found[] {
   return [...hooks.fields].flatMap(([event, { value }]) =>

@@ -1,8 +1,9 @@
 import type { ConfigFile } from './configFile.ts';
+import type { EntryKind } from './entry.ts';
 
 /** An entry of a file that was wrapped, as it was before. */
 export interface EntryRecord {
-  readonly kind: 'server' | 'hook';
+  readonly kind: EntryKind;
   readonly path: readonly (string | number)[];
   readonly commandKey: string;
   readonly command: string;

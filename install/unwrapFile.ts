@@ -1,10 +1,10 @@
 import { unwrapArgv } from './argvEdits.ts';
-import type { ConfigFile } from './configFile.ts';
 import type { Document } from './document.ts';
 import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
+import { readWrappedLine, unwrapLine } from './agentLine.ts';
 import { readWrappedHook, unwrapShellHook } from './hookText.ts';
 import { areOwnOptions, readOwnCommand } from './launcher.ts';
-import { findPrograms } from './programs.ts';
+import { findPrograms, type Places } from './programs.ts';
 import type { EntryRecord } from './record.ts';
 import type { TextEdit } from './tree.ts';
 
@@ -27,16 +27,15 @@ export interface Unwrapped {
  */
 export function unwrapEntries(
   document: Document,
-  file: Pick<ConfigFile, 'servers' | 'hooks'>,
+  file: Places,
   records: readonly EntryRecord[] | undefined,
   scripts: ReadonlySet<string>,
 ): readonly Unwrapped[] {
   return findPrograms(document, file).flatMap((found) => {
     if ('why' in found) return [];
     const { program } = found;
-    const own = program.isShell
-      ? shellEntry(document, program, records, scripts)
-      : argvEntry(document, program, records, scripts);
+    const read = program.isShell ? (program.kind === 'agent' ? lineEntry : shellEntry) : argvEntry;
+    const own = read(document, program, records, scripts);
     return own === undefined ? [] : [own];
   });
 }
@@ -84,6 +83,29 @@ function shellEntry(
     path: program.path,
     commandKey: program.commandKey,
     command: wrapped.original,
+    args: undefined,
+    record,
+  };
+}
+
+function lineEntry(
+  document: Document,
+  program: Program,
+  records: readonly EntryRecord[] | undefined,
+  scripts: ReadonlySet<string>,
+): Unwrapped | undefined {
+  const line = readWrappedLine(program.command.value, scripts);
+  if (line === undefined) return undefined;
+  const { kind, path, commandKey } = program;
+  const record = recordOf(records, program, line.original);
+  const isOwn = records === undefined ? areOwnOptions('acp', line.options, nameOptions(program)) : record !== undefined;
+  if (!isOwn) return undefined;
+  return {
+    report: { kind, name: entryName(program), action: 'restored' },
+    edits: [unwrapLine(document, program, line)],
+    path,
+    commandKey,
+    command: line.original,
     args: undefined,
     record,
   };

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Agent, Rules } from './agents/agent.ts';
+import { readWrappedLine, unwrapLine, wrapLine } from './agentLine.ts';
 import { wrapArgv } from './argvEdits.ts';
 import { type Document, tokenOf } from './document.ts';
 import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
@@ -46,9 +47,9 @@ export function wrapEntries(document: Document, file: ConfigFile, wrapping: Wrap
     if ('why' in each) return leftAs(each.kind, each.name, each.why);
     const own = ownEntry(document, each.program, wrapping);
     if (own !== undefined) return own;
-    return each.program.kind === 'server'
-      ? judgeServer(document, each.program, wrapping)
-      : judgeHook(document, each.program, each.event ?? '', found, wrapping);
+    return each.program.kind === 'hook'
+      ? judgeHook(document, each.program, each.event ?? '', found, wrapping)
+      : judgeServer(document, each.program, wrapping);
   });
 }
 
@@ -71,7 +72,7 @@ function ownEntry(document: Document, program: Program, { scripts, isThere, laun
   const { kind } = program;
   const name = entryName(program, originalOf(program, own));
   if (own === undefined) {
-    const isOwn = program.isShell && /\bunwedge(?:\.cmd|\.exe)? hook\b/.test(program.command.value);
+    const isOwn = kind === 'hook' && program.isShell && /\bunwedge(?:\.cmd|\.exe)? hook\b/.test(program.command.value);
     return isOwn ? { report: { kind, name, action: 'already' }, edits: [] } : undefined;
   }
   if (own.wraps === undefined) return left(program, 'it is unwedge itself');
@@ -101,6 +102,10 @@ function repairEdits(
 ): readonly TextEdit[] {
   const [script] = launcher.args;
   if (script === undefined) return [];
+  if (program.isShell && program.kind === 'agent') {
+    const line = readWrappedLine(program.command.value, scripts);
+    return line === undefined ? [] : [unwrapLine(document, program, line, launcher)];
+  }
   if (program.isShell) {
     const wrapped = readWrappedHook(program.command.value, scripts);
     return wrapped === undefined ? [] : [restartShellHook(document, program, wrapped, launcher)];
@@ -116,23 +121,28 @@ function repairEdits(
   return [replaced, { range: first.range, text: tokenOf(script) }];
 }
 
+/** Judges a server, or an agent. */
 function judgeServer(document: Document, program: Program, wrapping: Wrapping): Judged {
   const { agent, rules, launcher } = wrapping;
-  const { table, command } = program;
+  const { kind, table, command, isShell } = program;
   const type = scalarIn(table, 'type');
   const why =
-    (type !== undefined && type !== 'stdio' ? `it is of the type ${JSON.stringify(type)}` : undefined) ??
+    (type !== undefined && type !== (kind === 'agent' ? 'custom' : 'stdio')
+      ? `it is of the type ${JSON.stringify(type)}`
+      : undefined) ??
     (scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true ? 'it is disabled' : undefined) ??
     (command.value.includes('${input:') ? 'its command is asked for when it starts' : undefined) ??
     agent.leavesServer?.(program) ??
-    rules?.server(program);
+    rules?.server(program) ??
+    (isShell && splitShell(command.value) === undefined ? 'it is more than plain words' : undefined);
   if (why !== undefined) return left(program, why);
-  const limitMs = agent.callLimitMs?.(program);
+  const limitMs = kind === 'agent' ? undefined : agent.callLimitMs?.(program);
   const options = [
     ...nameOptions(program),
     ...(limitMs === undefined ? [] : ['--call-timeout', durationOf(limitMs - aheadOf(limitMs))]),
   ];
-  return wrapped(document, program, wrapArgv(document, program, { launcher, options }));
+  const edits = isShell ? [wrapLine(program, launcher, options)] : wrapArgv(document, program, { launcher, options });
+  return wrapped(document, program, edits);
 }
 
 function judgeHook(

@@ -32,7 +32,7 @@ export const checkAgents: Check = async (world) => {
     if (file.scope !== 'project') servers.push(...read.servers);
   }
   findings.push(...(await checkAddresses(remotes, world)));
-  if (findings.length === 0) return [ok('agents', 'no agent has servers or hooks configured')];
+  if (findings.length === 0) return [ok('agents', 'no client has servers, hooks or agents configured')];
   return world.probe ? [...findings, ...(await (await import('./probe.ts')).probeServers(servers, world))] : findings;
 };
 
@@ -99,7 +99,7 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
   });
   const wrapped = judged.filter(({ own }) => own?.wraps !== undefined).length;
   const rest = wrapped === programs.length ? '' : `; \`unwedge install ${file.agent} --dry-run\` shows the others`;
-  const count = `${programs.length} ${programs.length === 1 ? 'server or hook' : 'servers and hooks'}`;
+  const count = `${programs.length} ${programs.length === 1 ? 'server, hook or agent' : 'servers, hooks and agents'}`;
   const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge${rest}`;
   return {
     findings: [

@@ -75,7 +75,8 @@ function isThere(command: string, where: { readonly env: DoctorWorld['env']; rea
 }
 
 /** A line for a shell may begin with a word of the shell's own. */
-const isBuiltin = (command: string, { isShell }: Program): boolean => isShell && !command.includes('/');
+const isBuiltin = (command: string, { kind, isShell }: Program): boolean =>
+  kind === 'hook' && isShell && !command.includes('/');
 
 /** Paths of unwedge that were written into files. */
 function scriptsOf({ env }: DoctorWorld): ReadonlySet<string> {

@@ -155,14 +155,14 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
     const who = request.agents.length === 1 ? request.agents.map((name) => agents[name].title).join('') : 'any agent';
     return undo
       ? 'Nothing to undo: unwedge stands in front of nothing.'
-      : `Nothing to do: no MCP server or hook of ${who} is configured here.`;
+      : `Nothing to do: no agent, MCP server or hook of ${who} is configured here.`;
   }
   const count = (kind: string) => {
     const { length } = entries.filter((entry) => entry.kind === kind);
     return length === 0 ? [] : [counted(length, kind)];
   };
   // A setting comes along with the servers that need it.
-  const what = ['server', 'hook'].flatMap(count).join(' and ') || count('setting').join('');
+  const what = ['agent', 'server', 'hook'].flatMap(count).join(' and ') || count('setting').join('');
   const done = undo ? 'Restored' : 'Changed';
   const planning = undo ? 'Would restore' : 'Would change';
   const end = dryRun ? '. Nothing was written.' : '.';
@@ -179,12 +179,18 @@ function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request:
   return [
     ...next,
     ...notes,
-    'A call of a tool may take 6 minutes, unless its server says otherwise: put --call-timeout before the -- for more.',
+    ...(isAgentsAlone(files) ? [] : [toolLimit]),
     ...backups(files),
     'What happens from now on: unwedge status',
-    `Back again: ${words} --undo (before you remove unwedge: without it, wrapped servers do not start)`,
+    `Back again: ${words} --undo (before you remove unwedge: without it, what is wrapped does not start)`,
   ];
 }
+
+const toolLimit =
+  'A call of a tool may take 6 minutes, unless its server says otherwise: put --call-timeout before the -- for more.';
+
+const isAgentsAlone = (files: readonly FileReport[]): boolean =>
+  files.every(({ entries }) => entries.every(({ kind, action }) => kind === 'agent' || action === 'left'));
 
 function commandLine({ agents: names, withProject, withCodexHooks, undo }: InstallRequest): string {
   const options = [withProject ? ' --project' : '', withCodexHooks && !undo ? ' --codex-hooks' : ''];

@@ -4,6 +4,7 @@ import { readDocument } from '../document.ts';
 import { DocumentError, isText, numberIn, scalarIn, tableAt, textsOf } from '../tree.ts';
 import type { World } from '../world.ts';
 import { type Agent, type HookRules, inMs, type Reason, type Rules, seconds } from './agent.ts';
+import { acpx, jetbrains, zed } from './acpClients.ts';
 import { codex } from './codex.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { wordsOf } from '../entry.ts';
@@ -213,4 +214,13 @@ function rootOf({ files }: World, path: string) {
   }
 }
 
-export const agents: Readonly<Record<AgentName, Agent>> = { claude, codex, cursor, vscode, openclaw };
+export const agents: Readonly<Record<AgentName, Agent>> = {
+  claude,
+  codex,
+  cursor,
+  vscode,
+  openclaw,
+  zed,
+  jetbrains,
+  acpx,
+};

@@ -25,7 +25,7 @@ function startHome() {
 
 describe('unwedge install', () => {
   it.each([
-    [[], 'Missing AGENT; it is one of claude, codex, cursor, vscode, openclaw, or --all'],
+    [[], 'Missing AGENT; it is one of claude, codex, cursor, vscode, openclaw, zed, jetbrains, acpx, or --all'],
     [['claud'], 'Unknown agent "claud"; did you mean claude?'],
     [['claude', '--all'], 'Expected an agent or `--all`, got both'],
     [['claude', 'codex'], 'Unexpected argument "codex"'],
@@ -91,7 +91,7 @@ describe('unwedge install', () => {
     const ran = await call(['install', 'codex'], { env: { HOME: home } });
     expect(ran).toEqual({
       code: 0,
-      stdout: 'Nothing to do: no MCP server or hook of Codex is configured here.\n',
+      stdout: 'Nothing to do: no agent, MCP server or hook of Codex is configured here.\n',
       stderr: '',
     });
   });

@@ -67,7 +67,31 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
       `\${EDITOR:-vi} ${join(home, '.claude.json')}`,
       `\${EDITOR:-vi} ${join(home, '.codex', 'config.toml')}`,
     ]);
-    expect(findings.find(({ id }) => id === 'agent')?.summary).toContain('1 server or hook in');
+    expect(findings.find(({ id }) => id === 'agent')?.summary).toContain('1 server, hook or agent in');
+  });
+
+  it('[A-6] finds agents of editors whose program is gone, or that are behind an unwedge that is', () => {
+    const { home, doctor, paste } = startPatient();
+    const path = join(home, '.jetbrains', 'acp.json');
+    mkdirSync(join(home, '.jetbrains'));
+    const gone = { command: '/nonexistent/unwedge', args: ['acp', '--name', 'gone', '--', 'sh'] };
+    writeFileSync(
+      path,
+      JSON.stringify({ agent_servers: { gone, missing: { command: 'no-such-agent', args: ['acp'] } } }),
+    );
+    const { code, findings } = doctor();
+    expect([code, findings.filter(({ status }) => status === 'fail')]).toMatchObject([
+      1,
+      [
+        { fix: 'unwedge install jetbrains' },
+        { summary: `missing of ${path} cannot start: there is no program no-such-agent` },
+      ],
+    ]);
+    expect(findings.find(({ id }) => id === 'agent')?.summary).toContain(
+      'JetBrains AI Assistant: 2 servers, hooks and agents in',
+    );
+    paste('unwedge install jetbrains');
+    expect(doctor().findings.filter(({ status }) => status === 'fail')).toHaveLength(1);
   });
 
   it('[E-2] starts the servers of the user with --probe alone, and those of a project never', () => {

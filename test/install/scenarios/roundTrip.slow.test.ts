@@ -1,6 +1,7 @@
 import JSON5 from 'json5';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import { acpx } from '../../../install/agents/acpClients.ts';
 import { claude } from '../../../install/agents/agents.ts';
 import { codex } from '../../../install/agents/codex.ts';
 import type { ConfigFile } from '../../../install/configFile.ts';
@@ -127,6 +128,16 @@ const codexFile: ConfigFile = {
   hooks: 'grouped',
 };
 
+const acpxFile: ConfigFile = {
+  ...claudeFile,
+  agent: 'acpx',
+  servers: [],
+  hooks: undefined,
+  agents: { path: ['agents'], areLines: true },
+};
+/** Words that acpx splits a line into, quoted as a shell has them or with blanks around. */
+const line = fc.constantFrom('agent', "node 'a b' --acp", '  x\\ y "z" ', "'it'\\''s' acp", '/opt/a/b acp  --x=1');
+
 const recordFor = (file: ConfigFile, plan: FilePlan): FileRecord => ({
   file,
   after: '',
@@ -158,7 +169,7 @@ function withoutOwn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwn);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.entries(value)
-    .filter(([key]) => key !== 'command' && key !== 'args')
+    .filter(([key]) => key !== 'command' && key !== 'args' && key !== 'argv')
     .map(([key, own]) => [key, withoutOwn(own)]);
 }
 
@@ -211,6 +222,21 @@ describe('any file', () => {
             given.map((shape, index) => (first >= 0 && index >= first ? 1 : shape)),
           );
           checkRoundTrip(text, codexFile, codex, parseToml);
+        }),
+        runs,
+      );
+    expect(check).not.toThrow();
+  });
+
+  it('[A-6] [E-4] of agents as lists and lines is wrapped once, says the same beside our words, and comes back to the byte', () => {
+    const entry = fc.oneof(
+      fc.tuple(command, fc.array(word, { maxLength: 3 })).map(([first, rest]) => ({ argv: [first, ...rest] })),
+      line.map((text) => ({ command: text, model: 'm' })),
+    );
+    const check = () =>
+      fc.assert(
+        fc.property(fc.dictionary(name, entry, { minKeys: 1, maxKeys: 4 }), fc.constantFrom(0, 2), (agents, indent) => {
+          checkRoundTrip(JSON.stringify({ agents, ttl: 300 }, null, indent), acpxFile, acpx, JSON.parse);
         }),
         runs,
       );
