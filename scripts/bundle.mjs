@@ -74,6 +74,7 @@ const input = {
   ...Object.fromEntries(Object.entries(entries).map(([place, path]) => [place, source(path)])),
   'cli/main': source('cli/main'),
   'testing/faultyMcpProgram': source('testing/faultyMcpProgram'),
+  'testing/faultyAcpProgram': source('testing/acp/faultyAcpProgram'),
   ...Object.fromEntries(Object.entries(programs).map(([name, path]) => [`parts/${name}`, source(path)])),
 };
 

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type Given, boolean, readOptions, text } from '../src/policy/options/face.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
@@ -12,6 +10,7 @@ import {
   toolList,
   toolsFrom,
 } from './mcpFaults.ts';
+import { programWords } from './programWords.ts';
 
 /** A program and its arguments, as clients and `gateway.mcpServer` take them. */
 export interface FaultyMcpServer {
@@ -47,24 +46,8 @@ export interface FaultyMcpScript extends ServerIdentity {
  * gateway.mcpServer('kb', server);
  */
 export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcpServer {
-  const script = JSON.stringify(scriptOf(options));
-  const size = Buffer.byteLength(script);
-  if (size > mostScriptBytes) {
-    throw new RangeError(`Expected the options to take at most ${mostScriptBytes} bytes as JSON, got ${size}`);
-  }
-  return { command: process.execPath, args: [programPath(), script] };
+  return programWords('faultyMcpProgram', scriptOf(options));
 }
-
-/** The program stands beside the entry; this module may be built into a file elsewhere. */
-function programPath(): string {
-  const paths = ['./faultyMcpProgram.js', '../testing/faultyMcpProgram.js'].map((path) =>
-    fileURLToPath(new URL(path, import.meta.url)),
-  );
-  return paths.find((path) => existsSync(path)) ?? String(paths[0]);
-}
-
-/** Linux starts no program with a longer argument than 128 KB. */
-const mostScriptBytes = 100_000;
 
 const ownKeys = {
   /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */

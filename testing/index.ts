@@ -32,3 +32,13 @@ export {
   type ModelRequest,
   type ModelScript,
 } from './faultyModelApi.ts';
+export type { AcpFault, AcpFaultMatch, AcpFaultRule } from './acp/acpFaults.ts';
+export type { AcpExit } from './acp/acpPeer.ts';
+export {
+  type FaultyAcpAgent,
+  faultyAcpAgent,
+  type FaultyAcpAgentOptions,
+  type InProcessAcpAgent,
+  inProcessAcpAgent,
+  type InProcessAcpAgentOptions,
+} from './acp/faultyAcpAgent.ts';

@@ -8,7 +8,13 @@ import { inspectWithStately } from '../../web/dashboard/index.ts';
 import { superviseMcpServer, withErrorBoundary } from '../../proxy/boundary/index.ts';
 import { withTelemetry } from '../../otel/index.ts';
 import { repairTranscript } from '../../transcript/index.ts';
-import { faultyMcpServer, SimulatedClock, startFaultyMcpHttpServer } from '../../testing/index.ts';
+import {
+  faultyAcpAgent,
+  faultyMcpServer,
+  inProcessAcpAgent,
+  SimulatedClock,
+  startFaultyMcpHttpServer,
+} from '../../testing/index.ts';
 import { serverSentEvents, showProgress, workflowKind } from '../../workflow/index.ts';
 
 /** A function of the public API that takes options, what it cannot do without, and options to be given wrongly. */
@@ -165,6 +171,8 @@ const takers: Readonly<Record<string, Taker>> = {
     duration: 'idleMs',
   },
   startFaultyMcpHttpServer: { take: (options) => startFaultyMcpHttpServer(options), wrong: ['tools', 5] },
+  faultyAcpAgent: { take: (options) => faultyAcpAgent(options), wrong: ['faults', 5] },
+  inProcessAcpAgent: { take: (options) => inProcessAcpAgent(options), wrong: ['seed', 'x'] },
   faultyMcpServer: { take: (options) => faultyMcpServer(options), wrong: ['tools', 5] },
 };
 

@@ -1,0 +1,166 @@
+import { appendFileSync } from 'node:fs';
+import type { RpcId } from '../../src/protocol/face.ts';
+import type { AcpUpdate } from './acpMemory.ts';
+
+export type AcpAnswer = { readonly result: unknown } | { readonly error: object };
+
+/** A message of the client as faults befall it: a request until it is answered, a notification without an id. */
+export class AcpExchange {
+  readonly method: string;
+  readonly id: RpcId | undefined;
+  readonly session: string;
+  /** The text of a prompt. */
+  readonly text: string;
+  /** Replies to requests of ours that it waits for. */
+  readonly waits = new Set<Promise<unknown>>();
+  isOver = false;
+  /** True once a fault has stopped it: it does nothing more by itself. */
+  stands = false;
+  copies = 1;
+  repeat = 1;
+  answersAs: RpcId | undefined;
+  /** Ends the agent in place of the answer, or after it. */
+  ending: ((line: string) => void) | undefined;
+  onOver: (() => void) | undefined;
+  readonly #reached = new Set<string>();
+
+  constructor(method: string, id: RpcId | undefined, session: string, text = '') {
+    this.method = method;
+    this.id = id;
+    this.session = session;
+    this.text = text;
+  }
+
+  get isLive(): boolean {
+    return !this.isOver && !this.stands;
+  }
+
+  /** Tells whether it comes to this point for the first time. */
+  reaches(point: string): boolean {
+    if (this.#reached.has(point)) return false;
+    this.#reached.add(point);
+    return true;
+  }
+}
+
+/** Surroundings of a turn: its agent and the client. */
+export interface AcpStage {
+  readonly announcesTools: boolean;
+  /** The client's `clientCapabilities`. */
+  readonly client: { readonly fs?: Readonly<Record<string, unknown>>; readonly terminal?: unknown };
+  /** Sends an update unless the turn is over. */
+  tell(turn: AcpExchange, update: AcpUpdate): void;
+  /** Comes to a point at which faults may befall the turn. */
+  reach(turn: AcpExchange, point: 'text' | 'tool'): Promise<void>;
+  /** Asks the client; the result, or undefined for an error. */
+  request(turn: AcpExchange, method: string, params: object): Promise<Readonly<Record<string, unknown>> | undefined>;
+  sleep(ms: number): Promise<void>;
+  end(turn: AcpExchange, stopReason: string): void;
+}
+
+/** Does one line of a prompt: `VERB REST`; a line without a known verb is said back. */
+export function playStep(stage: AcpStage, turn: AcpExchange, line: string): Promise<void> {
+  const [, word = '', rest = ''] = /^(\S*)\s*([^]*)$/.exec(line) ?? [];
+  const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined;
+  return verb === undefined ? say(stage, turn, `You said: ${line}`) : verb(stage, turn, rest);
+}
+
+type Verb = (stage: AcpStage, turn: AcpExchange, rest: string) => Promise<void>;
+
+const verbs: Readonly<Record<string, Verb>> = {
+  say,
+  think: async (stage, turn, seconds) => {
+    stage.tell(turn, chunk('agent_thought_chunk', 'Let me think.'));
+    await stage.sleep(1000 * Number(seconds));
+  },
+  wait: (stage, _turn, seconds) => stage.sleep(1000 * Number(seconds)),
+  tool: async (stage, turn, rest) => {
+    const [name = 'tool', seconds = '0'] = rest.split(' ');
+    await tool(stage, turn, name, () => stage.sleep(1000 * Number(seconds)));
+  },
+  /** Appends a line to a file, as a tool: an effect that can be counted. */
+  append: async (stage, turn, rest) => {
+    const [file = '', ...words] = rest.split(' ');
+    await tool(stage, turn, 'append', () => appendFileSync(file, `${words.join(' ')}\n`));
+  },
+  ask: (stage, turn, name) => ask(stage, turn, name === '' ? 'tool' : name),
+  read: async (stage, turn, path) => {
+    if (stage.client.fs?.['readTextFile'] !== true) return say(stage, turn, 'The client reads no files');
+    const got = await stage.request(turn, 'fs/read_text_file', { path });
+    await say(stage, turn, String(got?.['content'] ?? 'no such file'));
+  },
+  write: async (stage, turn, rest) => {
+    const [path = '', ...words] = rest.split(' ');
+    if (stage.client.fs?.['writeTextFile'] !== true) return say(stage, turn, 'The client writes no files');
+    await stage.request(turn, 'fs/write_text_file', { path, content: words.join(' ') });
+  },
+  run: async (stage, turn, line) => {
+    if (stage.client.terminal !== true) return say(stage, turn, 'The client has no terminal');
+    const [command, ...args] = line.split(' ');
+    const made = await stage.request(turn, 'terminal/create', { command, args });
+    const terminal = { terminalId: made?.['terminalId'] };
+    await stage.request(turn, 'terminal/wait_for_exit', terminal);
+    const { output } = (await stage.request(turn, 'terminal/output', terminal)) ?? {};
+    await stage.request(turn, 'terminal/release', terminal);
+    await say(stage, turn, String(output));
+  },
+  stop: async (stage, turn, reason) => stage.end(turn, reason),
+};
+
+async function say(stage: AcpStage, turn: AcpExchange, text: string): Promise<void> {
+  for (let times = turn.repeat; times > 0; times--) {
+    for (const part of text.match(/\S+\s*/g) ?? [text]) {
+      stage.tell(turn, chunk('agent_message_chunk', part));
+      await stage.reach(turn, 'text');
+    }
+  }
+}
+
+async function tool(
+  stage: AcpStage,
+  turn: AcpExchange,
+  title: string,
+  work: () => unknown,
+  announced = false,
+): Promise<void> {
+  const toolCallId = `${title}-${++tools}`;
+  const about = { toolCallId, title, kind: 'execute' };
+  if (stage.announcesTools && !announced) {
+    stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
+    stage.tell(turn, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
+  }
+  await stage.reach(turn, 'tool');
+  if (!turn.isLive) return;
+  await work();
+  stage.tell(turn, toolEnd(about, 'completed', `${title} is done`));
+}
+
+let tools = 0;
+
+/** Asks for a permission; the tool is done where it is given. */
+export async function ask(stage: AcpStage, turn: AcpExchange, title: string): Promise<void> {
+  const toolCallId = `${title}-${++tools}`;
+  const about = { toolCallId, title, kind: 'execute' };
+  if (stage.announcesTools) stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
+  const reply = await stage.request(turn, 'session/request_permission', {
+    toolCall: { ...about, status: 'pending' },
+    options: [
+      { optionId: 'allow_once', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' },
+    ],
+  });
+  const { outcome, optionId } = (reply?.['outcome'] ?? {}) as { readonly outcome?: string; readonly optionId?: string };
+  if (outcome === 'cancelled') stage.end(turn, 'cancelled');
+  const isAllowed = outcome === 'selected' && optionId === 'allow_once';
+  stage.tell(turn, toolEnd(about, isAllowed ? 'completed' : 'failed', isAllowed ? `${title} is done` : 'Denied'));
+}
+
+function toolEnd(about: { readonly toolCallId: string; readonly title: string }, status: string, text: string) {
+  const content = [{ type: 'content', content: { type: 'text', text } }];
+  return { sessionUpdate: 'tool_call_update', ...about, status, content };
+}
+
+/** Update that carries a part of a text. */
+export function chunk(sessionUpdate: string, text: string): AcpUpdate {
+  return { sessionUpdate, content: { type: 'text', text } };
+}
