@@ -45,13 +45,14 @@ export function stuckText({
 }: SessionWhy): string | undefined {
   if (recovering.length > 0)
     return `finds out what became of ${counted(recovering.length, 'call')} of an earlier process (${waitText(recovering[0]?.progress)})`;
-  if (turn === undefined) return undefined;
+  if (turn === undefined && questions.length === 0) return undefined;
   const isCut = stopping !== undefined && stopping.inMs <= (next?.inMs ?? Number.POSITIVE_INFINITY);
   const rule = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
   const end = isCut ? `; the gateway stops, and cuts it in ${seconds(stopping.inMs)}` : rule;
   const [question] = questions;
   if (question !== undefined)
-    return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}; ${isCut ? end.slice(2) : `given up in ${seconds(question.deadlineInMs)}`}`;
+    return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}${isCut ? end : givenUpIn(question)}`;
+  if (turn === undefined) return undefined;
   const slow = calls.filter(isInTrouble);
   const [first] = slow;
   if (first !== undefined) {
@@ -130,3 +131,6 @@ export function recordedText({ calls, messages }: SessionRecords, now: number): 
 }
 
 const seconds = (ms: number): string => formatDuration(Math.max(0, Math.floor(ms / 1000) * 1000));
+
+const givenUpIn = ({ deadlineInMs }: SessionWhy['questions'][number]): string =>
+  deadlineInMs === undefined ? '' : `; given up in ${seconds(deadlineInMs)}`;

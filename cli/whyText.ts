@@ -24,7 +24,7 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
     ...why.calls.flatMap((call) => callLines(call, why)),
     ...why.questions.map(
       ({ what, sinceMs, deadlineInMs }) =>
-        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}; given up in ${time(deadlineInMs)}`,
+        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}`,
     ),
   ];
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {

@@ -152,7 +152,7 @@ export function shapeOf(call: TracedCall): CallShape {
       attributes: { ...base, ...ofModel, [standard.httpMethod]: known, ...ofServer },
     };
   }
-  if (type === 'claude' || type === 'codex' || (type === 'subprocess' && provider !== undefined)) {
+  if (type === 'claude' || type === 'codex' || type === 'acp' || (type === 'subprocess' && provider !== undefined)) {
     const ofAgent = { [standard.operation]: operations.agent, [standard.agent]: integration };
     return {
       kind: 'agent',

@@ -13,6 +13,7 @@ const presetNames: Readonly<Record<PresetName, true>> = {
   workflow: true,
   claudeCli: true,
   codex: true,
+  acp: true,
   hook: true,
 };
 

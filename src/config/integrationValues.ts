@@ -9,7 +9,7 @@ import { leafPaths } from './layers.ts';
 import type { ConfigSource } from './problems.ts';
 
 /** The presets an integration starts from by what it is, where nobody names one; the code decides. */
-const kinds: readonly PresetName[] = ['mcp', 'sdk', 'subprocess', 'claudeCli', 'codex'];
+const kinds: readonly PresetName[] = ['mcp', 'sdk', 'subprocess', 'claudeCli', 'codex', 'acp'];
 
 /** Kinds of other names, where they are known. */
 const kindsByName: readonly (readonly [prefix: string, kinds: readonly PresetName[]])[] = [

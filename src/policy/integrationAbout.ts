@@ -6,6 +6,7 @@ export type IntegrationType =
   | 'http'
   | 'claude'
   | 'codex'
+  | 'acp'
   | 'hook'
   | 'workflow'
   | 'alert';

@@ -4,7 +4,16 @@ import type { IntegrationPolicy, RetryPolicy } from './policy.ts';
 import { usualPolicy } from './policyInput.ts';
 
 /** A policy with a name, for a kind of integration. */
-export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' | 'claudeCli' | 'codex' | 'hook';
+export type PresetName =
+  | 'mcp'
+  | 'sdk'
+  | 'subprocess'
+  | 'toolCall'
+  | 'workflow'
+  | 'claudeCli'
+  | 'codex'
+  | 'acp'
+  | 'hook';
 
 const seconds = (count: number): number => count * 1000;
 const minutes = (count: number): number => count * 60_000;
@@ -62,6 +71,8 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
     retry: oneAttempt,
     limits: { idleMs: seconds(300), attemptMs: minutes(30), overallMs: minutes(30) },
   },
+  // Progress is what counts: work that gets on for hours is no failure.
+  acp: { ...defaultPolicy, limits: { idleMs: minutes(15), attemptMs: minutes(24 * 60), overallMs: minutes(24 * 60) } },
   hook: {
     ...defaultPolicy,
     retry: oneAttempt,

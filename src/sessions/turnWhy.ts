@@ -59,12 +59,9 @@ function rulesOf(
   }
   const rules: RuleWhy[] = [
     ...calls.flatMap((call) => rulesOfCall(call)),
-    ...questions.map(({ question: id, what, deadlineInMs }) => ({
-      id,
-      rule: 'question' as const,
-      inMs: deadlineInMs,
-      what,
-    })),
+    ...questions.flatMap(({ question: id, what, deadlineInMs: inMs }) =>
+      inMs === undefined ? [] : [{ id, rule: 'question' as const, inMs, what }],
+    ),
   ];
   // Calls and questions have limits of their own; the turn's counts only while there are none.
   if (rules.length === 0) {

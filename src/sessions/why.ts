@@ -52,7 +52,8 @@ export interface QuestionWhy {
   readonly question: string;
   readonly what: string;
   readonly sinceMs: number;
-  readonly deadlineInMs: number;
+  /** @defaultValue it waits for as long as it takes */
+  readonly deadlineInMs?: number | undefined;
 }
 
 /** A rule that will end a wait, unless something else does before. */

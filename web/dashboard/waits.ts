@@ -211,7 +211,10 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
     const key = `question ${name} ${index}`;
     return {
       ...{ key, name, of: 'session', needsPerson: true, sign: 'asks', text: `Asks a person: ${question.what}` },
-      ...{ rule: 'Given up', endsAt: times.of(key, at + question.deadlineInMs) },
+      ...(question.deadlineInMs !== undefined && {
+        rule: 'Given up',
+        endsAt: times.of(key, at + question.deadlineInMs),
+      }),
       since: times.of(`since ${key}`, at - question.sinceMs),
     };
   });

@@ -5,6 +5,18 @@ export interface AgentFacts {
   /** An agent could not answer, and another one was given its prompt. */
   'agent.fell_back': { agent: string; to: string; kind: FailureKind; message: string };
 
+  /** A turn of an agent behind `unwedge acp` was answered in its place: its client had cancelled it, or it passed a limit. The agent may still be at it. */
+  'acp.turn_abandoned': {
+    integration: string;
+    /** Id that the client has for the session. */
+    agentSession: string;
+    why: 'cancelled' | 'limit';
+    message: string;
+    elapsedMs: number;
+  };
+  /** A new process of an agent was brought back a session of the one before, by the named request; by `session/new` without what was said before. */
+  'acp.session_loaded': { integration: string; agentSession: string; by: string; elapsedMs: number };
+
   /** A hook threw, rejected or hung; the main operation goes on. */
   'hook.failed': {
     hook: string;

@@ -66,6 +66,8 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'process.exited': true,
   'process.reaped': true,
   'process.stray_output': true,
+  'acp.turn_abandoned': true,
+  'acp.session_loaded': true,
   'hook.failed': true,
   'approval.requested': true,
   'approval.completed': true,

@@ -43,7 +43,7 @@ export function liveRows(why: SessionWhy, begunAt: number): readonly TimelineRow
     ...ended.map((call) => endedRow(call, toldAt)),
     ...calls.map((call) => pendingRow(call, toldAt)),
     ...questions.map(({ what, sinceMs, deadlineInMs }, index): TimelineRow => {
-      const at = toldAt + deadlineInMs;
+      const at = toldAt + (deadlineInMs ?? 0);
       const from = toldAt - sinceMs;
       return {
         ...{ key: `question ${index}`, title: 'Asks a person', sub: 'question', note: what, isPending: true },

@@ -1,0 +1,144 @@
+import { asksPerson, cancelledCode } from '../../src/protocol/acp/face.ts';
+import { errorAnswer, notificationLine, rpcLine, textHash } from '../../src/protocol/face.ts';
+import { type McpAnswer, type McpId, type McpRequest, fieldsOf, idKey, withId } from '../../src/protocol/mcp/face.ts';
+import type { AcpSession } from './acpSession.ts';
+import type { AcpScope } from './scope.ts';
+
+/** A request of the agent that the client has not answered. */
+interface Open {
+  /** As the client knows it. */
+  readonly clientId: McpId;
+  /** As the agent knows it. */
+  readonly agentId: McpId;
+  readonly method: string;
+  readonly session: AcpSession | undefined;
+  readonly terminal: string | undefined;
+  /** Monotonic, in ms. */
+  readonly at: number;
+}
+
+/** Requests that nobody waits for any more and that the client may still answer; of more the oldest are forgotten. */
+const mostStale = 1000;
+
+/**
+ * Requests of the agent to its client. A new agent counts its ids from the start again: an answer to a dead one must not reach it, and the client must not
+ * see one id twice.
+ */
+export class AgentRequests {
+  readonly #scope: AcpScope;
+  /** By the client's id. */
+  readonly #open = new Map<string, Open>();
+  readonly #stale = new Set<string>();
+  /** Hash of what a terminal held when the agent last asked for it. */
+  readonly #terminals = new Map<string, string>();
+
+  constructor(scope: AcpScope) {
+    this.#scope = scope;
+  }
+
+  /** The agent asks. @returns the line for the client; undefined where it is answered here. */
+  asked(
+    request: McpRequest,
+    session: AcpSession | undefined,
+    line: Uint8Array,
+    text: string,
+  ): Uint8Array | string | undefined {
+    const { id, key, method, params } = request;
+    const { link, clock, nextId } = this.#scope;
+    // Its turn is over for the client, whom nobody may ask for it any more.
+    if (session?.isStale === true && asksPerson(method)) {
+      link?.relay.write(withdrawal(id, method));
+      return undefined;
+    }
+    const isTaken = this.#open.has(key) || this.#stale.has(key);
+    const clientId = isTaken ? nextId() : id;
+    const terminal = typeof params['terminalId'] === 'string' ? params['terminalId'] : undefined;
+    this.#open.set(idKey(clientId) ?? '', { clientId, agentId: id, method, session, terminal, at: clock.now() });
+    // To look at a terminal again is no progress; what it shows may be.
+    if (method !== 'terminal/output') session?.active?.asked();
+    return isTaken ? withId(text, clientId) : line;
+  }
+
+  /** The client answers. @returns the line for the agent; undefined where none waits for it. */
+  answered({ key, result }: McpAnswer, line: Uint8Array, text: string): Uint8Array | string | undefined {
+    const open = key === undefined ? undefined : this.#open.get(key);
+    if (key === undefined || open === undefined) {
+      if (key !== undefined) this.#stale.delete(key);
+      return undefined;
+    }
+    this.#open.delete(key);
+    const { session, method, terminal } = open;
+    if (method !== 'terminal/output' || this.#isNews(terminal, result)) session?.active?.context?.touch();
+    return open.clientId === open.agentId ? line : withId(text, open.agentId);
+  }
+
+  /** The turn of a session was cancelled: people need not decide for it any more, and its agent must not wait for them. */
+  withdraw(session: AcpSession, tellsClient: boolean): void {
+    const { link, toClient } = this.#scope;
+    for (const [key, open] of [...this.#open]) {
+      if (open.session !== session || !asksPerson(open.method)) continue;
+      this.#outlive(key);
+      link?.relay.write(withdrawal(open.agentId, open.method));
+      // A client that cancels itself answers its own questions.
+      if (tellsClient) toClient(notificationLine('$/cancel_request', { requestId: open.clientId }));
+    }
+  }
+
+  /** The agent waits for an answer no longer (`$/cancel_request`). @returns whether the client has such a request. */
+  cancelled(id: McpId): boolean {
+    const key = idKey(id) ?? '';
+    if (!this.#open.has(key)) return false;
+    this.#outlive(key);
+    return true;
+  }
+
+  /** The agent is gone: the client need not answer any of them. */
+  lost(): void {
+    for (const [key, { clientId }] of [...this.#open]) {
+      this.#outlive(key);
+      this.#scope.toClient(notificationLine('$/cancel_request', { requestId: clientId }));
+    }
+    this.#terminals.clear();
+  }
+
+  /** Tells whether the client owes an answer that excuses the silence of a session's agent: a person's for as long as it takes, any other for `limitMs`. */
+  excuses(session: AcpSession, now: number, limitMs: number): boolean {
+    for (const { session: own, method, at } of this.#open.values())
+      if (own === session && (asksPerson(method) || now - at < limitMs)) return true;
+    return false;
+  }
+
+  /** The questions that wait for a person, with their ages in ms. */
+  *questions(
+    now: number,
+  ): Iterable<{ readonly id: string; readonly what: string; readonly session: string; readonly sinceMs: number }> {
+    for (const { clientId, method, session, at } of this.#open.values())
+      if (asksPerson(method))
+        yield { id: String(clientId), what: method, session: session?.id ?? '', sinceMs: now - at };
+  }
+
+  #isNews(terminal: string | undefined, result: McpAnswer['result']): boolean {
+    if (terminal === undefined) return false;
+    const hash = textHash(JSON.stringify(fieldsOf(result)));
+    if (this.#terminals.get(terminal) === hash) return false;
+    if (this.#terminals.size >= mostStale) this.#terminals.clear();
+    this.#terminals.set(terminal, hash);
+    return true;
+  }
+
+  #outlive(key: string): void {
+    this.#open.delete(key);
+    this.#stale.add(key);
+    for (const oldest of this.#stale) {
+      if (this.#stale.size <= mostStale) break;
+      this.#stale.delete(oldest);
+    }
+  }
+}
+
+/** The answer to a question of a turn that was cancelled: what the protocol asks clients to say then. */
+function withdrawal(id: McpId, method: string): string {
+  if (method === 'session/request_permission') return rpcLine({ id, result: { outcome: { outcome: 'cancelled' } } });
+  if (method === 'elicitation/create') return rpcLine({ id, result: { action: 'cancel' } });
+  return errorAnswer(id, cancelledCode, 'The turn was cancelled');
+}

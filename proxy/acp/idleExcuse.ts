@@ -1,0 +1,59 @@
+import type { Timer } from '../../src/policy/face.ts';
+import type { AgentRequests } from './agentRequests.ts';
+import type { Prompts } from './prompts.ts';
+import type { AcpScope } from './scope.ts';
+
+/** Most time between two looks, in ms. */
+const mostMs = 5000;
+
+interface IdleExcuseParts {
+  readonly prompts: Pick<Prompts, 'waiting'>;
+  readonly requests: Pick<AgentRequests, 'excuses'>;
+  /** Tells whether the client does not read what is written. */
+  readonly isUnread: () => boolean;
+}
+
+/** Keeps a turn from being taken for silent while a person is asked, a tool of it is within its own limit, or the client does not read. */
+export class IdleExcuse {
+  readonly #scope: AcpScope;
+  readonly #parts: IdleExcuseParts;
+  readonly #everyMs: number;
+  #timer: Timer | undefined = undefined;
+  #isStopped = false;
+
+  constructor(scope: AcpScope, parts: IdleExcuseParts) {
+    this.#scope = scope;
+    this.#parts = parts;
+    this.#everyMs = Math.min(scope.settings.policy.limits.idleMs / 3, mostMs);
+  }
+
+  /** A turn may have begun. */
+  check(): void {
+    if (this.#timer !== undefined || this.#isStopped) return;
+    if (this.#parts.prompts.waiting()[Symbol.iterator]().next().done === true) return;
+    this.#timer = this.#scope.clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#look();
+      this.check();
+    }, this.#everyMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#scope.clock.clearTimeout(this.#timer);
+  }
+
+  #look(): void {
+    const { prompts, requests, isUnread } = this.#parts;
+    const { clock, settings } = this.#scope;
+    const { idleMs } = settings.policy.limits;
+    const now = clock.now();
+    // The last touch and the idle limit behind it make the limit of a tool.
+    const toolMs = settings.toolMs - idleMs;
+    for (const { session, turn, context } of prompts.waiting()) {
+      const until = turn.excusedUntil(toolMs);
+      const isAtTool = until !== undefined && now < until;
+      if (isAtTool || isUnread() || requests.excuses(session, now, toolMs)) context?.touch();
+    }
+  }
+}

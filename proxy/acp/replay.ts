@@ -1,0 +1,108 @@
+import { AttemptError } from '../../src/policy/failures/face.ts';
+import { notificationLine } from '../../src/protocol/face.ts';
+import { waysBack } from '../../src/protocol/acp/face.ts';
+import type { AcpSession } from './acpSession.ts';
+import type { AgentLink } from './agentLink.ts';
+import type { AcpScope } from './scope.ts';
+
+/** Time without a word of the past after which a loaded session has told it all, and the most that is waited for that, in ms. */
+const quietMs = 250;
+const mostQuietMs = 3000;
+
+/** Brings a new process of the agent to where the last one was. */
+export class Replay {
+  readonly #scope: AcpScope;
+  readonly #loading = new Map<AcpSession, { readonly link: AgentLink; readonly done: Promise<void> }>();
+
+  constructor(scope: AcpScope) {
+    this.#scope = scope;
+  }
+
+  /** Greets it as the client greeted the first one. Rejects with {@link AttemptError} where it does not take that. */
+  async greet(link: AgentLink): Promise<void> {
+    const { agreement, settings } = this.#scope;
+    agreement.initialized = await link.ask('initialize', agreement.asked ?? {}, settings.startMs);
+    if (agreement.authenticated === undefined) return;
+    // Most agents keep what somebody signed in to; one that refuses will say so when it is asked for more.
+    await link.ask('authenticate', agreement.authenticated, settings.startMs).catch(ignoreRefusal);
+  }
+
+  /** Has the agent of the moment know a session; at once where it does. Rejects with {@link AttemptError} where it cannot be had. */
+  ensure(session: AcpSession, link: AgentLink): Promise<void> | undefined {
+    if (session.knownTo === link.number) return undefined;
+    if (session.opening === undefined) {
+      session.knownTo = link.number;
+      return undefined;
+    }
+    const known = this.#loading.get(session);
+    if (known?.link === link) return known.done;
+    const done = this.#load(session, link).finally(() => {
+      if (this.#loading.get(session)?.link === link) this.#loading.delete(session);
+    });
+    this.#loading.set(session, { link, done });
+    return done;
+  }
+
+  async #load(session: AcpSession, link: AgentLink): Promise<void> {
+    const { clock, facts, name } = this.#scope;
+    const beganAt = clock.now();
+    session.isReplaying = true;
+    try {
+      const by = await this.#bringBack(session, link);
+      for (const { method, params } of session.settings.values()) {
+        const own = { ...params, sessionId: session.agentId };
+        await link.ask(method, own, this.#scope.settings.startMs).catch(ignoreRefusal);
+      }
+      if (by === 'session/load') await this.#quiet(session, link);
+      session.knownTo = link.number;
+      facts.tell({
+        type: 'acp.session_loaded',
+        integration: name,
+        agentSession: session.id,
+        by,
+        elapsedMs: clock.now() - beganAt,
+      });
+    } finally {
+      session.isReplaying = false;
+    }
+  }
+
+  async #bringBack(session: AcpSession, link: AgentLink): Promise<string> {
+    const { agreement, settings, sessions, toClient, name } = this.#scope;
+    const opening = session.opening ?? {};
+    for (const way of waysBack(agreement.initialized ?? {})) {
+      try {
+        await link.ask(way, { ...opening, sessionId: session.agentId }, settings.startMs);
+        return way;
+      } catch (error) {
+        ignoreRefusal(error);
+      }
+    }
+    const { sessionId } = await link.ask('session/new', opening, settings.startMs);
+    if (typeof sessionId === 'string') sessions.rename(session, sessionId);
+    const text = `${name} was restarted and cannot load this session: it goes on without what was said before.`;
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${text}\n\n` } };
+    toClient(notificationLine('session/update', { sessionId: session.id, update }));
+    return 'session/new';
+  }
+
+  /** Some agents tell more of the past after they have answered (gemini 0.61). */
+  #quiet(session: AcpSession, link: AgentLink): Promise<void> {
+    const { clock } = this.#scope;
+    const beganAt = clock.now();
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const now = clock.now();
+        const leftMs = Math.max(session.heardAt, beganAt) + quietMs - now;
+        if (leftMs <= 0 || now - beganAt >= mostQuietMs || this.#scope.link !== link) resolve();
+        else clock.setTimeout(look, leftMs, { running: true });
+      };
+      look();
+    });
+  }
+}
+
+/** A refusal leads on to the next way; a loss or a limit is the end of all of them. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof AttemptError) || error.facts.kind !== 'permanent') throw error;
+}

@@ -1,0 +1,13 @@
+// Names what the source outside of the core uses of this folder; nothing within the core imports it.
+export { failureOfPrompt } from './end.ts';
+export {
+  acpVersion,
+  asksPerson,
+  cancelledCode,
+  isRepeatable,
+  isSetting,
+  sessionIn,
+  sessionOpeners,
+  waysBack,
+} from './methods.ts';
+export { AcpTurn, isConversation } from './turn.ts';
