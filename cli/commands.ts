@@ -4,6 +4,7 @@ import { quoted } from './sanitize.ts';
 
 /** Every command, and its purpose in half a line. */
 export const commands: Readonly<Record<string, string>> = {
+  acp: 'stand between an editor and its agent, so that every prompt ends and the agent comes back',
   agent: 'ask Claude or Codex once, under supervision, and watch it work',
   alerts: 'which integrations fail so often that somebody should look, and which did',
   api: 'stand between agents and the API of their model, so that no stream hangs',
@@ -39,6 +40,7 @@ export const commands: Readonly<Record<string, string>> = {
 
 /** Each command is loaded when it is asked for: its form, and what does its work when it runs. */
 const sources: Readonly<Record<string, () => Promise<{ readonly command: Unlisted }>>> = {
+  acp: () => import('./acp/command.ts'),
   agent: inParts(
     () => import('./agent/command.ts'),
     () => import('./agent/agentCommand.ts'),

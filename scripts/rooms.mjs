@@ -254,6 +254,13 @@ export const floors = [
       next: ['clientCalls.ts', 'serverReplacement.ts'],
     },
     {
+      room: 'proxy/acp',
+      purpose:
+        'The proxy of the Agent Client Protocol: what passes between an editor and its agent, and the end of each prompt.',
+      begin: 'acpProxy.ts',
+      next: ['prompts.ts', 'replay.ts'],
+    },
+    {
       room: 'proxy/api',
       purpose: 'The proxy of a model API: requests that are sent again, streams that end as their client can use it.',
       begin: 'apiProxy.ts',

@@ -20,7 +20,7 @@ import type { Prompt } from './prompt.ts';
 import { Prompts } from './prompts.ts';
 import { Replay } from './replay.ts';
 import { AcpScope, type AcpVoice } from './scope.ts';
-import { type AcpProxyOptions, checkAcpProxy } from './settings.ts';
+import { type AcpProxyOptions, type AcpSettings, checkAcpProxy } from './settings.ts';
 import { type WrapServers, asTheyAre } from './wrapServers.ts';
 
 export type { AcpProxyOptions } from './settings.ts';
@@ -41,7 +41,7 @@ const graceMs = 1500;
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function superviseAcpProxy(runtime: Runtime, options: AcpProxyOptions, around: AcpSurroundings): AcpProxy {
-  const proxy = new AcpProxy(runtime, options, around);
+  const proxy = new AcpProxy(runtime, checkAcpProxy(options, runtime), around);
   runtime.join(proxy);
   return proxy;
 }
@@ -71,10 +71,9 @@ export class AcpProxy implements Part {
   #hasEnded = (): void => undefined;
   #release = (): void => undefined;
 
-  constructor(runtime: Runtime, options: AcpProxyOptions, around: AcpSurroundings) {
+  constructor(runtime: Runtime, settings: AcpSettings, around: AcpSurroundings) {
     this.served = new Promise((resolve) => (this.#firstServed = resolve));
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
-    const settings = checkAcpProxy(options, runtime);
     const scope = new AcpScope(runtime, settings, around, (line) => this.#pipe.write(line));
     this.#scope = scope;
     this.#requests = new AgentRequests(scope);

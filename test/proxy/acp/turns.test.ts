@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { startAcp } from './startAcp.ts';
+
+const minute = 60_000;
+
+describe('turns behind unwedge acp', () => {
+  it('[A-3] passes a turn as it is, and its end', async () => {
+    const acp = await startAcp();
+    const session = await acp.open();
+    acp.prompt(1, 'say hello; tool read; say done');
+    await acp.settle();
+    expect(acp.answer(1)).toMatchObject({ result: { stopReason: 'end_turn' } });
+    expect(acp.texts(session)).toBe('hellodone');
+    expect(acp.answers(1)).toHaveLength(1);
+  });
+
+  it('[A-3] a turn without progress for the idle limit is an error with kind and cause, and its agent is told', async () => {
+    const acp = await startAcp({ agent: { faults: [{ at: 'text', do: 'hang' }] } });
+    await acp.open();
+    acp.prompt(1, 'say hello');
+    await acp.clock.advance(15 * minute - 1000);
+    expect(acp.answer(1)).toBeUndefined();
+    await acp.clock.advance(2000);
+    expect(acp.answer(1)).toMatchObject({
+      error: {
+        message: expect.stringContaining('No progress within 15m') as string,
+        data: { 'unwedge/failure': { kind: 'timeout', reason: 'idle_timeout', outcome: 'unknown' } },
+      },
+    });
+    expect(acp.heard().some(({ method }) => method === 'session/cancel')).toBe(true);
+    expect(acp.facts('acp.turn_abandoned')).toMatchObject([{ why: 'limit' }]);
+  });
+
+  it('[A-3] a cancel that the agent does not hear is answered after 5 s; its late updates are dropped, the next prompt waits for it', async () => {
+    const acp = await startAcp({
+      agent: {
+        faults: [
+          { nth: 1, on: 'session/prompt', at: 'text', do: 'slow', ms: 8000 },
+          { on: 'session/cancel', do: 'hang' },
+        ],
+      },
+    });
+    const session = await acp.open();
+    acp.prompt(1, 'say one; say two');
+    await acp.settle();
+    acp.cancel();
+    await acp.clock.advance(4900);
+    expect(acp.answer(1)).toBeUndefined();
+    await acp.clock.advance(200);
+    expect(acp.answer(1)).toMatchObject({ result: { stopReason: 'cancelled' } });
+    acp.prompt(2, 'say three');
+    await acp.clock.advance(1000);
+    expect(acp.answer(2)).toBeUndefined();
+    await acp.clock.advance(10_000);
+    expect(acp.answer(2)).toMatchObject({ result: { stopReason: 'end_turn' } });
+    expect(acp.texts(session)).toBe('onethree');
+    expect(acp.answers(1)).toHaveLength(1);
+  });
+
+  it('[A-3] an agent that does not end a cancelled turn is started again, its session loaded, and the next prompt goes on', async () => {
+    const state = {
+      faults: [
+        { at: 'text', do: 'hang' },
+        { on: 'session/cancel', do: 'hang' },
+      ],
+    } as const;
+    const acp = await startAcp({ agent: (start) => (start === 1 ? state : {}) });
+    await acp.open();
+    acp.prompt(1, 'say one');
+    await acp.settle();
+    acp.cancel();
+    acp.prompt(2, 'say two');
+    await acp.clock.advance(30_000);
+    expect(acp.answer(1)).toMatchObject({ result: { stopReason: 'cancelled' } });
+    expect(acp.agents).toHaveLength(2);
+    expect(acp.heard(2).map(({ method }) => method)).toEqual([
+      'initialize',
+      'session/load',
+      'session/new',
+      'session/prompt',
+    ]);
+    expect(acp.answer(2)).toMatchObject({ result: { stopReason: 'end_turn' } });
+  });
+});
