@@ -37,7 +37,7 @@ export const floors = [
   [
     {
       room: 'src/protocol',
-      purpose: 'Wire formats: lines, JSON-RPC, MCP, what Claude and Codex say as commands, hooks.',
+      purpose: 'Wire formats: lines, JSON-RPC, MCP, what agents say as commands, by their profiles, hooks.',
       begin: 'jsonRpc.ts',
       pure: true,
     },

@@ -17,7 +17,7 @@ import {
   readValue,
 } from '../../src/policy/options/face.ts';
 import { show } from '../../src/policy/text/face.ts';
-import type { AgentName } from '../../src/protocol/face.ts';
+import type { BackendName } from './agentTypes.ts';
 import { logToHost } from '../../src/telemetry/face.ts';
 import type { AgentBackend } from './agentBackend.ts';
 import { AgentConversation, type AgentScope } from './agentConversation.ts';
@@ -122,7 +122,7 @@ function checkStart(options: AgentStartOptions): void {
 
 /** A backend has nothing to say to the options of another. */
 export function backendRule(
-  { backend, ...options }: Pick<AgentOptions, 'backend'> & { readonly [Each in AgentName]?: unknown },
+  { backend, ...options }: Pick<AgentOptions, 'backend'> & { readonly [Each in BackendName]?: unknown },
   tell: Tell,
 ): void {
   const others = agentBackends.filter((each) => each !== backend && options[each] !== undefined);

@@ -1,4 +1,4 @@
-import type { AgentName } from '../../src/protocol/face.ts';
+import type { BackendName } from './agentTypes.ts';
 import type { Outcome } from '../../src/policy/failures/face.ts';
 import type { Sink } from './agentStream.ts';
 import type { Resume } from '../../src/streams/face.ts';
@@ -6,7 +6,7 @@ import type { AgentEvent, AgentResult, AgentTurnOptions, AgentStartOptions } fro
 
 /** Kind of agent behind the interface; its turns are calls of its own integration. */
 export interface AgentBackend {
-  readonly name: AgentName;
+  readonly name: BackendName;
   /** @param id - of the conversation to resume; without it a new one begins. Never rejects. */
   open(id: string | undefined, options: AgentStartOptions): Promise<Outcome<BackendConversation>>;
   /** Ends what runs for it. Always resolves. */

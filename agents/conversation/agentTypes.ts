@@ -16,7 +16,7 @@ import type { ApprovalHandler } from '../../src/integrations/approvals/face.ts';
 import { effects, policyKey } from '../../src/policy/face.ts';
 import type { FailureKind, Outcome } from '../../src/policy/failures/face.ts';
 import type { ChunkStream, Resume } from '../../src/streams/face.ts';
-import type { AgentCalls, AgentEffects, AgentName } from '../../src/protocol/face.ts';
+import type { AgentCalls, AgentEffects } from '../../src/protocol/face.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexOptions } from '../codex/codexOptions.ts';
 import type { CodexThreadOptions } from '../codex/codexTypes.ts';
@@ -71,7 +71,7 @@ export interface AgentResult {
   /** Id to resume the conversation by, at the backend that answered. */
   readonly id: string | undefined;
   /** The backend that answered: the agent's own, or that of its fallback. */
-  readonly backend: AgentName;
+  readonly backend: BackendName;
   /** Name of the agent that answered. */
   readonly agent: string;
   /** Effects of tools that ran and may have changed something. */
@@ -174,7 +174,7 @@ export interface Conversation {
 /** Something that answers prompts, with tools of its own: Claude or Codex, supervised, through one interface. */
 export interface Agent {
   readonly name: string;
-  readonly backend: AgentName;
+  readonly backend: BackendName;
   /** Begins a conversation. Never rejects. */
   start(options?: AgentStartOptions): Promise<Outcome<Conversation>>;
   /**
@@ -200,8 +200,11 @@ export interface CodexBackendOptions
   readonly thread?: Omit<CodexThreadOptions, 'cwd' | 'model' | 'signal'> | undefined;
 }
 
+/** Kind of backend of an agent. */
+export type BackendName = 'claude' | 'codex';
+
 /** The backends there are. */
-export const agentBackends: readonly AgentName[] = ['claude', 'codex'];
+export const agentBackends: readonly BackendName[] = ['claude', 'codex'];
 
 /** The options of an agent, but for what is its backend's own. */
 export const agentKeys = {

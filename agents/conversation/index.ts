@@ -1,5 +1,4 @@
 export { agentKind, type AgentMethods, createAgent, type CreateAgentOptions } from './agent.ts';
-export type { AgentName } from '../../src/protocol/face.ts';
 export type {
   SdkCanUseTool,
   SdkMessage,
@@ -22,6 +21,7 @@ export type {
   AgentTurnOptions,
   AgentTurnStream,
   AgentUsage,
+  BackendName,
   CodexBackendOptions,
   Conversation,
 } from './agentTypes.ts';

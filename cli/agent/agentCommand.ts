@@ -1,13 +1,13 @@
 import { superviseAgent } from '../../agents/conversation/agent.ts';
 import { failuresOf } from '../../agents/conversation/agentFallback.ts';
-import type { Agent, AgentOptions, AgentResult } from '../../agents/conversation/agentTypes.ts';
+import type { Agent, AgentOptions, AgentResult, BackendName } from '../../agents/conversation/agentTypes.ts';
 import type { ClaudeBackendOptions } from '../../agents/conversation/claude/claudeBackendOptions.ts';
 import { importQuery } from '../../agents/conversation/claude/claudeSdkModule.ts';
 import { formatDuration, optionWords } from '../../src/policy/text/face.ts';
 import type { Fact, Told } from '../../src/policy/facts/face.ts';
 import { AttemptError, type Failure, type Outcome, messageOf } from '../../src/policy/failures/face.ts';
 import { inTime } from '../../src/policy/face.ts';
-import { type AgentName, longestAnswer } from '../../src/protocol/face.ts';
+import { longestAnswer } from '../../src/protocol/face.ts';
 import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import { Registry, checkGatewayOptions } from '../../src/runtime/face.ts';
 import { databasePath } from '../databasePath.ts';
@@ -113,7 +113,7 @@ async function ask(
   );
   const telemetry = await startTelemetry(isTold, registry, io);
   const agents: Agent[] = [];
-  const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
+  const supervise = async (backend: BackendName, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };
     const name = backend === plan.backend ? plan.name : backend;
     const supervised = superviseAgent(registry.runtime, name, options);
@@ -157,7 +157,7 @@ function notStarted({ name, overallMs }: AgentPlan): Outcome<never> {
 
 async function optionsOf(
   { agent, approvesAll, command, ...plan }: AgentPlan,
-  backend: AgentName,
+  backend: BackendName,
 ): Promise<AgentOptions> {
   const approve = approvesAll ? { approve: () => 'accept' as const } : {};
   const program = backend === plan.backend ? command : undefined;

@@ -6,7 +6,7 @@ import {
   type PolicyInput,
   checkPolicies,
 } from '../../src/policy/face.ts';
-import type { AgentName } from '../../src/protocol/face.ts';
+import type { BackendName } from '../../agents/conversation/agentTypes.ts';
 import { knownWord, UsageError } from '../errors.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
@@ -17,7 +17,7 @@ export type AgentPlan = ReturnType<typeof planAgent>;
 
 type Prompt = { readonly text: string } | { readonly file: string };
 
-const backends: readonly AgentName[] = ['claude', 'codex'];
+const backends: readonly BackendName[] = ['claude', 'codex'];
 const help = 'unwedge agent --help';
 
 /**

@@ -1,3 +1,4 @@
+import type { AgentName } from '../../src/protocol/face.ts';
 import type { PresetName } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
@@ -16,6 +17,16 @@ const presetNames: Readonly<Record<PresetName, true>> = {
   acp: true,
   hook: true,
 };
+
+/** All of them, without what they are: help loads none. */
+const agents = Object.keys({
+  claude: true,
+  codex: true,
+  goose: true,
+  gemini: true,
+  opencode: true,
+  copilot: true,
+} satisfies Readonly<Record<AgentName, true>>);
 
 /** The options of `unwedge run`. */
 export const runOptions = {
@@ -36,9 +47,8 @@ export const runOptions = {
   config: configOption,
   name: text('NAME', 'what its failures are counted under; else the name of the command or script'),
   'prompt-file': text('FILE', 'what each attempt gets on stdin; - is the stdin of unwedge'),
-  agent: text('AGENT', 'whose output it is: claude, codex, none, or auto to tell by the command', [
-    'claude',
-    'codex',
+  agent: text('AGENT', `whose output it is: ${agents.join(', ')}, none, or auto to tell by the command`, [
+    ...agents,
     'none',
     'auto',
   ]),
@@ -55,7 +65,7 @@ export const form = defineForm({
   details: [
     "Output passes as it is, and so does the command's exit code. These are others:",
     ...exitCodeLines(runExitCodes),
-    'An overload of the API gives 75 where Claude or Codex tells of it; another command keeps its own code.',
+    'An overload of the API gives 75 where an agent tells of it; another command keeps its own code.',
     'Where an agent may have acted 75 means no such thing: another run begins anew. The last line says so, and `effects` of --json.',
     'Runs that crash, hang, time out, or say on stderr that a service was not available (HTTP 503, connection refused, overloaded)',
     'count as failures: after 5 in a row, of this and later runs of the same name, it is not run for 1m. Another exit code is an answer.',

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { isShortage } from '../../src/actors/process/face.ts';
 import type { ProcessExit } from '../../src/machines/face.ts';
+import type { AgentProfile } from '../../src/protocol/face.ts';
 import { type Failure, type FailureFacts, type FailureKind, hintIn } from '../../src/policy/failures/face.ts';
 import type { EndedBySignal } from '../io.ts';
 
@@ -56,8 +57,14 @@ const readFromText: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota']);
  * The exit code for a call that failed.
  * @param exit - how the last attempt's process ended; undefined when there was none.
  * @param isAgent - whether an agent told of the failure: its exit code says nothing then, and that of a plain command is its answer.
+ * @param exits - worth of the exit code of the agent: one that is an HTTP status must not look like a signal.
  */
-export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAgent: boolean): number {
+export function exitCodeOf(
+  failure: Failure,
+  exit: ProcessExit | undefined,
+  isAgent: boolean,
+  exits?: AgentProfile['exits'],
+): number {
   // The words of a plain command on a limit are its own affair: its exit code is its answer.
   const isAnswer = !isAgent && exit?.exitCode !== undefined && readFromText.has(failure.kind);
   if ((laterKinds.has(failure.kind) && !isAnswer) || (isAgent && failure.kind === 'overloaded'))
@@ -67,7 +74,7 @@ export function exitCodeOf(failure: Failure, exit: ProcessExit | undefined, isAg
   if (!hasEnded && failure.kind === 'transient' && isShortage(failure)) return exitCodes.tryLater;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
-  if (hasEnded) return codeOf(exit);
+  if (hasEnded) return exits === 'status' && exit.signal === undefined && codeOf(exit) > 128 ? 1 : codeOf(exit);
   return failure.code === 'ENOENT' ? exitCodes.notFound : exitCodes.cannotRun;
 }
 

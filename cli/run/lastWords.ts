@@ -7,6 +7,7 @@ import {
   failureKinds,
   hintIn,
 } from '../../src/policy/failures/face.ts';
+import { profileOf } from '../../src/protocol/face.ts';
 import type { AgentLeft } from '../../src/integrations/subprocess/face.ts';
 import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { sanitize } from '../sanitize.ts';
@@ -69,10 +70,11 @@ function hintLines({ code, message }: Failure): readonly string[] {
 export function leftLines(left: AgentLeft | undefined): readonly string[] {
   if (left?.effects !== 'possible') return [];
   const { agent, sessionId } = left;
-  const words = agent === 'claude' ? 'claude --resume' : 'codex exec resume';
+  const words = profileOf(agent).resume?.words;
   // Ended together with its commands, Claude keeps what became of the last one as an exit code.
   const check = agent === 'claude' ? ', and have it check what its last call did' : '';
-  const next = sessionId === undefined ? '' : `; go on with: ${words} ${shellWord(sanitize(sessionId))}${check}`;
+  const isOver = sessionId === undefined || words === undefined;
+  const next = isOver ? '' : `; go on with: ${words.join(' ')} ${shellWord(sanitize(sessionId))}${check}`;
   return [`it may have changed something, and another run begins anew${next}`];
 }
 

@@ -1,14 +1,16 @@
 import { programFlaw } from '../../src/policy/text/face.ts';
 import type { ConfigOptions } from '../../src/config/face.ts';
-import { type AgentCommand, type AgentOption, agentCommand } from '../../src/protocol/face.ts';
-import { commandKey } from '../../install/commandKey.ts';
 import {
-  type IntegrationPolicy,
-  type Limits,
-  type PresetName,
-  checkPolicies,
-  resolvePolicy,
-} from '../../src/policy/face.ts';
+  type AgentCommand,
+  type AgentOption,
+  agentCommand,
+  agentNames,
+  presetOfAgent,
+  printsAtEnd,
+  profileOf,
+} from '../../src/protocol/face.ts';
+import { commandKey } from '../../install/commandKey.ts';
+import { type IntegrationPolicy, type Limits, checkPolicies, resolvePolicy } from '../../src/policy/face.ts';
 import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
 import { aboveZero } from '../parse.ts';
 import type { RunArgs } from './command.ts';
@@ -53,6 +55,8 @@ export function planRun(
     agent,
     /** True where the output is taken for that of an agent. */
     isAgent: known !== undefined,
+    /** Worth of the exit code of that agent. */
+    exits: known === undefined ? undefined : profileOf(known.agent).exits,
     /** True where it is an agent that prints a result with its answer. */
     printsResult: known?.agent === 'claude' && known.format !== 'text',
     /** Lets another attempt begin anew whatever the ones before did. */
@@ -75,7 +79,7 @@ export function planRun(
   };
 }
 
-const agentOptions: readonly AgentOption[] = ['auto', 'none', 'claude', 'codex'];
+const agentOptions: readonly AgentOption[] = ['auto', 'none', ...agentNames];
 
 const retryOptions = ['safe', 'always'] as const;
 
@@ -87,7 +91,7 @@ function policyOf(
   { name, policies: given }: Pick<ConfigOptions, 'policies'> & { readonly name: string },
 ): IntegrationPolicy {
   const policies = checkPolicies(given);
-  const preset = args.policy ?? presetOf(agent);
+  const preset = args.policy ?? (agent === undefined ? 'subprocess' : presetOfAgent(agent));
   const start = Object.hasOwn(policies.presets, preset) ? policies.presets[preset] : undefined;
   if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets));
   const base = args.policy === undefined ? policies.policyOf('run', undefined, start, name) : start;
@@ -97,8 +101,7 @@ function policyOf(
     return aboveZero(`--${option}`, args[option]) ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
   };
   const { retry, limits } = base;
-  const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
-  const idleMs = printsAtEnd ? own('idleMs') : limits.idleMs;
+  const idleMs = agent !== undefined && printsAtEnd(agent) ? own('idleMs') : limits.idleMs;
   // A limit that was not asked for here may be longer than one that was: it is never reached then.
   return resolvePolicy(
     'run',
@@ -114,9 +117,4 @@ function policyOf(
       },
     },
   );
-}
-
-function presetOf(agent: AgentCommand | undefined): PresetName {
-  if (agent === undefined) return 'subprocess';
-  return agent.agent === 'claude' ? 'claudeCli' : 'codex';
 }

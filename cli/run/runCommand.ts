@@ -104,10 +104,10 @@ function endedLines({ reason }: AbortSignal, end: RunEnd | undefined): readonly 
   return [...(isKnown ? [] : [`ended by ${signal}`]), ...leftLines(end?.left)];
 }
 
-function exitCodeFor({ isAgent }: RunPlan, { outcome, exit }: RunEnd, signal: AbortSignal): number {
+function exitCodeFor({ isAgent, exits }: RunPlan, { outcome, exit }: RunEnd, signal: AbortSignal): number {
   const ended = endedCode(signal);
   if (ended !== undefined) return ended;
-  return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent);
+  return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit, isAgent, exits);
 }
 
 /** Makes the print of `--json`. Output of the command is as it is, as text: bytes that are no UTF-8 are replaced. The rest is redacted. */

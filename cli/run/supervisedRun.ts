@@ -121,6 +121,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
             input: { ...process, calledAs, register: runStore.register },
             graceMs,
             tellsLife: prepared.tellsLife,
+            endSignal: prepared.endSignal,
           },
           context,
         );

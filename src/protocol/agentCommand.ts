@@ -1,5 +1,6 @@
-import type { AgentFormat, AgentName } from './agentReport.ts';
 import type { IntegrationAbout } from '../policy/integrationAbout.ts';
+import type { AgentFormat, AgentProfile } from './agents/profile.ts';
+import { type AgentName, agentNames, profileOf } from './agents/profiles.ts';
 
 /** Agent whose command it is; `auto`: told by the command and its arguments. */
 export type AgentOption = 'auto' | 'none' | AgentName;
@@ -22,33 +23,47 @@ export function agentCommand(
 ): AgentCommand | undefined {
   if (named === 'none') return undefined;
   const agent = named === 'auto' ? agentNamed(command, args) : named;
-  if (agent === undefined || (named === 'auto' && !answersOnce(agent, args))) return undefined;
-  return { agent, format: formatOf(agent, beforeDashes(args)) };
+  if (agent === undefined) return undefined;
+  const profile = profileOf(agent);
+  const own = beforeDashes(args);
+  if (named === 'auto' && !answersOnce(profile, own)) return undefined;
+  return { agent, format: formatOf(profile, own) };
 }
 
 const runners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
-const packages: readonly (readonly [name: string, agent: AgentName])[] = [
-  ['@anthropic-ai/claude-code', 'claude'],
-  ['@openai/codex', 'codex'],
-];
 
 function agentNamed(command: string, args: readonly string[]): AgentName | undefined {
   const name = command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
-  if (name === 'claude' || name === 'codex') return name;
   const run = runners.has(name) ? args.find((word) => !word.startsWith('-')) : undefined;
-  return packages.find(([known]) => run === known || run?.startsWith(`${known}@`) === true)?.[1];
+  const isRun = (known: string): boolean => run === known || run?.startsWith(`${known}@`) === true;
+  return agentNames.find((agent) => {
+    const { commands, packages = [] } = profileOf(agent);
+    return commands.includes(name) || packages.some(isRun);
+  });
 }
 
-function answersOnce(agent: AgentName, args: readonly string[]): boolean {
-  const words = agent === 'claude' ? ['-p', '--print'] : ['exec', 'e'];
-  return beforeDashes(args).some((word) => words.includes(word));
+function answersOnce({ headless: { words, not = [] } }: AgentProfile, own: readonly string[]): boolean {
+  return own.some((word) => words.includes(word)) && !own.some((word) => not.includes(word));
 }
 
-function formatOf(agent: AgentName, own: readonly string[]): AgentFormat {
-  if (agent === 'codex') return own.some((word) => /^--(?:experimental-)?json$/.test(word)) ? 'stream-json' : 'text';
-  const format = optionValue(own, '--output-format');
-  return format === 'json' || format === 'stream-json' ? format : 'text';
+function formatOf({ formats, output }: AgentProfile, own: readonly string[]): AgentFormat {
+  const { words = {}, options = [], values = {} } = formats ?? {};
+  const word = own.find((each) => Object.hasOwn(words, each));
+  const value = word ?? optionValue(own, ...options) ?? '';
+  const forms = word === undefined ? values : words;
+  const form = Object.hasOwn(forms, value) ? forms[value] : undefined;
+  if (form === undefined || typeof output === 'string') return form ?? 'text';
+  // What nobody can read is text.
+  return (form === 'json' ? output.json : output.stream) === undefined ? 'text' : form;
 }
+
+/** Tells whether an agent prints nothing before its end: silence is no sign of trouble then. */
+export const printsAtEnd = ({ agent, format }: AgentCommand): boolean =>
+  (profileOf(agent).silentFormats ?? ['json']).includes(format);
+
+/** Preset that holds for an agent where nothing is said. */
+export const presetOfAgent = ({ agent }: AgentCommand): 'claudeCli' | 'codex' =>
+  profileOf(agent).output === 'claude' ? 'claudeCli' : 'codex';
 
 /** Cuts off `--` and what follows: no options. */
 export function beforeDashes(args: readonly string[]): readonly string[] {
@@ -103,7 +118,7 @@ export function aboutCommand(
   if (agent === undefined) return { type: 'subprocess' };
   return {
     type: 'subprocess',
-    provider: agent.agent === 'claude' ? 'anthropic' : 'openai',
+    provider: profileOf(agent.agent).provider,
     modelOf: (request) => optionValue(beforeDashes([...args, ...(request?.args ?? [])]), '--model', '-m'),
   };
 }

@@ -1,19 +1,14 @@
 import { parsedJson } from '../policy/text/parsedJson.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Clock } from '../policy/clock.ts';
-
-/** The agents' command lines whose output is understood. */
-export type AgentName = 'claude' | 'codex';
-
-/** Form of what an agent's run printed on stdout: the answer alone (`text`), or messages of its protocol. */
-export type AgentFormat = 'text' | 'json' | 'stream-json';
+import type { AgentName } from './agents/profiles.ts';
 
 /** Effects of a run on the world, as far as its stream told: `unknown` where it does not tell. */
 export type AgentEffects = 'none' | 'possible' | 'unknown';
 
 /** Calls that a run made, as far as its stream told. */
 export interface AgentCalls {
-  /** Answers of the model; undefined where they are not told apart (Codex). */
+  /** Answers of the model; undefined where they are not told apart. */
   readonly model?: number | undefined;
   /** Tools that the model asked for, those that were declined included. */
   readonly tools: number;

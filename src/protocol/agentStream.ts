@@ -12,6 +12,8 @@ import {
   recordIn,
   textIn,
 } from './agentReport.ts';
+import { createProfileReader } from './agents/profileReader.ts';
+import { profileOf } from './agents/profiles.ts';
 import { createClaudeReader } from './claudeOutput.ts';
 import { createLineSplitter } from './lines.ts';
 
@@ -41,9 +43,8 @@ export function createAgentStream(
   heard?: (sign: AgentSign) => void,
 ): AgentStream {
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
-  const isStream = format === 'stream-json';
-  const reader: AgentReader =
-    agent === 'claude' ? createClaudeReader({ isStream, retriesItself }) : createCodexReader(retriesItself);
+  const reader = readerOf({ agent, format }, retriesItself);
+  if (reader === undefined) return silentStream({ agent, effects: 'unknown', concluded: false });
   let missed = false;
   /** A line that was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
   let unread = false;
@@ -51,8 +52,8 @@ export function createAgentStream(
     maxBytes: longestLineBytes,
     onLine(line) {
       let sign: AgentSign = 'progress';
-      if (line.length <= longestCheapLine || ends(line)) sign = reader.line(line);
-      else if (agent === 'codex') unread = true;
+      if (format === 'json' || line.length <= longestCheapLine || ends(line)) sign = reader.line(line);
+      else if (agent !== 'claude') unread = true;
       heard?.(sign);
     },
     onTooLong() {
@@ -76,8 +77,19 @@ export function createAgentStream(
   };
 }
 
+/** Returns the reader of an output; undefined where that tells nothing. */
+function readerOf({ agent, format }: AgentCommand, retriesItself: boolean | undefined): AgentReader | undefined {
+  const profile = profileOf(agent);
+  const isWhole = format === 'json';
+  if (profile.output === 'claude') return createClaudeReader({ isStream: !isWhole, retriesItself });
+  if (profile.output === 'codex') return createCodexReader(retriesItself);
+  const messages = isWhole ? profile.output.json : profile.output.stream;
+  return messages && createProfileReader({ agent, profile, messages, isWhole, retriesItself });
+}
+
 /** Text that a model or a tool wrote has its quotes escaped, so this is the message's own. */
-const ends = (line: string): boolean => /"type":"(?:result|agent_message|turn\.[a-z]+|assistant)"/.test(line);
+const ends = (line: string): boolean =>
+  /"type":"(?:result|agent_message|turn\.[a-z]+|assistant(?:\.message)?|message|text)"/.test(line);
 
 function silentStream(report: AgentReport): AgentStream {
   return { push: () => undefined, end: () => undefined, report: () => report, missed: false };

@@ -1,9 +1,16 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
-export { type AgentCommand, type AgentOption, aboutCommand, agentCommand, keepsSession } from './agentCommand.ts';
+export {
+  type AgentCommand,
+  type AgentOption,
+  aboutCommand,
+  agentCommand,
+  keepsSession,
+  presetOfAgent,
+  printsAtEnd,
+} from './agentCommand.ts';
 export {
   type AgentCalls,
   type AgentEffects,
-  type AgentName,
   answer,
   blocksIn,
   createRetryLife,
@@ -12,6 +19,8 @@ export {
   recordIn,
   textIn,
 } from './agentReport.ts';
+export type { AgentProfile } from './agents/profile.ts';
+export { type AgentName, agentNames, profileOf } from './agents/profiles.ts';
 export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
 export { isGoingOn } from './claudeAnswer.ts';
 export { createClaudeReader } from './claudeOutput.ts';

@@ -9,6 +9,9 @@ import { neverExecuted } from '../../policy/failures/notExecuted.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import type { AgentCommand } from '../../protocol/agentCommand.ts';
 import type { AgentReport } from '../../protocol/agentReport.ts';
+import type { AgentProfile } from '../../protocol/agents/profile.ts';
+import { agentFailure, errorLineIn, errorTextIn } from '../../protocol/agents/profileFailure.ts';
+import { profileOf } from '../../protocol/agents/profiles.ts';
 
 /** The end of stderr that tells what went wrong, in characters; more would drown it in what went before. */
 const tailCharacters = 4000;
@@ -140,33 +143,70 @@ const longestErrorBytes = 2000;
 const ofAgent = { tellers: new Set(['agent']) } satisfies ExpectedExit;
 /** The same where no answer is no success. */
 const ofAnswer = { ...ofAgent, expectsOutput: true };
+const ofPlain = { expectsOutput: true } satisfies ExpectedExit;
 
 /**
  * Gives the end of an agent's run as a failure, undefined when it succeeded: the word of its protocol counts, its exit code only where the protocol says
  * nothing.
  * @param missed - whether a line was too long to be read.
+ * @param retriesItself - whether the agent may have repeated failed requests by itself.
  */
 export function agentExitFacts(
   exit: ProcessExit,
   { agent, format }: AgentCommand,
   report: AgentReport,
   missed = false,
+  retriesItself = false,
 ): FailureFacts | undefined {
-  if (format === 'text') return agent === 'claude' ? claudeTextFacts(exit) : codexTextFacts(exit);
+  const profile = profileOf(agent);
+  const { output, title } = profile;
+  if (format === 'text' && output === 'claude') return claudeTextFacts(exit);
+  if (format === 'text' && output === 'codex') return codexTextFacts(exit);
   // Its last word was read: what a process that it left behind would have written is none of its answer.
   const isWhole = exit.reason === 'output-cut' && (report.concluded || report.failure !== undefined);
   if (exit.reason !== 'exit' && !isWhole) return exitFacts(exit, ofAgent);
-  if (report.concluded || report.failure !== undefined) return report.failure;
-  const name = agent === 'claude' ? 'Claude' : 'Codex';
-  const silent: FailureFacts = missed
+  if (report.concluded || report.failure !== undefined) return withStatus(report.failure, exit, profile, retriesItself);
+  const told = profile.exits === 'signal' ? exitFacts(exit, ofAnswer) : profileFacts(exit, profile, retriesItself);
+  if (told !== undefined || format === 'text') return told;
+  return missed
     ? {
         kind: 'protocol',
         reason: 'message_too_large',
-        message: `${name} printed a line too long to read`,
+        message: `${title} printed a line too long to read`,
         outcome: 'unknown',
       }
-    : { kind: 'protocol', message: `${name} ended without a result`, outcome: 'unknown' };
-  return exitFacts(exit, ofAnswer) ?? silent;
+    : { kind: 'protocol', message: `${title} ended without a result`, outcome: 'unknown' };
+}
+
+/** Exit codes in which an HTTP status of 4xx or 5xx fits, modulo 256; a program's own ones are smaller. */
+const leastStatusCode = 400 - 256;
+
+const statusOf = ({ exitCode = 0 }: ProcessExit, { exits }: AgentProfile): number | undefined =>
+  exits === 'status' && exitCode >= leastStatusCode ? exitCode + 256 : undefined;
+
+/** A failure that an agent told in words which say no kind: its exit code may. */
+function withStatus(
+  told: FailureFacts | undefined,
+  exit: ProcessExit,
+  profile: AgentProfile,
+  retriesItself: boolean,
+): FailureFacts | undefined {
+  const status = statusOf(exit, profile);
+  if (told?.kind !== 'unknown' || status === undefined) return told;
+  return agentFailure(profile, { message: told.message, status }, exit.endedAt, retriesItself);
+}
+
+/** The end of an agent that told none in its protocol: by its own words, then by what its exit code is worth. */
+function profileFacts(exit: ProcessExit, profile: AgentProfile, retriesItself: boolean): FailureFacts | undefined {
+  const { exitCode = 0, stderr, stdout, endedAt } = exit;
+  const status = statusOf(exit, profile);
+  const said = errorLineIn(stderr.text, profile, exitCode) ?? errorTextIn(stdout.text, profile);
+  if (said === undefined && status === undefined) {
+    return exitFacts({ ...exit, stdout: exitCode === 0 ? stdout : { ...stdout, text: '' } }, ofPlain);
+  }
+  const message = said ?? `${profile.title} failed with HTTP ${status}`;
+  const facts = agentFailure(profile, { message, status }, endedAt, retriesItself);
+  return { ...facts, outcome: 'unknown', code: facts.code ?? exitCode };
 }
 
 /** Claude prints what went wrong on stdout, alone, and says by its exit code that it is no answer. */

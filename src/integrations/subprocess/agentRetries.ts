@@ -5,6 +5,7 @@ import { childEnvironment } from '../../actors/process/childEnvironment.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import type { AgentCommand } from '../../protocol/agentCommand.ts';
 import { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from '../../protocol/claudeRetries.ts';
+import { profileOf } from '../../protocol/agents/profiles.ts';
 import { boundCodexRetries, codexConfigFiles } from '../../protocol/codexRetries.ts';
 import type { SubprocessOptions } from './subprocessOptions.ts';
 
@@ -33,6 +34,13 @@ export async function boundRetries(
     const isOurs = set === undefined && repeats;
     const bounded = isOurs ? { ...env, [claudeRetriesName]: boundedClaudeRetries } : env;
     return { args, env: bounded, retriesItself: isOurs || mayRetryItself(set) };
+  }
+  const { output, retries } = profileOf(command.agent);
+  if (output !== 'codex') {
+    const bounds = repeats ? Object.entries(retries?.env ?? {}) : [];
+    const added = bounds.filter(([name]) => variable(options, name) === undefined);
+    const isOurs = added.length > 0 && added.length === bounds.length;
+    return { args, env: { ...env, ...Object.fromEntries(added) }, retriesItself: retries !== undefined && !isOurs };
   }
   if (!repeats) return { args, env, retriesItself: true };
   const run = boundCodexRetries(args, await codexConfigs(args, options));

@@ -2,6 +2,7 @@ import { withoutValues } from '../../actors/process/valueHider.ts';
 import { agentExitFacts, exitFacts, unstartedFacts } from '../../actors/process/processExit.ts';
 import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
+import type { EndSignal } from '../../machines/subprocessEvents.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import type { Clock } from '../../policy/clock.ts';
@@ -20,6 +21,7 @@ import {
   resumeArgs,
 } from '../../protocol/agentCommand.ts';
 import { type AgentReport, answer, createRetryLife } from '../../protocol/agentReport.ts';
+import { profileOf } from '../../protocol/agents/profiles.ts';
 import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
@@ -35,6 +37,8 @@ interface PreparedRun {
   readonly input: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>;
   /** True where it tells its own signs of life: what it prints besides is none. */
   readonly tellsLife: boolean;
+  /** Signal by which it is asked to end. @defaultValue 'SIGTERM' */
+  readonly endSignal: EndSignal | undefined;
   /** @throws {@link AttemptError} when the run failed, by its agent's word or by its exit. */
   conclude(exit: ProcessExit): RunResult;
   /** The process has ended, however. Removes what was made for it; never rejects. */
@@ -63,6 +67,8 @@ interface AgentCall {
   /** Arguments of the first attempt, without what was added to resume. */
   readonly args: readonly string[];
   stream: AgentStream | undefined;
+  /** True where the agent may repeat failed requests by itself in the last attempt. */
+  retriesItself: boolean;
   /** Resolves when the process of the last attempt is gone: two at once in one session would get in each other's way. */
   ended: Promise<void>;
   /** True once it was told that there is no further attempt. */
@@ -98,6 +104,7 @@ export class AgentRuns {
     const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard);
     let release = (): void => undefined;
     call.stream = stream;
+    call.retriesItself = bounded.retriesItself === true;
     call.ended = new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -107,6 +114,7 @@ export class AgentRuns {
     };
     return {
       tellsLife,
+      endSignal: command === undefined ? undefined : profileOf(command.agent).stop.signal,
       input: { args: bounded.args, stdin, env: bounded.env, onOutput },
       conclude: (exit) => {
         const unstarted = unstartedFacts(exit, this.#options.command, call.args);
@@ -134,7 +142,7 @@ export class AgentRuns {
     const { command, trail, args } = this.#calls.get(call) ?? {};
     if (command === undefined || trail === undefined) return undefined;
     const { effects, sessionId } = trail.left;
-    const isKept = command.agent === 'codex' || keepsSession(args ?? []);
+    const isKept = command.agent !== 'claude' || keepsSession(args ?? []);
     return { agent: command.agent, effects, sessionId: isKept ? sessionId : undefined };
   }
 
@@ -148,6 +156,7 @@ export class AgentRuns {
       command: agentCommand(command, args, agent),
       args,
       stream: undefined,
+      retriesItself: false,
       ended: Promise.resolve(),
       refused: false,
     };
@@ -194,7 +203,7 @@ export class AgentRuns {
 
 function conclude(
   exit: ProcessExit,
-  { command, stream, args }: AgentCall,
+  { command, stream, args, retriesItself }: AgentCall,
   options: SubprocessOptions,
   judged: (facts: FailureFacts) => FailureFacts,
 ): RunResult {
@@ -210,7 +219,7 @@ function conclude(
   }
   stream.end(exit.outputCut);
   const told = stream.report(exit.endedAt);
-  const facts = agentExitFacts(exit, command, told, stream.missed);
+  const facts = agentExitFacts(exit, command, told, stream.missed, retriesItself);
   if (facts !== undefined) throw new AttemptError(withoutValues(judged(facts), options.env));
   const text =
     command.format === 'text' ? answer(exit.stdout.text.trim()) : (joinedAnswer(command, told, options) ?? told.text);
@@ -238,18 +247,20 @@ function whileWaiting(facts: FailureFacts, { agent, waiting }: AgentReport): Fai
   return { ...facts, kind, message, status, retryAfterMs, ...(retryAfterMs === undefined && { shouldRetry: false }) };
 }
 
-const nameOf = (agent: AgentReport['agent'] | undefined): string => (agent === 'codex' ? 'Codex' : 'Claude');
+const nameOf = (agent: AgentReport['agent']): string => profileOf(agent).title;
 
 /** Why there is no further attempt, for people. */
 function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean, kind: FailureKind): string {
-  const name = nameOf(command?.agent);
-  if (effects === 'possible') return `${name} may have changed something, and there is no session to go on with`;
-  const better = name === 'Codex' ? '--json' : '--output-format stream-json --verbose';
-  if (isOwned && name === 'Codex' && kind === 'rate_limit')
-    return `${name} does not tell how long the API asks to wait`;
-  if (isOwned && name === 'Codex') return `${name} has asked again by itself`;
-  if (isOwned) return `${name} has asked again where the wait was short; ${better} tells more`;
-  return `this output of ${name} does not tell what it has done; ${better} does`;
+  if (command === undefined) return 'what it did is not known';
+  const { title, formats, output } = profileOf(command.agent);
+  const isClaude = output === 'claude';
+  if (effects === 'possible') return `${title} may have changed something, and there is no session to go on with`;
+  if (isOwned && !isClaude && kind === 'rate_limit') return `${title} does not tell how long the API asks to wait`;
+  if (isOwned && !isClaude) return `${title} has asked again by itself`;
+  const better = formats?.best;
+  if (isOwned) return `${title} has asked again where the wait was short; ${better} tells more`;
+  const advice = better === undefined || command.format === 'stream-json' ? '' : `; ${better} does`;
+  return `this output of ${title} does not tell what it has done${advice}`;
 }
 
 /** The session in which the next attempt goes on; undefined when it begins from the start. */

@@ -6,7 +6,7 @@ import { timeoutText } from '../../machines/subprocessExit.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failures/failure.ts';
 import { say } from '../../policy/text/logger.ts';
-import { aboutCommand, type AgentCommand, agentCommand } from '../../protocol/agentCommand.ts';
+import { aboutCommand, agentCommand, presetOfAgent, printsAtEnd } from '../../protocol/agentCommand.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import type { PathRole, Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
@@ -47,8 +47,12 @@ export function superviseSubprocess(
   } = options;
   const agent = agentCommand(command, args ?? [], options.agent);
   const calledAs = nameOfCommand(command, agent);
-  const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
-  const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
+  const base = runtime.policies.policyOf(
+    name,
+    options.policy,
+    agent === undefined ? 'subprocess' : presetOfAgent(agent),
+  );
+  const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent !== undefined && printsAtEnd(agent));
   // A user who configures the limit on silence for this very command means it.
   const idleMs = runtime.policies.limitOf(name, 'idleMs') ?? Number.POSITIVE_INFINITY;
   const limits = printsOnlyAtEnd ? { ...base.limits, idleMs } : base.limits;
@@ -83,7 +87,7 @@ export function superviseSubprocess(
   ): Promise<RunResult> {
     checkRunRequest(name, request);
     const prepared = await (await load()).prepare(request, context);
-    const { tellsLife } = prepared;
+    const { tellsLife, endSignal } = prepared;
     try {
       const input: SubprocessInput = {
         ...prepared.input,
@@ -103,7 +107,11 @@ export function superviseSubprocess(
         clock: runtime.clock,
       };
       const id = `process:${name}:${++lastRun}`;
-      const exit = await runProcess(runtime, { id, input, graceMs, tellsLife }, { signal, touch: context.touch });
+      const exit = await runProcess(
+        runtime,
+        { id, input, graceMs, tellsLife, endSignal },
+        { signal, touch: context.touch },
+      );
       return prepared.conclude(exit);
     } finally {
       await prepared.end();
@@ -127,11 +135,6 @@ export function superviseSubprocess(
       return outputLines(output, { maxLineBytes, clock: runtime.clock });
     },
   });
-}
-
-function presetOf(agent: AgentCommand | undefined): 'subprocess' | 'claudeCli' | 'codex' {
-  if (agent === undefined) return 'subprocess';
-  return agent.agent === 'claude' ? 'claudeCli' : 'codex';
 }
 
 /** The lines of what a run prints, without their ends; a last one that has none too. */

@@ -1,4 +1,5 @@
 import type { AgentOption } from '../../protocol/agentCommand.ts';
+import { agentNames } from '../../protocol/agents/profiles.ts';
 import type { PromptBy } from '../../actors/prompt/promptDelivery.ts';
 import {
   commandKeys,
@@ -29,18 +30,18 @@ import { show } from '../../policy/text/showValue.ts';
 const ownSubprocessKeys = {
   /** Longest line of a stream, in bytes, at least 1; a longer one ends the run (`message_too_large`). @defaultValue 10,000,000 */
   maxLineBytes: integer({ unit: 'bytes', default: 10_000_000 }),
-  /** Takes silence for no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
+  /** Takes silence for no sign of trouble: switches the no-output limit off. @defaultValue false; true for agents that print at their end alone */
   printsOnlyAtEnd: boolean(),
   /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
   policy: policyKey,
   /** Effect of its runs on the world, where the call does not say. @defaultValue unspecified */
   effect: choice(effects),
   /**
-   * Agent whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`, `codex exec --json`), not by
-   * its exit code. `auto` tells by the command and its arguments.
+   * Agent whose output it is: the command line of an agent is judged by its own word on its end (`--output-format json` or `stream-json`, `--json`,
+   * `--format json`), not by its exit code. `auto` tells by the command and its arguments.
    * @defaultValue 'auto'
    */
-  agent: choice(['auto', 'none', 'claude', 'codex'], { given: {} as AgentOption }),
+  agent: choice(['auto', 'none', ...agentNames], { given: {} as AgentOption }),
   /**
    * Way of the prompt of a run to the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the arguments. As an
    * argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a dash: the command would take it

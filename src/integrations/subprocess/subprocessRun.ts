@@ -27,6 +27,8 @@ interface ProcessRun {
   readonly graceMs: number;
   /** True where its output is no sign of life by itself: what reads it tells. @defaultValue false */
   readonly tellsLife?: boolean | undefined;
+  /** Signal that asks it to end, where nobody chose one. @defaultValue 'SIGTERM' */
+  readonly endSignal?: EndSignal | undefined;
 }
 
 /**
@@ -53,7 +55,11 @@ export async function runProcess(
     }
     let started: AnyActorRef | undefined;
     const kill = (): void => {
-      started?.send({ type: 'process.kill', reason: killReason(signal.reason), signal: endSignal(signal.reason) });
+      started?.send({
+        type: 'process.kill',
+        reason: killReason(signal.reason),
+        signal: endSignal(signal.reason) ?? run.endSignal,
+      });
     };
     // Before the start: a command that cannot be spawned may end in the middle of it.
     signal.addEventListener('abort', kill, { once: true });

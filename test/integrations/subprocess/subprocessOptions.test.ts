@@ -15,7 +15,7 @@ describe('the options of a command', () => {
     [{ expectsOutput: 1 }, 'Expected `cli.expectsOutput` to be true or false, got 1'],
     [{ envMode: 'all' }, 'Expected `cli.envMode` to be one of extend, safe, only, got "all"'],
     [{ args: [1] }, 'Expected `cli.args[0]` to be a string, got 1'],
-    [{ agent: 'gemini' }, 'Expected `cli.agent` to be one of'],
+    [{ agent: 'gemni' }, 'Expected `cli.agent` to be one of'],
     [{ promptBy: 'mail' }, 'Expected `cli.promptBy` to be one of'],
     [{ shel: true }, 'Unknown option `cli.shel`'],
     [{ stdin: 'x' }, 'Unknown option `cli.stdin`'],
