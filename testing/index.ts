@@ -42,3 +42,11 @@ export {
   inProcessAcpAgent,
   type InProcessAcpAgentOptions,
 } from './acp/faultyAcpAgent.ts';
+export type { AcpParams, AcpPipes } from './acp/acpWire.ts';
+export {
+  type AcpClientFault,
+  type AcpPromptEnd,
+  type FaultyAcpClient,
+  faultyAcpClient,
+  type FaultyAcpClientOptions,
+} from './acp/faultyAcpClient.ts';

@@ -113,3 +113,13 @@ export function createFaultPicker<R extends CountedRule, M>(
     return picked;
   };
 }
+
+/** Finds all rules that befall a message, in their order. */
+export function createFaultsPicker<R extends CountedRule, M>(
+  rules: readonly R[],
+  matches: (rule: R, message: M) => boolean,
+  isDue?: (rule: R) => boolean,
+): (message: M) => readonly R[] {
+  const pickers = rules.map((rule) => createFaultPicker([rule], matches, isDue));
+  return (message) => pickers.flatMap((pick) => pick(message) ?? []);
+}

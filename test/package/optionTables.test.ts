@@ -10,6 +10,7 @@ import { withTelemetry } from '../../otel/index.ts';
 import { repairTranscript } from '../../transcript/index.ts';
 import {
   faultyAcpAgent,
+  faultyAcpClient,
   faultyMcpServer,
   inProcessAcpAgent,
   SimulatedClock,
@@ -172,6 +173,10 @@ const takers: Readonly<Record<string, Taker>> = {
   },
   startFaultyMcpHttpServer: { take: (options) => startFaultyMcpHttpServer(options), wrong: ['tools', 5] },
   faultyAcpAgent: { take: (options) => faultyAcpAgent(options), wrong: ['faults', 5] },
+  faultyAcpClient: {
+    take: (options) => faultyAcpClient(inProcessAcpAgent(), options),
+    wrong: ['permissions', 'x'],
+  },
   inProcessAcpAgent: { take: (options) => inProcessAcpAgent(options), wrong: ['seed', 'x'] },
   faultyMcpServer: { take: (options) => faultyMcpServer(options), wrong: ['tools', 5] },
 };

@@ -8,7 +8,7 @@ import {
   rpcErrors,
   rpcLine,
 } from '../../src/protocol/face.ts';
-import { createFaultPicker } from '../mcpAnswerFaults.ts';
+import { createFaultsPicker } from '../mcpAnswerFaults.ts';
 import { seededRandom } from '../random.ts';
 import type { ReadAcpFault, ReadAcpRule } from './acpFaults.ts';
 import { AcpMemory, type AcpUpdate } from './acpMemory.ts';
@@ -31,6 +31,14 @@ export interface AcpWorld {
 }
 
 type Params = Readonly<Record<string, unknown>>;
+
+/** Occasion for a fault. */
+interface Occasion {
+  readonly method: string;
+  readonly at: string;
+  readonly text: string;
+}
+
 const cancelled: AcpAnswer = { result: { stopReason: 'cancelled' } };
 
 /** The agent's side of a conversation, by its script. */
@@ -38,9 +46,7 @@ export class AcpPeer implements AcpStage {
   readonly #script: AcpScript;
   readonly #world: AcpWorld;
   readonly #memory: AcpMemory;
-  readonly #pickers: readonly ((
-    message: AcpExchange & { readonly at?: string | undefined },
-  ) => ReadAcpRule | undefined)[];
+  readonly #pick: (message: Occasion) => readonly ReadAcpRule[];
   /** Prompts of each session that have no answer yet; the first is under way. */
   readonly #turns = new Map<string, AcpExchange[]>();
   readonly #asked = new Map<unknown, (reply: RpcMessage) => void>();
@@ -52,7 +58,13 @@ export class AcpPeer implements AcpStage {
     this.#script = script;
     this.#world = world;
     this.#memory = new AcpMemory(script.stateFile);
-    this.#pickers = script.faults.map((rule) => this.#pickerOf(rule));
+    const random = seededRandom(script.seed);
+    this.#pick = createFaultsPicker<ReadAcpRule, Occasion>(
+      script.faults,
+      ({ on = 'session/prompt', at = 'before', prompt = '' }, message) =>
+        message.method === on && message.at === at && message.text.includes(prompt),
+      ({ start = this.#memory.start, chance = 1 }) => [start].flat().includes(this.#memory.start) && random() < chance,
+    );
   }
 
   get announcesTools(): boolean {
@@ -219,7 +231,7 @@ export class AcpPeer implements AcpStage {
 
   async #run(turn: AcpExchange): Promise<void> {
     this.#memory.keep(turn.session, chunk('user_message_chunk', turn.text));
-    await this.#befall(turn, turn.method, 'before');
+    await this.#befall(turn, turn.method);
     for (const step of turn.text.split(/[;\n]/)) {
       if (!turn.isLive) return;
       await playStep(this, turn, step.trim());
@@ -229,29 +241,14 @@ export class AcpPeer implements AcpStage {
   }
 
   /** Acts of all rules that match, up to one that ends the message. @returns whether it goes on as it should. */
-  async #befall(exchange: AcpExchange, method: string, at?: string): Promise<boolean> {
-    const seen = Object.assign(Object.create(exchange) as AcpExchange, { method, at });
-    for (const fault of this.#pickers.flatMap((pick) => pick(seen) ?? [])) {
+  async #befall(exchange: AcpExchange, method: string, at = 'before'): Promise<boolean> {
+    for (const fault of this.#pick({ method, at, text: exchange.text })) {
       if (await this.#act(fault, exchange, method)) continue;
       // A cancel that is passed over leaves the turn as it was.
       if (method === exchange.method || fault.do === 'late') exchange.stands = true;
       return false;
     }
     return true;
-  }
-
-  #pickerOf(rule: ReadAcpRule) {
-    const random = seededRandom(this.#script.seed);
-    const { on = 'session/prompt', at = 'before', chance = 1, start } = rule;
-    const isDue = start === undefined || [start].flat().includes(this.#memory.start);
-    return createFaultPicker<ReadAcpRule, AcpExchange & { readonly at?: string | undefined }>(
-      [rule],
-      (_, message) =>
-        message.method === on &&
-        (message.at ?? 'before') === at &&
-        (rule.prompt === undefined || message.text.includes(rule.prompt)),
-      () => isDue && random() < chance,
-    );
   }
 
   async #act(fault: ReadAcpFault, exchange: AcpExchange, method: string): Promise<boolean> {
