@@ -1,7 +1,6 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { failureOfPrompt } from './end.ts';
 export {
-  acpVersion,
   asksPerson,
   cancelledCode,
   isRepeatable,

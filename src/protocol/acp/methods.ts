@@ -1,8 +1,5 @@
 import { type McpParams, fieldsOf } from '../mcp/message.ts';
 
-/** Version of the protocol whose turns are understood; of a later one messages pass as they are. */
-export const acpVersion = 1;
-
 /** JSON-RPC code of a request that was cancelled. */
 export const cancelledCode = -32_800;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startAcp } from './startAcp.ts';
+import { startAcp } from '../startAcp.ts';
 
 const minute = 60_000;
 
