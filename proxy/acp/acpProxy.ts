@@ -93,7 +93,7 @@ export class AcpProxy implements Part {
     this.#prompts = prompts;
     const clientRequests = new ClientRequests(scope, {
       ...{ replay, served, wrap: around.wrap ?? asTheyAre },
-      greeted: () => this.#agent.served(),
+      greeted: () => (this.#complaint = ''),
       hung: (method, limitMs) => this.#hung(`it did not answer ${method} within ${formatDuration(limitMs)}`),
     });
     this.#clientRequests = clientRequests;
@@ -148,6 +148,7 @@ export class AcpProxy implements Part {
       describeTimeout: (reason, limitMs) =>
         `${reason === 'idle_timeout' ? 'No progress' : 'No end of the turn'} within ${formatDuration(limitMs)}`,
       amendTimeout: (facts, { call }) => this.#prompts.lateFacts(facts, call),
+      amendLoss: (facts, { call }) => this.#prompts.lossFacts(facts, call),
     });
   }
 
@@ -182,7 +183,6 @@ export class AcpProxy implements Part {
     this.#lostWhy = undefined;
     if (lost !== undefined)
       voice.say(`${name} was restarted after ${formatDuration(clock.now() - lost.at)}: ${lost.why}`);
-    this.#complaint = '';
     this.#clientRequests.agentReady();
     this.#fromClient.agentReady();
     this.path.restarted();
@@ -204,14 +204,13 @@ export class AcpProxy implements Part {
       this.#complaint = facts.message;
       voice.say(`${name} does not come up: ${facts.message}${stderr === '' ? '' : `; stderr: ${stderr}`}`);
     }
-    this.path.crashed(facts, isQuiet);
+    this.#prompts.lost(facts, () => this.path.crashed(facts, isQuiet));
     if (isHopeless) this.#prompts.endWaiting(told);
     link?.lost(facts);
     this.#requests.lost();
-    this.#prompts.lost(facts);
     this.#clientRequests.lost(told, isHopeless);
     this.#pipe.release('agent');
-    return isQuiet;
+    return isQuiet && facts.reason === 'connection_closed';
   }
 
   /** It is ended with all it started, and started again. */

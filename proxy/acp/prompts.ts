@@ -130,6 +130,11 @@ export class Prompts {
     return { ...prompt.lossOf(facts), outcome: 'unknown', shouldRetry: false };
   }
 
+  /** Adds what is known of the effects of a turn that was lost with its agent. @param call - its call of the path. */
+  lossFacts(facts: FailureFacts, call: object): FailureFacts {
+    return this.#byCall.get(call)?.lossOf(facts) ?? facts;
+  }
+
   /** The agent answers a prompt. @returns whether it is one that it was sent. */
   answered(answer: McpAnswer, line: Uint8Array): boolean {
     const prompt = answer.key === undefined ? undefined : this.#open.get(answer.key);
@@ -156,13 +161,14 @@ export class Prompts {
     return true;
   }
 
-  /** The agent is gone, and what it was at. The path has heard of it by now. */
-  lost(facts: FailureFacts): void {
-    for (const prompt of [...this.#open.values()]) {
-      if (!prompt.isAtAgent) continue;
+  /** The agent is gone, and what it was at. @param crash - tells the path, which ends what it can no longer answer. */
+  lost(facts: FailureFacts, crash: () => void): void {
+    const atAgent = [...this.#open.values()].filter((prompt) => prompt.isAtAgent);
+    for (const prompt of atAgent) if (prompt.isCancelled && !prompt.isAbandoned) this.#endCancelled(prompt);
+    crash();
+    for (const prompt of atAgent) {
       prompt.isAtAgent = false;
       if (prompt.isAbandoned) this.#over(prompt);
-      else if (prompt.isCancelled) this.#endCancelled(prompt);
       else prompt.reject?.(new AttemptError(prompt.lossOf(facts)));
     }
   }
@@ -205,13 +211,14 @@ export class Prompts {
   #givenUp(prompt: Prompt, facts: FailureFacts): void {
     prompt.context = undefined;
     prompt.reject?.(new AttemptError(givenUp));
-    if (!prompt.isAtAgent) return;
     const { session } = prompt;
     const { link, clock } = this.#scope;
+    // With its agent its turn is gone as well.
+    if (!prompt.isAtAgent || link === undefined) return;
     prompt.isAbandoned = true;
     prompt.abandonedAt = clock.now();
     this.#host.requests.withdraw(session, !prompt.isCancelled);
-    if (!prompt.isCancelled) link?.relay.write(notificationLine('session/cancel', { sessionId: session.agentId }));
+    if (!prompt.isCancelled) link.relay.write(notificationLine('session/cancel', { sessionId: session.agentId }));
     this.#tellAbandoned(prompt, facts);
     this.#host.abandonedChanged();
   }

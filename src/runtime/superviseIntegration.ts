@@ -44,6 +44,7 @@ type IntegrationParts<I, O> = Pick<
   | 'whenAlive'
   | 'describeTimeout'
   | 'amendTimeout'
+  | 'amendLoss'
   | 'retryBudget'
 > &
   PathRole & {
