@@ -20,9 +20,15 @@ export async function namedConfig(
   file: string | undefined,
   io: ConfigIo,
   besides?: readonly string[],
-): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
-  const { store, synchronous, environment, retention, alerts, policies } = await wholeConfig(file, io, besides);
-  return { store, synchronous, environment, retention, alerts, policies };
+): Promise<
+  Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies' | 'agentProfiles'>
+> {
+  const { store, synchronous, environment, retention, alerts, policies, agentProfiles } = await wholeConfig(
+    file,
+    io,
+    besides,
+  );
+  return { store, synchronous, environment, retention, alerts, policies, agentProfiles };
 }
 
 /** That a command which raises no alerts was given some, for its user. @param command - its name. */

@@ -1,4 +1,4 @@
-import type { AgentName } from '../../src/protocol/face.ts';
+import type { KnownAgent } from '../../src/protocol/face.ts';
 import type { PresetName } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
@@ -26,7 +26,7 @@ const agents = Object.keys({
   gemini: true,
   opencode: true,
   copilot: true,
-} satisfies Readonly<Record<AgentName, true>>);
+} satisfies Readonly<Record<KnownAgent, true>>);
 
 /** The options of `unwedge run`. */
 export const runOptions = {

@@ -7,7 +7,6 @@ import {
   failureKinds,
   hintIn,
 } from '../../src/policy/failures/face.ts';
-import { profileOf } from '../../src/protocol/face.ts';
 import type { AgentLeft } from '../../src/integrations/subprocess/face.ts';
 import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { sanitize } from '../sanitize.ts';
@@ -69,8 +68,7 @@ function hintLines({ code, message }: Failure): readonly string[] {
 /** That an agent whose run failed may have changed something, which a new run would do again, and how to go on with its session. */
 export function leftLines(left: AgentLeft | undefined): readonly string[] {
   if (left?.effects !== 'possible') return [];
-  const { agent, sessionId } = left;
-  const words = profileOf(agent).resume?.words;
+  const { agent, sessionId, resumeWords: words } = left;
   // Ended together with its commands, Claude keeps what became of the last one as an exit code.
   const check = agent === 'claude' ? ', and have it check what its last call did' : '';
   const isOver = sessionId === undefined || words === undefined;

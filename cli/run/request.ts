@@ -8,6 +8,7 @@ import {
   presetOfAgent,
   printsAtEnd,
   profileOf,
+  profilesFrom,
 } from '../../src/protocol/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { type IntegrationPolicy, type Limits, checkPolicies, resolvePolicy } from '../../src/policy/face.ts';
@@ -26,7 +27,7 @@ export function planRun(
   args: RunArgs,
   rest: readonly string[],
   terminals: Readonly<Record<'stdin' | 'stdout', boolean>>,
-  config: Pick<ConfigOptions, 'store' | 'retention' | 'policies'> = {},
+  config: Pick<ConfigOptions, 'store' | 'retention' | 'policies' | 'agentProfiles'> = {},
 ) {
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
@@ -40,8 +41,9 @@ export function planRun(
   const { timeout, 'attempt-timeout': attemptMs } = args;
   if (timeout !== undefined && attemptMs !== undefined && attemptMs > timeout)
     throw new UsageError('Expected `--attempt-timeout` to be at most `--timeout`, the limit on all attempts together');
-  const agent = knownWord('agent', args.agent ?? 'auto', agentOptions);
-  const known = agentCommand(command, words, agent);
+  const agent = knownWord('agent', args.agent ?? 'auto', [...agentOptions, ...Object.keys(config.agentProfiles ?? {})]);
+  const agentProfiles = profilesFrom(config.agentProfiles);
+  const known = agentCommand(command, words, agent, agentProfiles);
   const inheritsStdin = args.attempts === 1 && args['prompt-file'] === undefined;
   const onTerminal = inheritsStdin && terminals.stdin;
   const holdsOutput = args.attempts > 1 && !args.stream;
@@ -53,10 +55,11 @@ export function planRun(
     /** Name that its failures are counted under. */
     name,
     agent,
+    agentProfiles,
     /** True where the output is taken for that of an agent. */
     isAgent: known !== undefined,
     /** Worth of the exit code of that agent. */
-    exits: known === undefined ? undefined : profileOf(known.agent).exits,
+    exits: known === undefined ? undefined : profileOf(known).exits,
     /** True where it is an agent that prints a result with its answer. */
     printsResult: known?.agent === 'claude' && known.format !== 'text',
     /** Lets another attempt begin anew whatever the ones before did. */

@@ -88,12 +88,13 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const telemetry = await given.telemetry(registry);
   const trace = circuitTrace(path, plan.name);
   const runStore = new RunStore(registry, path, plan, log);
-  const agent = agentCommand(plan.command, plan.args, plan.agent);
+  const { agentProfiles } = plan;
+  const agent = agentCommand(plan.command, plan.args, plan.agent, agentProfiles);
   const calledAs = nameOfCommand(plan.command, agent);
   let notRepeated: string | undefined;
   const agents = new AgentRuns(
     clock,
-    { command: plan.command, args: plan.args, agent: plan.agent },
+    { command: plan.command, args: plan.args, agent: plan.agent, agentProfiles },
     { retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
   );
   let exit: ProcessExit | undefined;

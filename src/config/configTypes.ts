@@ -18,6 +18,7 @@ type ConfigName = Extract<
   | 'supervisor'
   | 'toolCallRetry'
   | 'policies'
+  | 'agentProfiles'
   | 'sessions'
 >;
 

@@ -1,13 +1,12 @@
 import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { AgentFormat, AgentProfile } from './agents/profile.ts';
-import { type AgentName, agentNames, profileOf } from './agents/profiles.ts';
+import { type AgentName, type OwnProfiles, type Profiled, agentNames, profileOf } from './agents/profiles.ts';
 
 /** Agent whose command it is; `auto`: told by the command and its arguments. */
 export type AgentOption = 'auto' | 'none' | AgentName;
 
 /** An agent's command line that answers one request and ends. */
-export interface AgentCommand {
-  readonly agent: AgentName;
+export interface AgentCommand extends Profiled {
   readonly format: AgentFormat;
 }
 
@@ -15,29 +14,32 @@ export interface AgentCommand {
  * The agent behind a command and how it will print, undefined when it is none, or not one that answers once and ends
  * (`claude` without `-p`, `codex` without `exec`).
  * @param named - which agent it is where its name does not tell.
+ * @param own - the user's own profiles, which come first.
  */
 export function agentCommand(
   command: string,
   args: readonly string[],
   named: AgentOption = 'auto',
+  own: OwnProfiles = {},
 ): AgentCommand | undefined {
   if (named === 'none') return undefined;
-  const agent = named === 'auto' ? agentNamed(command, args) : named;
+  const agent = named === 'auto' ? agentNamed(command, args, own) : named;
   if (agent === undefined) return undefined;
-  const profile = profileOf(agent);
-  const own = beforeDashes(args);
-  if (named === 'auto' && !answersOnce(profile, own)) return undefined;
-  return { agent, format: formatOf(profile, own) };
+  const about: Profiled = Object.hasOwn(own, agent) ? { agent, profile: own[agent] } : { agent };
+  const profile = profileOf(about);
+  const words = beforeDashes(args);
+  if (named === 'auto' && !answersOnce(profile, words)) return undefined;
+  return { ...about, format: formatOf(profile, words) };
 }
 
 const runners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
 
-function agentNamed(command: string, args: readonly string[]): AgentName | undefined {
+function agentNamed(command: string, args: readonly string[], own: OwnProfiles): AgentName | undefined {
   const name = command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
   const run = runners.has(name) ? args.find((word) => !word.startsWith('-')) : undefined;
   const isRun = (known: string): boolean => run === known || run?.startsWith(`${known}@`) === true;
-  return agentNames.find((agent) => {
-    const { commands, packages = [] } = profileOf(agent);
+  return [...Object.keys(own), ...agentNames].find((agent) => {
+    const { commands, packages = [] } = profileOf({ agent, profile: own[agent] });
     return commands.includes(name) || packages.some(isRun);
   });
 }
@@ -58,12 +60,12 @@ function formatOf({ formats, output }: AgentProfile, own: readonly string[]): Ag
 }
 
 /** Tells whether an agent prints nothing before its end: silence is no sign of trouble then. */
-export const printsAtEnd = ({ agent, format }: AgentCommand): boolean =>
-  (profileOf(agent).silentFormats ?? ['json']).includes(format);
+export const printsAtEnd = (command: AgentCommand): boolean =>
+  (profileOf(command).silentFormats ?? ['json']).includes(command.format);
 
 /** Preset that holds for an agent where nothing is said. */
-export const presetOfAgent = ({ agent }: AgentCommand): 'claudeCli' | 'codex' =>
-  profileOf(agent).output === 'claude' ? 'claudeCli' : 'codex';
+export const presetOfAgent = (command: AgentCommand): 'claudeCli' | 'codex' =>
+  profileOf(command).output === 'claude' ? 'claudeCli' : 'codex';
 
 /** Cuts off `--` and what follows: no options. */
 export function beforeDashes(args: readonly string[]): readonly string[] {
@@ -112,13 +114,13 @@ export function resumeArgs(args: readonly string[], sessionId: string): readonly
  * @param agent - the agent that it is, if it is one that is known.
  */
 export function aboutCommand(
-  agent: Pick<AgentCommand, 'agent'> | undefined,
+  agent: Profiled | undefined,
   args: readonly string[],
 ): IntegrationAbout<{ readonly args?: readonly string[] | undefined } | undefined> {
   if (agent === undefined) return { type: 'subprocess' };
   return {
     type: 'subprocess',
-    provider: profileOf(agent.agent).provider,
+    provider: profileOf(agent).provider,
     modelOf: (request) => optionValue(beforeDashes([...args, ...(request?.args ?? [])]), '--model', '-m'),
   };
 }

@@ -38,12 +38,13 @@ export interface AgentStream {
  * @param heard - told of the liveness of each message of a stream, once it is whole: half a line is none. Must not throw.
  */
 export function createAgentStream(
-  { agent, format }: AgentCommand,
+  command: AgentCommand,
   retriesItself?: boolean,
   heard?: (sign: AgentSign) => void,
 ): AgentStream {
+  const { agent, format } = command;
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
-  const reader = readerOf({ agent, format }, retriesItself);
+  const reader = readerOf(command, retriesItself);
   if (reader === undefined) return silentStream({ agent, effects: 'unknown', concluded: false });
   let missed = false;
   /** A line that was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
@@ -78,8 +79,9 @@ export function createAgentStream(
 }
 
 /** Returns the reader of an output; undefined where that tells nothing. */
-function readerOf({ agent, format }: AgentCommand, retriesItself: boolean | undefined): AgentReader | undefined {
-  const profile = profileOf(agent);
+function readerOf(command: AgentCommand, retriesItself: boolean | undefined): AgentReader | undefined {
+  const { agent, format } = command;
+  const profile = profileOf(command);
   const isWhole = format === 'json';
   if (profile.output === 'claude') return createClaudeReader({ isStream: !isWhole, retriesItself });
   if (profile.output === 'codex') return createCodexReader(retriesItself);

@@ -20,7 +20,8 @@ export {
   textIn,
 } from './agentReport.ts';
 export type { AgentProfile } from './agents/profile.ts';
-export { type AgentName, agentNames, profileOf } from './agents/profiles.ts';
+export { profilesFrom } from './agents/profileKeys.ts';
+export { type KnownAgent, agentNames, profileOf } from './agents/profiles.ts';
 export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
 export { isGoingOn } from './claudeAnswer.ts';
 export { createClaudeReader } from './claudeOutput.ts';

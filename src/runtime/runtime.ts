@@ -8,6 +8,7 @@ import type { RegisterChild } from '../policy/records/childRecord.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Logger } from '../policy/text/logger.ts';
 import type { Policies } from '../policy/policies.ts';
+import type { OwnProfiles } from '../protocol/agents/profiles.ts';
 import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { Flights } from './flights.ts';
@@ -75,6 +76,8 @@ export interface Runtime {
   readonly random: Random;
   /** Configuration of its integrations, and its presets. */
   readonly policies: Policies;
+  /** Profiles of agents of the user's own. */
+  readonly agentProfiles: OwnProfiles;
   readonly bus: Bus;
   /** Secrets that must not leave it; a part that starts a child adds what the child is given. */
   readonly secrets: KnownSecrets;

@@ -55,7 +55,7 @@ export class RuntimeLife {
   #state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
 
   constructor(options: CheckedGatewayOptions, tuning: StoreTuning) {
-    const { clock, random, logger, redact, secrets, environment, policies, redactAnswer } = options;
+    const { clock, random, logger, redact, secrets, environment, policies, redactAnswer, agentProfiles } = options;
     const bus = createBus({ clock, logger, redact, types: factTypes });
     const root = createRootSupervisor({ ...options.supervisor, clock, random, facts: bus });
     const stalled = (ms: number): void => bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(ms) });
@@ -70,7 +70,7 @@ export class RuntimeLife {
     const { register } = children;
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children, () => this.#takeOffDied());
-    const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
+    const given = { clock, random, policies, agentProfiles, secrets, redactAnswer, environment, logger };
     this.parts = {
       ...given,
       bus,

@@ -12,6 +12,7 @@ import {
   more,
 } from '../policy/options/optionKeys.ts';
 import { policiesFrom, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
+import { agentProfilesKey, profilesFrom } from '../protocol/agents/profileKeys.ts';
 import { readOptions } from '../policy/options/readOptions.ts';
 import { retentionKey } from '../policy/retention.ts';
 import { toolCallRetryFrom, toolCallRetryKeys, type ToolCallRetryOptions } from '../policy/toolCallRetry.ts';
@@ -103,6 +104,8 @@ export const gatewayKeys = {
     default: {},
     help: 'Policies by name, and what holds for single integrations.',
   }),
+  /** Agents beside those that are known, by name: what is read of their command line and their output. @defaultValue {} */
+  agentProfiles: agentProfilesKey,
   /** Options that hold for sessions which are not given them themselves. @defaultValue as `SessionOptions` say */
   sessions: section(sharedSessionKeys, {
     given: {} as SessionDefaults,
@@ -151,6 +154,7 @@ export function checkGatewayOptions(options: GatewayOptions) {
     redactAnswer: createFactRedactor(secrets, { objects: Number.POSITIVE_INFINITY }),
     toolCallRetry: toolCallRetryFrom(read.toolCallRetry, policies.presets.toolCall.retry),
     policies,
+    agentProfiles: profilesFrom(read.agentProfiles),
     retention: retention === false ? undefined : retention,
     alerts: alertsFrom(read.alerts),
     control: read.control ?? store !== ':memory:',

@@ -55,6 +55,13 @@ export function keyTables(): Readonly<Record<string, string>> {
       own.filter(({ path }) => path.join('.') === 'reconcile').flatMap(({ key }) => keysWithin(key)),
       false,
     ),
+    'keys of an agent': keyTable(below('agentProfiles', anyName), false),
+    'keys of a rule': keyTable(
+      below('agentProfiles', anyName, 'output', 'stream', 'rules').flatMap(({ key }) =>
+        key.kind === 'list' ? keysWithin(key.of) : [],
+      ),
+      false,
+    ),
     presets: presetTable(),
   };
 }

@@ -216,7 +216,7 @@ describe('the problems of a configuration', () => {
     ],
     [
       { clock: () => 0 },
-      'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, supervisor, toolCallRetry, policies, sessions',
+      'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, supervisor, toolCallRetry, policies, agentProfiles, sessions',
     ],
     [
       { policies: { presets: { a: { preset: 'sdk' } } } },

@@ -153,12 +153,13 @@ const ofPlain = { expectsOutput: true } satisfies ExpectedExit;
  */
 export function agentExitFacts(
   exit: ProcessExit,
-  { agent, format }: AgentCommand,
+  command: AgentCommand,
   report: AgentReport,
   missed = false,
   retriesItself = false,
 ): FailureFacts | undefined {
-  const profile = profileOf(agent);
+  const { format } = command;
+  const profile = profileOf(command);
   const { output, title } = profile;
   if (format === 'text' && output === 'claude') return claudeTextFacts(exit);
   if (format === 'text' && output === 'codex') return codexTextFacts(exit);

@@ -29,13 +29,13 @@ export async function boundRetries(
 ): Promise<BoundedRun> {
   const { env } = options;
   if (command === undefined) return { args, env, retriesItself: undefined };
-  if (command.agent === 'claude') {
+  const { output, retries } = profileOf(command);
+  if (output === 'claude') {
     const set = variable(options, claudeRetriesName);
     const isOurs = set === undefined && repeats;
     const bounded = isOurs ? { ...env, [claudeRetriesName]: boundedClaudeRetries } : env;
     return { args, env: bounded, retriesItself: isOurs || mayRetryItself(set) };
   }
-  const { output, retries } = profileOf(command.agent);
   if (output !== 'codex') {
     const bounds = repeats ? Object.entries(retries?.env ?? {}) : [];
     const added = bounds.filter(([name]) => variable(options, name) === undefined);

@@ -21,7 +21,7 @@ import {
   resumeArgs,
 } from '../../protocol/agentCommand.ts';
 import { type AgentReport, answer, createRetryLife } from '../../protocol/agentReport.ts';
-import { profileOf } from '../../protocol/agents/profiles.ts';
+import { type OwnProfiles, profileOf } from '../../protocol/agents/profiles.ts';
 import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
@@ -48,6 +48,8 @@ interface PreparedRun {
 /** Remains of the attempts of one call of an agent. */
 export interface AgentLeft extends Left {
   readonly agent: AgentReport['agent'];
+  /** Words before its session, for people who go on with that; undefined where none are known. */
+  readonly resumeWords?: readonly string[] | undefined;
 }
 
 /** Rules for repeating runs of a command. */
@@ -78,14 +80,19 @@ interface AgentCall {
 /** Time that announced retries count as life after the last progress, in ms: an agent may be told to retry for hours. */
 const retryLifeMs = 300_000;
 
+/** The options of a command, with the user's own agents. */
+interface AgentRunOptions extends SubprocessOptions {
+  readonly agentProfiles?: OwnProfiles | undefined;
+}
+
 /** Delivers prompts to the runs of a command, and understands what agents' command lines print. */
 export class AgentRuns {
   readonly #clock: Clock;
-  readonly #options: SubprocessOptions;
+  readonly #options: AgentRunOptions;
   readonly #repeating: Repeating;
   readonly #calls = new WeakMap<object, AgentCall>();
 
-  constructor(clock: Clock, options: SubprocessOptions, repeating: Repeating) {
+  constructor(clock: Clock, options: AgentRunOptions, repeating: Repeating) {
     this.#clock = clock;
     this.#options = options;
     this.#repeating = repeating;
@@ -114,7 +121,7 @@ export class AgentRuns {
     };
     return {
       tellsLife,
-      endSignal: command === undefined ? undefined : profileOf(command.agent).stop.signal,
+      endSignal: command === undefined ? undefined : profileOf(command).stop.signal,
       input: { args: bounded.args, stdin, env: bounded.env, onOutput },
       conclude: (exit) => {
         const unstarted = unstartedFacts(exit, this.#options.command, call.args);
@@ -133,7 +140,11 @@ export class AgentRuns {
   amendTimeout(facts: FailureFacts, context: AttemptContext): FailureFacts {
     const call = this.#calls.get(context.call);
     if (call?.stream === undefined) return facts;
-    const known = this.#judged(whileWaiting(facts, call.stream.report(this.#clock.wallNow())), call, context);
+    const known = this.#judged(
+      whileWaiting(facts, call.stream.report(this.#clock.wallNow()), titleOf(call)),
+      call,
+      context,
+    );
     return withoutValues(known, this.#options.env);
   }
 
@@ -142,8 +153,9 @@ export class AgentRuns {
     const { command, trail, args } = this.#calls.get(call) ?? {};
     if (command === undefined || trail === undefined) return undefined;
     const { effects, sessionId } = trail.left;
-    const isKept = command.agent !== 'claude' || keepsSession(args ?? []);
-    return { agent: command.agent, effects, sessionId: isKept ? sessionId : undefined };
+    const { output, resume } = profileOf(command);
+    const isKept = output !== 'claude' || keepsSession(args ?? []);
+    return { agent: command.agent, resumeWords: resume?.words, effects, sessionId: isKept ? sessionId : undefined };
   }
 
   #callOf(request: RunRequest, { call }: AttemptContext): AgentCall {
@@ -153,7 +165,7 @@ export class AgentRuns {
     const args = [...(this.#options.args ?? []), ...(request.args ?? [])];
     const started: AgentCall = {
       trail: new AgentTrail(() => this.#clock.wallNow()),
-      command: agentCommand(command, args, agent),
+      command: agentCommand(command, args, agent, this.#options.agentProfiles),
       args,
       stream: undefined,
       retriesItself: false,
@@ -238,21 +250,21 @@ function joinedAnswer(
   return joined === undefined ? undefined : answer(joined);
 }
 
+const titleOf = ({ command }: AgentCall): string => (command === undefined ? 'It' : profileOf(command).title);
+
 /** A limit that passed, with what the agent said last: one that waited because of a limit of its API has met that one. */
-function whileWaiting(facts: FailureFacts, { agent, waiting }: AgentReport): FailureFacts {
+function whileWaiting(facts: FailureFacts, { waiting }: AgentReport, title: string): FailureFacts {
   if (waiting === undefined) return facts;
-  const message = `${facts.message.replace(/\.$/, '')}; ${nameOf(agent)} said last: ${waiting.message}`;
+  const message = `${facts.message.replace(/\.$/, '')}; ${title} said last: ${waiting.message}`;
   if (waiting.kind !== 'rate_limit' && waiting.kind !== 'quota') return { ...facts, message };
   const { kind, status, retryAfterMs } = waiting;
   return { ...facts, kind, message, status, retryAfterMs, ...(retryAfterMs === undefined && { shouldRetry: false }) };
 }
 
-const nameOf = (agent: AgentReport['agent']): string => profileOf(agent).title;
-
 /** Why there is no further attempt, for people. */
 function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean, kind: FailureKind): string {
   if (command === undefined) return 'what it did is not known';
-  const { title, formats, output } = profileOf(command.agent);
+  const { title, formats, output } = profileOf(command);
   const isClaude = output === 'claude';
   if (effects === 'possible') return `${title} may have changed something, and there is no session to go on with`;
   if (isOwned && !isClaude && kind === 'rate_limit') return `${title} does not tell how long the API asks to wait`;

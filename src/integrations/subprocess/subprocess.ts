@@ -45,7 +45,7 @@ export function superviseSubprocess(
     maxLineBytes,
     graceMs,
   } = options;
-  const agent = agentCommand(command, args ?? [], options.agent);
+  const agent = agentCommand(command, args ?? [], options.agent, runtime.agentProfiles);
   const calledAs = nameOfCommand(command, agent);
   const base = runtime.policies.policyOf(
     name,
@@ -67,7 +67,11 @@ export function superviseSubprocess(
     const { AgentRuns: Runs } = await agentRunsModule().catch((error: unknown) => {
       throw notStarted(command, error);
     });
-    agents ??= new Runs(runtime.clock, { ...options, envMode }, { retry: policy.retry, onRefused });
+    agents ??= new Runs(
+      runtime.clock,
+      { ...options, envMode, agentProfiles: runtime.agentProfiles },
+      { retry: policy.retry, onRefused },
+    );
     return agents;
   }
 

@@ -232,11 +232,32 @@ export const agentProfiles = {
   },
 } as const satisfies Readonly<Record<string, AgentProfile>>;
 
-/** The agents' command lines whose output is understood. */
-export type AgentName = keyof typeof agentProfiles;
+/** The agents that are known. */
+export type KnownAgent = keyof typeof agentProfiles;
+
+/** Name of an agent whose output is understood: one that is known, or of a profile of one's own. */
+export type AgentName = KnownAgent | (string & Record<never, never>);
 
 /** The names of all agents that are known. */
-export const agentNames = Object.keys(agentProfiles) as readonly AgentName[];
+export const agentNames = Object.keys(agentProfiles) as readonly KnownAgent[];
 
-/** Returns the facts of an agent. */
-export const profileOf = (agent: AgentName): AgentProfile => agentProfiles[agent];
+/** Profiles of the user's own, by name. */
+export type OwnProfiles = Readonly<Record<string, AgentProfile>>;
+
+/** Returns the facts of the agent of a command. */
+export const profileOf = ({ agent, profile }: Profiled): AgentProfile =>
+  profile ?? (agentProfiles as OwnProfiles)[agent] ?? unknownProfile;
+
+/** Agent, with its profile where that is the user's own. */
+export interface Profiled {
+  readonly agent: AgentName;
+  readonly profile?: AgentProfile | undefined;
+}
+
+const unknownProfile: AgentProfile = {
+  title: 'the agent',
+  commands: [],
+  headless: { words: [] },
+  output: {},
+  stop: { leavesChildren: true },
+};

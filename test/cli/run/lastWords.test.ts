@@ -71,7 +71,7 @@ describe('the last words of a run', () => {
   it('[L-4] [R-12] say of an agent that may have acted that another run begins anew, and by what its session goes on', () => {
     const acted = (left: object) => ({
       ...end(timeout, 1000),
-      left: { agent: 'claude', effects: 'possible', ...left },
+      left: { agent: 'claude', resumeWords: ['claude', '--resume'], effects: 'possible', ...left },
     });
     const anew = 'it may have changed something, and another run begins anew';
     const lines = (left: object) => lastWords(plan, acted(left) as never, now);
@@ -80,7 +80,9 @@ describe('the last words of a run', () => {
       `${anew}; go on with: claude --resume s-1, and have it check what its last call did`,
     ]);
     expect(lines({})).toEqual(['timeout: It took too long', anew]);
-    expect(lines({ agent: 'codex', sessionId: 't 1' }).at(-1)).toBe(`${anew}; go on with: codex exec resume 't 1'`);
+    expect(lines({ agent: 'codex', resumeWords: ['codex', 'exec', 'resume'], sessionId: 't 1' }).at(-1)).toBe(
+      `${anew}; go on with: codex exec resume 't 1'`,
+    );
     const empty = { ...timeout, kind: 'unknown', reason: 'empty_response', message: 'Nothing was said' } as const;
     const silent = { ...acted({}), ...end(empty), left: acted({}).left } as never;
     expect(lastWords(plan, silent, now)).toEqual(['unknown: Nothing was said', anew]);
