@@ -3,7 +3,6 @@ import { wrapServers } from '../../proxy/acp/wrapServers.ts';
 import type { AcpProxyOptions } from '../../proxy/acp/settings.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import type { Methods } from '../../src/control/face.ts';
-import { programFlaw } from '../../src/policy/text/face.ts';
 import { createTextRedactor } from '../../src/redaction/face.ts';
 import { nameIn } from '../../src/runtime/face.ts';
 import { UsageError, valueAmong } from '../errors.ts';
@@ -15,6 +14,7 @@ import { aboveZero } from '../parse.ts';
 import { prepareProxy } from '../proxyRuntime.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
+import { agentWords } from './agentWords.ts';
 import type { AcpArgs } from './options.ts';
 
 /** Time in ms that the store waits for the first answer: opening it must not delay that. */
@@ -75,13 +75,9 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
  * Makes the options of a proxy from its command line.
  * @throws {@link UsageError} that names what is wrong.
  */
-function planAcp(args: AcpArgs, [command, ...words]: readonly string[]): AcpProxyOptions {
+function planAcp(args: AcpArgs, rest: readonly string[]): AcpProxyOptions {
+  const [command, ...words] = agentWords(rest);
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the editor’s');
-  if (command === undefined)
-    throw new UsageError('No command given; write it after --, as in `unwedge acp -- goose acp`');
-  if (command === '') throw new UsageError('Expected a command after --, got ""');
-  const flaw = programFlaw(command, 'the command after --');
-  if (flaw !== undefined) throw new UsageError(flaw);
   const envAllow = args['env-allow'];
   return {
     name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),

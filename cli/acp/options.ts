@@ -23,6 +23,7 @@ export const acpOptions = {
     'NAME',
     'a variable the agent gets besides the safe ones (HOME, PATH, certificates, proxies and their like); without it, all of them',
   ),
+  check: flag('print which musts of the protocol the agent keeps, and end'),
   config: configOption,
   otel: otelOption,
 } as const satisfies OptionSpecs;

@@ -10,7 +10,7 @@ export const knownNames: Readonly<Record<string, string>> = {
   'unwedge/mcp-server': 'superviseMcpServer withErrorBoundary',
   'unwedge/otel': 'withTelemetry',
   'unwedge/testing':
-    'SimulatedClock fakeMcpServer faultyAcpAgent faultyAcpClient faultyMcpServer faultyModelApi faultyUpstream inProcessAcpAgent replayIncident seededRandom startFaultyMcpHttpServer',
+    'SimulatedClock checkAcpAgent fakeMcpServer faultyAcpAgent faultyAcpClient faultyMcpServer faultyModelApi faultyUpstream inProcessAcpAgent replayIncident seededRandom startFaultyMcpHttpServer',
   'unwedge/transcript': 'repairTranscript',
   'unwedge/workflow': 'progressText serverSentEvents showProgress workflowKind writeServerSentEvents',
 };
@@ -31,7 +31,7 @@ export const knownTypes: Readonly<Record<string, string>> = {
     'ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult',
   'unwedge/otel': 'TelemetryOptions Traced',
   'unwedge/testing':
-    'AcpClientFault AcpExit AcpFault AcpFaultMatch AcpFaultRule AcpParams AcpPipes AcpPromptEnd FakeMcpContext FakeMcpServer FakeMcpServerOptions FakeMcpTool FaultyAcpAgent FaultyAcpAgentOptions FaultyAcpClient FaultyAcpClientOptions FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream InProcessAcpAgent InProcessAcpAgentOptions IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ModelScript ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript',
+    'AcpCheckLimits AcpCheckOptions AcpCheckReport AcpCheckRow AcpClientFault AcpExit AcpFault AcpFaultMatch AcpFaultRule AcpParams AcpPipes AcpPromptEnd FakeMcpContext FakeMcpServer FakeMcpServerOptions FakeMcpTool FaultyAcpAgent FaultyAcpAgentOptions FaultyAcpClient FaultyAcpClientOptions FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream InProcessAcpAgent InProcessAcpAgentOptions IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ModelScript ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript',
   'unwedge/transcript':
     'RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport',
   'unwedge/workflow':

@@ -68,7 +68,7 @@ function heard(messages: readonly WireMessage[]): Heard {
 }
 
 /** The faulty agent as it is built: Node runs its program, not its source. */
-function builtAcpAgent(options?: FaultyAcpAgentOptions) {
+export function builtAcpAgent(options?: FaultyAcpAgentOptions) {
   const { command, args } = faultyAcpAgent(options);
   const [program = '', ...rest] = args;
   return { command, args: [program.replace(/([/\\])(testing[/\\][^/\\]+)$/, '$1dist$1$2'), ...rest] };

@@ -55,7 +55,10 @@ export class AcpWire {
       this.#waiting.clear();
     };
     pipes.stdin.on('error', () => undefined);
-    pipes.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', close);
+    pipes.stdout
+      .on('data', (chunk: Buffer) => lines.push(chunk))
+      .on('end', close)
+      .on('close', close);
   }
 
   write(text: string): void {
@@ -66,10 +69,14 @@ export class AcpWire {
     this.write(rpcLine({ method, params }));
   }
 
-  /** Never rejects. */
-  request(id: RpcId, method: string, params: object): Promise<AcpReply> {
+  /** Never rejects. @param onReply - told of the reply before the next message is read. */
+  request(id: RpcId, method: string, params: object, onReply?: (reply: AcpReply) => void): Promise<AcpReply> {
     if (this.isClosed) return Promise.resolve({ isClosed: true });
-    const reply = new Promise<AcpReply>((settle) => {
+    const reply = new Promise<AcpReply>((resolve) => {
+      const settle = (reply: AcpReply): void => {
+        onReply?.(reply);
+        resolve(reply);
+      };
       this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), settle]);
     });
     this.write(rpcLine({ id, method, params }));

@@ -11,6 +11,7 @@ import {
   integer,
   readOptions,
 } from '../../src/policy/options/face.ts';
+import { isConversation } from '../../src/protocol/acp/face.ts';
 import type { RpcError, RpcId } from '../../src/protocol/face.ts';
 import { systemClock } from '../../src/runtime/face.ts';
 import { createFaultsPicker, nthKey, scriptKey, someText } from '../mcpAnswerFaults.ts';
@@ -97,8 +98,6 @@ interface Prompt {
 }
 
 const oddIds = [0, '', 'a', -1, Number.MAX_SAFE_INTEGER, 'ü "quoted"'];
-/** Updates that belong to a turn; others may come at any time. */
-const ofTurn = /^(agent_message_chunk|agent_thought_chunk|tool_call|tool_call_update|plan)$/;
 /** A text that is told twice is looked for by its beginning, of so many characters at most; shorter ones may be chance. */
 const [headLength, shortestHead] = [24, 8];
 
@@ -216,10 +215,11 @@ export class FaultyAcpClient {
     this.#prompts.push(prompt);
     this.#loading.delete(session);
     const params = { sessionId: session, prompt: [{ type: 'text', text: asked }] };
-    const replied = this.#wire.request(id, 'session/prompt', params);
+    const replied = this.#wire.request(id, 'session/prompt', params, (reply) => {
+      prompt.isOpen = reply.isClosed === true;
+    });
     this.#reach(prompt, 'sent');
     const { result, error, isClosed } = await replied;
-    prompt.isOpen = isClosed === true;
     this.#reach(prompt, 'answer');
     const { stopReason } = (result ?? {}) as { readonly stopReason?: string };
     return { stopReason, error, isClosed, text: prompt.text };
@@ -229,7 +229,8 @@ export class FaultyAcpClient {
     const kind = String(update['sessionUpdate']);
     const prompt = this.#openIn(session);
     if (prompt === undefined) {
-      if (ofTurn.test(kind) && !this.#loading.has(session)) this.#problems.push(`${kind} after the end of the turn`);
+      if (isConversation(update) && !this.#loading.has(session))
+        this.#problems.push(`${kind} after the end of the turn`);
       return;
     }
     if (kind === 'user_message_chunk') this.#problems.push('a history was told within a turn');
