@@ -34,6 +34,8 @@ export interface AcpSurroundings extends AcpVoice, Pick<ClientStreams, 'input' |
 /** Times that the rest may take once the client has ended its side, in ms: what is under way, then the agent and the client each. */
 const drainMs = 3000;
 const graceMs = 1500;
+/** Starts in a row that come to nothing; then what waits for one is answered. */
+const mostFailedStarts = 3;
 
 /**
  * An agent of the Agent Client Protocol behind the pipe of one client: the pipe stays, agents come and go. An integration of the runtime and a child of its
@@ -67,6 +69,8 @@ export class AcpProxy implements Part {
   #refused: { readonly prompt: Prompt; readonly failure: Failure; readonly at: number } | undefined;
   #lostWhy: { readonly why: string; readonly at: number } | undefined;
   #complaint = '';
+  /** Starts in a row that came to nothing. */
+  #failedStarts = 0;
   #firstServed = (): void => undefined;
   #hasEnded = (): void => undefined;
   #release = (): void => undefined;
@@ -80,6 +84,7 @@ export class AcpProxy implements Part {
     this.#replay = new Replay(scope);
     this.path = this.#supervisePrompts();
     const served = (): void => {
+      this.#failedStarts = 0;
       this.#firstServed();
       this.#agent.served();
     };
@@ -205,7 +210,9 @@ export class AcpProxy implements Part {
       voice.say(`${name} does not come up: ${facts.message}${stderr === '' ? '' : `; stderr: ${stderr}`}`);
     }
     this.#prompts.lost(facts, () => this.path.crashed(facts, isQuiet));
-    if (isHopeless) this.#prompts.endWaiting(told);
+    // One that is cut off is given more time at the next.
+    if (facts.reason !== 'init_timeout') this.#failedStarts++;
+    if (isHopeless || this.#failedStarts >= mostFailedStarts) this.#prompts.endWaiting(told);
     link?.lost(facts);
     this.#requests.lost();
     this.#clientRequests.lost(told, isHopeless);

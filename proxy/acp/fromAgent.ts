@@ -93,7 +93,9 @@ export class FromAgent {
       session.heardAt = now;
       // It has the past already, and waits for that turn no longer.
       if ((session.isReplaying || session.isStale) && isConversation(update)) return;
-      session.active?.heard(update, now);
+      const passed = session.isRenamed ? session.translated(text, 'client') : line;
+      for (const each of session.active?.heard(update, passed, now) ?? [passed]) toClient(each);
+      return;
     }
     toClient(session.isRenamed ? session.translated(text, 'client') : line);
   }

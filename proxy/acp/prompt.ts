@@ -1,7 +1,14 @@
 import type { AttemptContext, Call } from '../../src/calls/face.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
-import { AcpTurn } from '../../src/protocol/acp/face.ts';
-import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
+import { AcpTurn, TextRepeats, isConversation, isAsked, threadSign } from '../../src/protocol/acp/face.ts';
+import {
+  type McpAnswer,
+  type McpParams,
+  type McpRequest,
+  fieldsOf,
+  memberSpan,
+  replaced,
+} from '../../src/protocol/mcp/face.ts';
 import type { AcpSession } from './acpSession.ts';
 
 /** A `session/prompt` of the client, from its line to its one answer. */
@@ -16,6 +23,7 @@ export class Prompt {
   context: AttemptContext | undefined = undefined;
   /** What the agent told of it. */
   turn = new AcpTurn();
+  repeats = new TextRepeats<Uint8Array | string>();
   /** The agent was sent it, and has not ended it. */
   isAtAgent = false;
   /** It is over for its client, and the agent is still at it, or was when it was told to stop. */
@@ -42,13 +50,37 @@ export class Prompt {
   /** Another attempt begins. */
   renew(): void {
     this.turn = new AcpTurn();
+    this.repeats = new TextRepeats();
     this.ownError = undefined;
   }
 
-  /** The agent told something of it. @param now - monotonic, in ms. */
-  heard(update: Readonly<Record<string, unknown>>, now: number): void {
-    if (this.turn.heard(update, now)) this.context?.touch();
+  /**
+   * The agent told something of it.
+   * @param line - as it is passed. @param now - monotonic, in ms.
+   * @returns what the client is told: nothing where it has that already; what was held back besides.
+   */
+  heard(update: McpParams, line: Uint8Array | string, now: number): readonly (Uint8Array | string)[] {
+    const passed = this.#passed(update, line);
+    // An answer that is told again and again gets nowhere.
+    if (passed.length > 0 && this.turn.heard(update, now)) this.context?.touch();
     if (this.turn.begun) this.line = undefined;
+    return passed;
+  }
+
+  #passed(update: McpParams, line: Uint8Array | string): readonly (Uint8Array | string)[] {
+    const { type, text } = fieldsOf(update['content']);
+    if (update['sessionUpdate'] !== 'agent_message_chunk' || type !== 'text' || typeof text !== 'string') {
+      if (threadSign(update) === 'again') this.repeats.beginsAnew();
+      else if (isConversation(update)) this.repeats.reset();
+      return [line];
+    }
+    if (isAsked(text)) {
+      this.repeats.beginsAnew();
+      return [line];
+    }
+    const { before, own } = this.repeats.take(text, line, update['messageId']);
+    if (own === 'none') return before;
+    return [...before, own === 'all' ? line : withText(line, own.rest)];
   }
 
   /** The agent asked its client for something that belongs to it. */
@@ -65,4 +97,12 @@ export class Prompt {
     const told = deeds === '' ? 'the turn had begun, no tool call was told' : deeds;
     return { ...facts, message: `${facts.message}; ${told}`, outcome: 'unknown', shouldRetry: false };
   }
+}
+
+/** The line of an update with another text. */
+function withText(line: Uint8Array | string, rest: string): string {
+  const text = typeof line === 'string' ? line : Buffer.from(line).toString('utf8');
+  let start = 0;
+  for (const name of ['params', 'update', 'content']) start = memberSpan(text, name, start)?.start ?? 0;
+  return replaced(text, memberSpan(text, 'text', start), rest);
 }

@@ -72,7 +72,13 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
     limits: { idleMs: seconds(300), attemptMs: minutes(30), overallMs: minutes(30) },
   },
   // Progress is what counts: work that gets on for hours is no failure.
-  acp: { ...defaultPolicy, limits: { idleMs: minutes(15), attemptMs: minutes(24 * 60), overallMs: minutes(24 * 60) } },
+  acp: {
+    ...defaultPolicy,
+    limits: { idleMs: minutes(15), attemptMs: minutes(24 * 60), overallMs: minutes(24 * 60) },
+    // Some agents take 20 s to start on a busy machine (opencode 1.18).
+    restartWaitMs: seconds(60),
+    repeatWaitMs: seconds(60),
+  },
   hook: {
     ...defaultPolicy,
     retry: oneAttempt,

@@ -19,7 +19,7 @@ interface Pipes {
 }
 
 /** A raw client, line by line. */
-function rawAcpClient({ stdin, stdout }: Pipes) {
+export function rawAcpClient({ stdin, stdout }: Pipes) {
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   const send = (message: object): void => void stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const line = async (): Promise<string | undefined> => (await lines.next()).value as string | undefined;

@@ -1,24 +1,16 @@
 import { classify } from '../../policy/failures/classify.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { type McpAnswer, type McpParams, fieldsOf } from '../mcp/message.ts';
+import { endsBadly, looksFailed } from './signs.ts';
 import type { AcpTurn } from './turn.ts';
 
 /** Code by which an agent says that somebody has to sign in first (`auth_required` of the protocol). */
 const authRequired = -32_000;
 
-/**
- * Texts with which an answer begins that is an error and nothing else, whatever agent says it: goose ("Ran into this error: …"), Copilot ("Error: …",
- * "Info: … Retrying" before it), codex-acp. Judged only where the text is all that the turn told, and says which kind of failure it is.
- */
-const errorTexts =
-  /^\s*(?:(?:Info|Warning): [^\n]*\n+)*(?:[\w-]{1,30} )?(?:API )?(?:Error|error|ERROR)\b|^\s*Ran into this error\b|^\s*(?:Network error|The model returned an empty response)\b/;
-
 /** Facts that one needs to judge the end of a turn. */
 interface EndContext {
   readonly turn: AcpTurn;
   readonly wallNow: number;
-  /** Error texts of this agent, beside those of all: what begins so, alone in a turn, is a failure. @defaultValue none */
-  readonly failedTexts?: readonly RegExp[] | undefined;
 }
 
 /**
@@ -31,8 +23,14 @@ export function failureOfPrompt(answer: McpAnswer, context: EndContext): Failure
     return { kind: 'protocol', message: `The answer is malformed: ${flaw}`, outcome: outcomeOf(context.turn) };
   if (error !== undefined) return ownWord(failureOfError(error, context.wallNow), context.turn);
   if (result?.['stopReason'] !== 'end_turn') return undefined;
-  const text = context.turn.onlyText;
-  return text === undefined ? undefined : failureOfText(text, context);
+  const { turn } = context;
+  if (turn.isFailed) return failureOfText(turn.lastText ?? 'The agent says that its turn failed', context);
+  if (turn.lastText !== undefined && endsBadly(turn.lastText)) return failureOfText(turn.lastText, context);
+  const text = turn.onlyText;
+  if (text === undefined || !looksFailed(text)) return undefined;
+  const facts = failureOfText(text, context);
+  // Somebody may have asked for the text: what names no failure that is known is an answer.
+  return facts.kind === 'unknown' ? undefined : facts;
 }
 
 /** The agent has repeated what it repeats itself, and its session has the prompt: it is not sent again. */
@@ -50,23 +48,20 @@ function failureOfError(error: McpParams, wallNow: number): FailureFacts {
   const text = typeof message === 'string' ? message : 'The agent answered with an error';
   const { details, errorKind } = fieldsOf(data);
   const told = typeof details === 'string' && details !== '' && !text.includes(details) ? `${text}: ${details}` : text;
+  const context = { wallNow, source: 'peer' } as const;
+  // claude-agent-acp names the failure of its API beside the general code.
+  const named = isText(errorKind) ? classify({ message: told, name: errorKind }, context) : undefined;
   // gemini gives the HTTP status of its API as the code.
   const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
-  const found = classify(
-    { message: told, data, ...(isStatus ? { status: code } : { code }), ...(isText(errorKind) && { name: errorKind }) },
-    { wallNow, source: 'peer' },
-  );
+  const coded = { message: told, data, ...(isStatus ? { status: code } : { code }) };
+  const found = named === undefined || named.kind === 'unknown' ? classify(coded, context) : named;
   const facts = { ...found, cause: undefined, message: told };
   if (typeof code === 'number') facts.code = code;
   return code === authRequired && facts.kind === 'unknown' ? { ...facts, kind: 'auth' } : facts;
 }
 
-function failureOfText(text: string, { wallNow, failedTexts = [], turn }: EndContext): FailureFacts | undefined {
-  const isOwn = failedTexts.some((pattern) => pattern.test(text));
-  if (!isOwn && !errorTexts.test(text)) return undefined;
+function failureOfText(text: string, { wallNow, turn }: EndContext): FailureFacts {
   const facts = classify(new Error(text.trim()), { wallNow });
-  // Somebody may have asked for the text: what names no failure that is known is an answer.
-  if (facts.kind === 'unknown' && !isOwn) return undefined;
   return ownWord({ ...facts, cause: undefined }, turn);
 }
 

@@ -9,4 +9,6 @@ export {
   sessionOpeners,
   waysBack,
 } from './methods.ts';
+export { TextRepeats } from './repeats.ts';
+export { isAsked, threadSign } from './signs.ts';
 export { AcpTurn, isConversation } from './turn.ts';

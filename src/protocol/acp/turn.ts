@@ -1,5 +1,6 @@
 import { type McpParams, fieldsOf } from '../mcp/message.ts';
 import { textHash } from '../textHash.ts';
+import { isNotice, threadSign } from './signs.ts';
 
 /** Updates that tell what was said or done in a conversation; what else there is tells how things stand. */
 const conversation: ReadonlySet<unknown> = new Set([
@@ -39,6 +40,9 @@ export class AcpTurn {
   #isLong = false;
   #hasOther = false;
   #toolCount = 0;
+  /** The last piece of text, where nothing was told after it. */
+  #last = '';
+  #isFailed = false;
 
   /** True once anything of the turn was told: what is sent again then may be done twice. */
   get begun(): boolean {
@@ -50,8 +54,21 @@ export class AcpTurn {
     return this.#hasOther || this.#isLong || this.#text.trim() === '' ? undefined : this.#text;
   }
 
+  /** The piece of text that was told last of all, up to 4,000 characters; undefined where something else was. */
+  get lastText(): string | undefined {
+    return this.#last === '' ? undefined : this.#last;
+  }
+
+  /** True where the agent has said, in a form of its own, that the turn failed. */
+  get isFailed(): boolean {
+    return this.#isFailed;
+  }
+
   /** Takes an update. @returns whether the turn gets on by it. */
   heard(update: McpParams, now: number): boolean {
+    const sign = threadSign(update);
+    if (sign === 'failed') this.#isFailed = true;
+    else if (sign === 'active') this.#isFailed = false;
     switch (update['sessionUpdate']) {
       case 'agent_message_chunk':
         return this.#said(update['content']);
@@ -102,6 +119,8 @@ export class AcpTurn {
       return hasContent(content);
     }
     if (typeof text !== 'string' || text === '') return false;
+    if (isNotice(text)) return false;
+    this.#last = text.slice(0, keptText);
     this.#isLong ||= this.#text.length + text.length > keptText;
     if (!this.#isLong) this.#text += text;
     return true;
@@ -111,6 +130,7 @@ export class AcpTurn {
     const { toolCallId, title, status } = update;
     const id = typeof toolCallId === 'string' ? toolCallId : '';
     this.#hasOther = true;
+    this.#last = '';
     const last = textHash(JSON.stringify(update));
     const known = this.#tools.get(id);
     if (known === undefined) {

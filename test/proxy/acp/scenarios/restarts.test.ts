@@ -195,4 +195,31 @@ describe('agents that die behind unwedge acp', () => {
     expect(acp.answer(2)).toBeUndefined();
     expect(acp.messages.filter(({ method }) => method === 'session/request_permission')).toHaveLength(2);
   });
+
+  it('[A-3] a prompt waits for an agent that is slow to start, and is refused once it does not come up three times', async () => {
+    const slow = await startAcp({
+      agent: (start) =>
+        start === 1
+          ? { faults: [{ at: 'text', do: 'crash' }] }
+          : { faults: [{ on: 'initialize', do: 'slow', ms: 8000 }] },
+    });
+    await slow.open();
+    slow.prompt(1, 'say one');
+    await slow.settle();
+    slow.prompt(2, 'say two');
+    await slow.clock.advance(12_000);
+    expect(slow.answer(2)).toBeUndefined();
+    await slow.clock.advance(20_000);
+    expect(slow.answers(2)).toHaveLength(1);
+
+    const broken = await startAcp({
+      agent: (start) => ({ faults: [start === 1 ? { at: 'text', do: 'crash' } : { on: 'initialize', do: 'crash' }] }),
+    });
+    await broken.open();
+    broken.prompt(1, 'say one');
+    await broken.settle();
+    broken.prompt(2, 'say two');
+    await broken.clock.advance(30_000);
+    expect(broken.answer(2)).toMatchObject({ error: { data: { 'unwedge/failure': { outcome: 'not_started' } } } });
+  });
 });
