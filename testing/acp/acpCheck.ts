@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { descendants, terminateTree } from '../../src/actors/process/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
-import { type AcpCheckLimits, acpMusts, type CheckState, ended } from './acpMusts.ts';
+import { type AcpCheckLimits, acpMusts, type CheckState, ended, missingFor } from './acpMusts.ts';
 import { AcpTalk, type CheckedAgent } from './acpTalk.ts';
 
 /** Finding on one must: `skipped` where the agent lacks what it is about, or had ended. */
@@ -82,10 +82,10 @@ export async function lookAtAll(
   const stop = (): void => void state.talk.agent.kill();
   signal?.addEventListener('abort', stop, { once: true });
   const rows: AcpCheckRow[] = [];
-  for (const { must, lacks, restarts, look } of acpMusts) {
+  for (const row of acpMusts) {
     if (signal?.aborted === true) break;
-    const hasEnded = state.talk.wire.isClosed && restarts !== true;
-    const missing = lacks?.(state) ?? (hasEnded ? 'it had ended' : undefined);
+    const [must, look] = row;
+    const missing = missingFor(row, state);
     const [isKept, seen] = missing === undefined ? await look(state) : [undefined, missing];
     const end = seen.includes(ended) ? await state.talk.within(state.talk.agent.exited, 1000) : undefined;
     const result = isKept === undefined ? 'skipped' : isKept ? 'pass' : 'fail';
@@ -105,6 +105,6 @@ export async function lookAtAll(
 /** Musts of the whole time, and what breaks them. */
 const afterwards: readonly (readonly [must: string, oddities: (talk: AcpTalk) => readonly unknown[]])[] = [
   ['a request has one answer, and each answer a request', ({ wire }) => wire.oddAnswers],
-  ['nothing of a turn comes after its answer', ({ late }) => late],
+  ['nothing of a turn comes after its answer', ({ wire }) => wire.late],
   ['stdout has messages alone', ({ wire }) => wire.strays],
 ];

@@ -1,6 +1,6 @@
 import { rpcErrors } from '../../src/protocol/face.ts';
-import { AcpTalk, type TimedReply } from './acpTalk.ts';
-import type { AcpParams } from './acpWire.ts';
+import type { AcpTalk, TimedReply } from './acpTalk.ts';
+import { type AcpParams, textOf } from './acpWire.ts';
 
 /** Limits of the check, in ms. */
 export interface AcpCheckLimits {
@@ -25,16 +25,12 @@ export interface CheckState {
   session: string;
 }
 
-/** A must of the protocol, and how it is looked at. */
-export interface AcpMust {
-  readonly must: string;
-  /** Says what is missing for it; undefined where all is there. */
-  readonly lacks?: (state: CheckState) => string | undefined;
-  /** It is looked at in a new life of the agent. */
-  readonly restarts?: true;
-  /** @returns whether it is kept, undefined where that was not to be seen, and what was. */
-  readonly look: (state: CheckState) => Promise<readonly [isKept: boolean | undefined, seen: string]>;
-}
+/** Finding: whether a must is kept, undefined where that could not be seen, and what was. */
+type Seen = readonly [isKept: boolean | undefined, seen: string];
+type Look = (state: CheckState) => Promise<Seen>;
+
+/** A must of the protocol, and how it is looked at. It needs a session, one that can be loaded, or another life; else only an agent that is alive. */
+type AcpMust = readonly [must: string, look: Look, needs?: 'session' | 'load' | 'restart'];
 
 /** Finding on an agent that has ended in place of its answer. */
 export const ended = 'it ended';
@@ -49,174 +45,153 @@ const afterCancelMs = 500;
 /** Time in ms in which what an agent started may end after it. */
 const familyMs = 2000;
 
-const noSession = ({ session }: CheckState): string | undefined => (session === '' ? 'there is no session' : undefined);
-const noLoad = (state: CheckState): string | undefined =>
-  noSession(state) ?? (capability(state)['loadSession'] === true ? undefined : 'loadSession is not announced');
-
-function capability({ greeting }: CheckState): AcpParams {
-  return (greeting['agentCapabilities'] ?? {}) as AcpParams;
-}
-
 /** The musts in the order in which they are looked at. */
 export const acpMusts: readonly AcpMust[] = [
-  {
-    must: 'initialize is answered with a version of the protocol; id 0 is kept',
-    async look(state) {
-      const { talk, limits } = state;
-      const params = { protocolVersion: 1, clientCapabilities: {} };
-      const reply = await talk.ask(0, 'initialize', params, limits.startMs);
-      state.greeting = resultOf(reply);
-      const { name, version } = (state.greeting['agentInfo'] ?? {}) as AcpParams;
-      const of = name === undefined ? '' : `, ${String(name)} ${String(version)}`;
-      return [
-        state.greeting['protocolVersion'] === 1,
-        `${seenOf(reply, `version ${String(state.greeting['protocolVersion'])}`)}${of}`,
-      ];
-    },
-  },
-  {
-    must: 'session/new gives an id, each time another; an id that is a text is kept',
-    async look(state) {
-      const params = { cwd: state.cwd, mcpServers: [] };
-      const first = await state.talk.ask('new "1"', 'session/new', params, state.limits.startMs);
-      const { sessionId } = resultOf(first);
-      if (typeof sessionId !== 'string') return [false, seenOf(first, 'no id')];
-      state.session = sessionId;
-      const second = await state.talk.ask('', 'session/new', params, state.limits.startMs);
-      const other = resultOf(second)['sessionId'];
-      return [typeof other === 'string' && other !== sessionId, seenOf(second, `${sessionId}, ${String(other)}`)];
-    },
-  },
-  ...['first', 'second'].map(
-    (nth): AcpMust => ({
-      must: `a ${nth} prompt is answered with a stop reason, after updates with its text`,
-      lacks: noSession,
-      async look({ talk, session, limits }) {
-        const from = talk.updates.length;
-        const reply = await talk.prompt(nth, session, harmless, limits.turnMs);
-        const text = talk.updates
-          .slice(from)
-          .map((update) => (update.kind === 'agent_message_chunk' && update.session === session ? update.text : ''))
-          .join('');
-        const isWhole = isStop(reply) && text.trim() !== '';
-        return [isWhole, `${seenOf(reply)}${text === '' ? ', no text' : `, ${JSON.stringify(text.slice(0, 30))}`}`];
-      },
-    }),
-  ),
-  {
-    must: 'a method that it does not know is answered with -32601',
-    look: async ({ talk, limits }) => {
-      const reply = await talk.ask('unknown', '_unwedge/no_such_method', {}, limits.startMs);
-      return [reply.error?.code === rpcErrors.methodNotFound, seenOf(reply)];
-    },
-  },
-  {
-    must: 'a prompt of a session that it does not know is an error',
-    look: async ({ talk, limits }) => {
-      const reply = await talk.prompt('nobody', 'no-such-session', harmless, limits.startMs);
-      return [reply.error !== undefined, seenOf(reply)];
-    },
-  },
-  ...(
-    [
-      ['a line that is no JSON does not end it', (talk) => talk.wire.write('{"no JSON\n')],
-      ['a notification that it does not know does not end it', (talk) => talk.wire.notify('_unwedge/no_such', {})],
-      [
-        'a cancel without a turn does not end it',
-        (talk, sessionId) => talk.wire.notify('session/cancel', { sessionId }),
-      ],
-    ] as readonly (readonly [string, (talk: AcpTalk, session: string) => void])[]
-  ).map(
-    ([must, send]): AcpMust => ({
-      must,
-      look: async ({ talk, session, limits }) => {
-        send(talk, session);
-        const reply = await talk.ask(must, '_unwedge/no_such_method', {}, limits.startMs);
-        return [reply.isClosed === undefined && reply.isLate === undefined, `then ${seenOf(reply)}`];
-      },
-    }),
-  ),
-  {
-    must: 'a prompt that is cancelled is answered with `cancelled`',
-    lacks: noSession,
-    async look({ talk, session, limits }) {
-      const asked = talk.prompt('cancelled', session, long, beforeCancelMs + limits.cancelMs);
-      const early = await Promise.race([talk.nextUpdate(beforeCancelMs), asked]);
-      if (early !== undefined) return [undefined, `over before it was cancelled: ${seenOf(early)}`];
-      talk.wire.notify('session/cancel', { sessionId: session });
-      const reply = await asked;
-      await talk.pause(afterCancelMs);
-      return [resultOf(reply)['stopReason'] === 'cancelled', seenOf(reply)];
-    },
-  },
-  {
-    must: 'a prompt after that is answered as any other',
-    lacks: noSession,
-    async look({ talk, session, limits }) {
-      const reply = await talk.prompt('after', session, harmless, limits.turnMs);
-      return [isStop(reply) && resultOf(reply)['stopReason'] !== 'cancelled', seenOf(reply)];
-    },
-  },
-  {
-    must: 'two prompts at once are answered once each',
-    lacks: noSession,
-    async look({ talk, session, limits }) {
-      const replies = await Promise.all([1, 2].map((nth) => talk.prompt(nth, session, harmless, limits.turnMs)));
-      const odd = talk.wire.oddAnswers.length;
-      return [odd === 0 && replies.every((reply) => isStop(reply) || reply.error !== undefined), seen(replies)];
-    },
-  },
-  {
-    must: 'the end of its stdin ends it, and all that it started',
-    async look({ talk, limits }) {
-      const family = await talk.agent.family();
-      talk.agent.stdin.end();
-      const exit = await talk.within(talk.agent.exited, limits.exitMs);
-      if (exit === undefined) return [false, `alive after ${limits.exitMs / 1000} s`];
-      if (family.some(isAlive)) await talk.pause(familyMs);
-      const left = family.filter(isAlive);
-      return [left.length === 0, left.length === 0 ? exit : `${exit}; left: ${left.join(', ')}`];
-    },
-  },
-  {
-    must: 'session/load tells what was said before it is answered, in another process',
-    lacks: noLoad,
-    restarts: true,
-    async look(state) {
-      const { session, cwd, limits } = state;
-      const talk = await state.restart();
-      await talk.ask(0, 'initialize', { protocolVersion: 1, clientCapabilities: {} }, limits.startMs);
-      const params = { sessionId: session, cwd, mcpServers: [] };
-      const reply = await talk.ask('load', 'session/load', params, limits.startMs);
-      const told = talk.updates.filter((update) => update.session === session);
-      const count = (kind: string): number => told.filter((update) => update.kind === kind).length;
-      const [users, texts] = [count('user_message_chunk'), count('agent_message_chunk')];
-      const isWhole = reply.result !== undefined && users > 0 && texts > 0;
-      return [isWhole, seenOf(reply, `${users} of the user, ${texts} of the agent`)];
-    },
-  },
-  {
-    must: 'session/load of a session that it does not know is an error',
-    lacks: noLoad,
-    async look({ talk, cwd, limits }) {
-      const params = { sessionId: '00000000-0000-4000-8000-000000000000', cwd, mcpServers: [] };
-      const reply = await talk.ask('unknown load', 'session/load', params, limits.startMs);
-      return [reply.error !== undefined, seenOf(reply)];
-    },
-  },
-  {
-    must: 'a version that it does not speak is answered with one that it does',
-    restarts: true,
-    async look(state) {
-      const talk = await state.restart();
-      const params = { protocolVersion: 99, clientCapabilities: {} };
-      const reply = await talk.ask('a', 'initialize', params, state.limits.startMs);
-      const { protocolVersion } = resultOf(reply);
-      const isKnown = Number.isInteger(protocolVersion) && Number(protocolVersion) < 99;
-      return [isKnown, seenOf(reply, `version ${String(protocolVersion)}`)];
-    },
-  },
+  ['initialize is answered with a version of the protocol; id 0 is kept', greets],
+  ['session/new gives an id, each time another; an id that is a text is kept', opensSessions],
+  ['a first prompt is answered with a stop reason, after updates with its text', answers('first'), 'session'],
+  ['a second prompt is answered with a stop reason, after updates with its text', answers('second'), 'session'],
+  [
+    'a method that it does not know is answered with -32601',
+    gets(({ error }) => error?.code === rpcErrors.methodNotFound, askUnknown),
+  ],
+  [
+    'a prompt of a session that it does not know is an error',
+    gets(isError, ({ talk, limits }) => talk.prompt('nobody', 'no-such-session', harmless, limits.startMs)),
+  ],
+  ['a line that is no JSON does not end it', survives(({ talk }) => talk.wire.write('{"no JSON\n'))],
+  [
+    'a notification that it does not know does not end it',
+    survives(({ talk }) => talk.wire.notify('_unwedge/no_such', {})),
+  ],
+  [
+    'a cancel without a turn does not end it',
+    survives(({ talk, session }) => talk.wire.notify('session/cancel', { sessionId: session })),
+    'session',
+  ],
+  ['a prompt that is cancelled is answered with `cancelled`', cancels, 'session'],
+  ['a prompt after that is answered as any other', answers('after'), 'session'],
+  ['two prompts at once are answered once each', answersBoth, 'session'],
+  ['the end of its stdin ends it, and all that it started', endsWithStdin],
+  ['session/load tells what was said before it is answered, in another process', loads, 'load'],
+  [
+    'session/load of a session that it does not know is an error',
+    gets(isError, (state) => load(state, '00000000-0000-4000-8000-000000000000')),
+    'load',
+  ],
+  ['a version that it does not speak is answered with one that it does', speaksItsOwn, 'restart'],
 ];
+
+/** Says what is missing for a must; undefined where all is there. */
+export function missingFor([, , needs]: AcpMust, { session, greeting, talk }: CheckState): string | undefined {
+  if (needs === 'restart') return undefined;
+  if (needs !== undefined && session === '') return 'there is no session';
+  if (needs !== 'load') return talk.wire.isClosed ? 'it had ended' : undefined;
+  const { loadSession } = (greeting['agentCapabilities'] ?? {}) as AcpParams;
+  return loadSession === true ? undefined : 'loadSession is not announced';
+}
+
+async function greets(state: CheckState): Promise<Seen> {
+  const reply = await greet(state.talk, 1, state);
+  state.greeting = resultOf(reply);
+  const { protocolVersion, agentInfo } = state.greeting as { protocolVersion?: unknown; agentInfo?: AcpParams };
+  const name = agentInfo === undefined ? '' : `, ${String(agentInfo['name'])} ${String(agentInfo['version'])}`;
+  return [protocolVersion === 1, `${seenOf(reply, `version ${String(protocolVersion)}`)}${name}`];
+}
+
+async function opensSessions(state: CheckState): Promise<Seen> {
+  const { talk, cwd, limits } = state;
+  const open = (id: string): Promise<TimedReply> =>
+    talk.ask(id, 'session/new', { cwd, mcpServers: [] }, limits.startMs);
+  const first = await open('new "1"');
+  const { sessionId } = resultOf(first);
+  if (typeof sessionId !== 'string') return [false, seenOf(first, 'no id')];
+  state.session = sessionId;
+  const second = await open('');
+  const other = resultOf(second)['sessionId'];
+  return [typeof other === 'string' && other !== sessionId, seenOf(second, `${sessionId}, ${String(other)}`)];
+}
+
+function answers(id: string): Look {
+  return async ({ talk, session, limits }) => {
+    const from = talk.wire.received.length;
+    const reply = await talk.prompt(id, session, harmless, limits.turnMs);
+    const text = talk.updates(session, 'agent_message_chunk', from, reply.heard).map(textOf).join('');
+    const said = text === '' ? 'no text' : JSON.stringify(text.slice(0, 30));
+    const isAnswer = isStop(reply) && resultOf(reply)['stopReason'] !== 'cancelled';
+    return [isAnswer && text.trim() !== '', `${seenOf(reply)}, ${said}`];
+  };
+}
+
+/** Lives on after something that is sent to it. */
+function survives(send: (state: CheckState) => void): Look {
+  return async (state) => {
+    send(state);
+    const reply = await askUnknown(state);
+    return [reply.isClosed === undefined && reply.isLate === undefined, `then ${seenOf(reply)}`];
+  };
+}
+
+function gets(isRight: (reply: TimedReply) => boolean, ask: (state: CheckState) => Promise<TimedReply>): Look {
+  return async (state) => {
+    const reply = await ask(state);
+    return [isRight(reply), seenOf(reply)];
+  };
+}
+
+async function cancels({ talk, session, limits }: CheckState): Promise<Seen> {
+  const asked = talk.prompt('cancelled', session, long, beforeCancelMs + limits.cancelMs);
+  const early = await Promise.race([talk.nextUpdate(beforeCancelMs), asked]);
+  if (early !== undefined) return [undefined, `over before it was cancelled: ${seenOf(early)}`];
+  talk.wire.notify('session/cancel', { sessionId: session });
+  const reply = await asked;
+  await talk.pause(afterCancelMs);
+  return [resultOf(reply)['stopReason'] === 'cancelled', seenOf(reply)];
+}
+
+async function answersBoth({ talk, session, limits }: CheckState): Promise<Seen> {
+  const replies = await Promise.all([1, 2].map((id) => talk.prompt(id, session, harmless, limits.turnMs)));
+  const areAnswered = replies.every((reply) => isStop(reply) || isError(reply));
+  return [areAnswered, replies.map((reply) => seenOf(reply)).join('; ')];
+}
+
+async function endsWithStdin({ talk, limits }: CheckState): Promise<Seen> {
+  const family = await talk.agent.family();
+  talk.agent.stdin.end();
+  const exit = await talk.within(talk.agent.exited, limits.exitMs);
+  if (exit === undefined) return [false, `alive after ${limits.exitMs / 1000} s`];
+  if (family.some(isAlive)) await talk.pause(familyMs);
+  const left = family.filter(isAlive);
+  return [left.length === 0, left.length === 0 ? exit : `${exit}; left: ${left.join(', ')}`];
+}
+
+async function loads(state: CheckState): Promise<Seen> {
+  const talk = await state.restart();
+  await greet(talk, 1, state);
+  const reply = await load(state, state.session);
+  const count = (kind: string): number => talk.updates(state.session, kind, 0, reply.heard).length;
+  const [users, texts] = [count('user_message_chunk'), count('agent_message_chunk')];
+  const isWhole = reply.result !== undefined && users > 0 && texts > 0;
+  return [isWhole, seenOf(reply, `${users} of the user, ${texts} of the agent`)];
+}
+
+async function speaksItsOwn(state: CheckState): Promise<Seen> {
+  const reply = await greet(await state.restart(), 99, state);
+  const version = resultOf(reply)['protocolVersion'];
+  return [Number.isInteger(version) && Number(version) < 99, seenOf(reply, `version ${String(version)}`)];
+}
+
+function greet(talk: AcpTalk, protocolVersion: number, { limits }: CheckState): Promise<TimedReply> {
+  return talk.ask(0, 'initialize', { protocolVersion, clientCapabilities: {} }, limits.startMs);
+}
+
+function load({ talk, cwd, limits }: CheckState, sessionId: string): Promise<TimedReply> {
+  return talk.ask('load', 'session/load', { sessionId, cwd, mcpServers: [] }, limits.startMs);
+}
+
+function askUnknown({ talk, limits }: CheckState): Promise<TimedReply> {
+  return talk.ask('unknown', '_unwedge/no_such_method', {}, limits.startMs);
+}
 
 function isAlive(pid: number): boolean {
   try {
@@ -234,8 +209,8 @@ function isStop(reply: TimedReply): boolean {
   return stopReasons.includes(String(resultOf(reply)['stopReason']));
 }
 
-function seen(replies: readonly TimedReply[]): string {
-  return replies.map((reply) => seenOf(reply)).join('; ');
+function isError({ error }: TimedReply): boolean {
+  return error !== undefined;
 }
 
 /** Shows a reply. @param result - shown in place of its stop reason. */

@@ -12,7 +12,16 @@ import { createFaultsPicker } from '../mcpAnswerFaults.ts';
 import { seededRandom } from '../random.ts';
 import type { ReadAcpFault, ReadAcpRule } from './acpFaults.ts';
 import { AcpMemory, type AcpUpdate } from './acpMemory.ts';
-import { type AcpAnswer, AcpExchange, type AcpStage, ask, chunk, playStep } from './acpTurn.ts';
+import {
+  type AcpAnswer,
+  type AcpExchange,
+  type AcpStage,
+  ask,
+  chunk,
+  isLive,
+  newExchange,
+  playStep,
+} from './acpTurn.ts';
 import type { AcpScript } from './faultyAcpAgent.ts';
 
 /** End of an agent: a code, or the signal that it died of. */
@@ -33,11 +42,7 @@ export interface AcpWorld {
 type Params = Readonly<Record<string, unknown>>;
 
 /** Occasion for a fault. */
-interface Occasion {
-  readonly method: string;
-  readonly at: string;
-  readonly text: string;
-}
+type Occasion = Readonly<Record<'method' | 'at' | 'text', string>>;
 
 const cancelled: AcpAnswer = { result: { stopReason: 'cancelled' } };
 
@@ -76,11 +81,13 @@ export class AcpPeer implements AcpStage {
   }
 
   tell(turn: AcpExchange, update: AcpUpdate): void {
-    if (turn.isLive) this.#update(turn.session, update);
+    if (isLive(turn)) this.#update(turn.session, update);
   }
 
   async reach(turn: AcpExchange, point: string): Promise<void> {
-    if (turn.isLive && turn.reaches(point)) await this.#befall(turn, turn.method, point);
+    if (!isLive(turn) || turn.reached.has(point)) return;
+    turn.reached.add(point);
+    await this.#befall(turn, turn.method, point);
   }
 
   sleep(ms: number): Promise<void> {
@@ -93,7 +100,7 @@ export class AcpPeer implements AcpStage {
 
   /** The agent has started. */
   started(): void {
-    void this.#befall(new AcpExchange('start', undefined, ''), 'start');
+    void this.#befall(newExchange('start', undefined, ''), 'start');
   }
 
   /** A line of the client. */
@@ -141,10 +148,10 @@ export class AcpPeer implements AcpStage {
   async #take({ id, method, params }: RpcRequest): Promise<void> {
     const given = (params ?? {}) as Params;
     if (method === 'session/prompt' && this.#memory.has(given['sessionId'])) {
-      this.#prompt(new AcpExchange(method, id, given['sessionId'], textOf(given['prompt'])));
+      this.#prompt(newExchange(method, id, given['sessionId'], textOf(given['prompt'])));
       return;
     }
-    const exchange = new AcpExchange(method, id, String(given['sessionId']));
+    const exchange = newExchange(method, id, String(given['sessionId']));
     if (!(await this.#befall(exchange, method))) return;
     const answer = this.#answer(method, given);
     if (answer === undefined) return;
@@ -202,7 +209,7 @@ export class AcpPeer implements AcpStage {
     const session = String(params['sessionId']);
     const turns = method === 'session/cancel' ? [...(this.#turns.get(session) ?? [])] : [];
     const [first] = turns;
-    if (!(await this.#befall(first ?? new AcpExchange(method, undefined, session), method))) return;
+    if (!(await this.#befall(first ?? newExchange(method, undefined, session), method))) return;
     if (this.#script.cancelWaitsForReply && first !== undefined) await Promise.all(first.waits);
     for (const turn of turns) this.#respond(turn, cancelled);
   }
@@ -233,11 +240,11 @@ export class AcpPeer implements AcpStage {
     this.#memory.keep(turn.session, chunk('user_message_chunk', turn.text));
     await this.#befall(turn, turn.method);
     for (const step of turn.text.split(/[;\n]/)) {
-      if (!turn.isLive) return;
+      if (!isLive(turn)) return;
       await playStep(this, turn, step.trim());
     }
     this.tell(turn, { sessionUpdate: 'usage_update', used: turn.text.length, size: 200_000 });
-    if (turn.isLive && (await this.#befall(turn, turn.method, 'end')) && turn.isLive) this.end(turn, 'end_turn');
+    if (isLive(turn) && (await this.#befall(turn, turn.method, 'end')) && isLive(turn)) this.end(turn, 'end_turn');
   }
 
   /** Acts of all rules that match, up to one that ends the message. @returns whether it goes on as it should. */

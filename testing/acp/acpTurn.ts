@@ -5,43 +5,33 @@ import type { AcpUpdate } from './acpMemory.ts';
 export type AcpAnswer = { readonly result: unknown } | { readonly error: object };
 
 /** A message of the client as faults befall it: a request until it is answered, a notification without an id. */
-export class AcpExchange {
+export interface AcpExchange {
   readonly method: string;
   readonly id: RpcId | undefined;
   readonly session: string;
   /** The text of a prompt. */
   readonly text: string;
   /** Replies to requests of ours that it waits for. */
-  readonly waits = new Set<Promise<unknown>>();
-  isOver = false;
+  readonly waits: Set<Promise<unknown>>;
+  /** Points at which it has been. */
+  readonly reached: Set<string>;
+  isOver: boolean;
   /** True once a fault has stopped it: it does nothing more by itself. */
-  stands = false;
-  copies = 1;
-  repeat = 1;
-  answersAs: RpcId | undefined;
+  stands: boolean;
+  copies: number;
+  repeat: number;
+  answersAs?: RpcId;
   /** Ends the agent in place of the answer, or after it. */
-  ending: ((line: string) => void) | undefined;
-  onOver: (() => void) | undefined;
-  readonly #reached = new Set<string>();
-
-  constructor(method: string, id: RpcId | undefined, session: string, text = '') {
-    this.method = method;
-    this.id = id;
-    this.session = session;
-    this.text = text;
-  }
-
-  get isLive(): boolean {
-    return !this.isOver && !this.stands;
-  }
-
-  /** Tells whether it comes to this point for the first time. */
-  reaches(point: string): boolean {
-    if (this.#reached.has(point)) return false;
-    this.#reached.add(point);
-    return true;
-  }
+  ending?: (line: string) => void;
+  onOver?: () => void;
 }
+
+export function newExchange(method: string, id: RpcId | undefined, session: string, text = ''): AcpExchange {
+  const state = { isOver: false, stands: false, copies: 1, repeat: 1 };
+  return { method, id, session, text, waits: new Set(), reached: new Set(), ...state };
+}
+
+export const isLive = ({ isOver, stands }: AcpExchange): boolean => !isOver && !stands;
 
 /** Surroundings of a turn: its agent and the client. */
 export interface AcpStage {
@@ -130,7 +120,7 @@ async function tool(
     stage.tell(turn, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
   }
   await stage.reach(turn, 'tool');
-  if (!turn.isLive) return;
+  if (!isLive(turn)) return;
   await work();
   stage.tell(turn, toolEnd(about, 'completed', `${title} is done`));
 }

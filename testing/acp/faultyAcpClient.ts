@@ -11,12 +11,11 @@ import {
   integer,
   readOptions,
 } from '../../src/policy/options/face.ts';
-import { isConversation } from '../../src/protocol/acp/face.ts';
 import type { RpcError, RpcId } from '../../src/protocol/face.ts';
 import { systemClock } from '../../src/runtime/face.ts';
 import { createFaultsPicker, nthKey, scriptKey, someText } from '../mcpAnswerFaults.ts';
 import type { GivenAct, ReadAct } from '../variants.ts';
-import { type AcpParams, type AcpPipes, AcpWire } from './acpWire.ts';
+import { type AcpParams, type AcpPipes, AcpWire, selected, textOf } from './acpWire.ts';
 
 const momentKeys = {
   /** Moment of a prompt: it was sent, its first text or tool came, it asks for a permission, it was answered. @defaultValue 'sent' */
@@ -117,8 +116,6 @@ export function faultyAcpClient(agent: AcpPipes, options: FaultyAcpClientOptions
 
 /** A running client; {@link faultyAcpClient} makes one. */
 export class FaultyAcpClient {
-  /** Notifications and requests of the agent so far. */
-  readonly received: { readonly method: string; readonly params: AcpParams }[] = [];
   readonly #agent: AcpPipes;
   readonly #script: Values<typeof clientKeys>;
   readonly #wire: AcpWire;
@@ -126,8 +123,6 @@ export class FaultyAcpClient {
   readonly #prompts: Prompt[] = [];
   readonly #problems: string[] = [];
   readonly #held: (() => void)[] = [];
-  /** Sessions whose history may be told now. */
-  readonly #loading = new Set<string>();
   #requests = 0;
   #session = '';
   #hasLeft = false;
@@ -138,16 +133,14 @@ export class FaultyAcpClient {
     this.#script = script;
     this.#pick = createFaultsPicker(script.faults, ({ at = 'sent' }, message) => message.at === at);
     this.#wire = new AcpWire(agent, {
-      onNotification: (method, params) => {
-        this.received.push({ method, params });
-        if (method === 'session/update') this.#update(String(params['sessionId']), params['update'] as AcpParams);
-      },
-      onRequest: (method, params) => {
-        this.received.push({ method, params });
-        if (method !== 'session/request_permission') return Promise.reject(new Error(method));
-        return this.#permit(String(params['sessionId']), params['options'] as readonly AcpParams[]);
-      },
+      onUpdate: (session, update) => this.#update(session, update),
+      permit: (session, options) => this.#permit(session, options),
     });
+  }
+
+  /** Notifications and requests of the agent so far. */
+  get received(): readonly { readonly method: string; readonly params: AcpParams }[] {
+    return this.#wire.received;
   }
 
   /** Sends any request. @returns its result. @throws Error with what the agent answered. */
@@ -168,7 +161,6 @@ export class FaultyAcpClient {
   /** Loads a session, in which prompts are from now on. */
   async load(sessionId: string, cwd = process.cwd()): Promise<void> {
     this.#session = sessionId;
-    this.#loading.add(sessionId);
     await this.request('session/load', { sessionId, cwd, mcpServers: [] });
   }
 
@@ -199,6 +191,7 @@ export class FaultyAcpClient {
       ...open.map(({ asked }) => `the prompt ${JSON.stringify(asked.slice(0, headLength))} has no answer`),
       ...this.#wire.oddAnswers.map((id) => `an answer to ${JSON.stringify(id)}, which nothing waited for`),
       ...this.#wire.strays.map((line) => `no message: ${line.slice(0, 100)}`),
+      ...this.#wire.late.map((kind) => `${kind} after the end of the turn`),
       ...twice,
       ...this.#problems,
     ];
@@ -213,7 +206,6 @@ export class FaultyAcpClient {
   async #prompt(id: RpcId, asked: string, session: string): Promise<AcpPromptEnd> {
     const prompt: Prompt = { id, session, asked, seen: new Set(), text: '', isOpen: true };
     this.#prompts.push(prompt);
-    this.#loading.delete(session);
     const params = { sessionId: session, prompt: [{ type: 'text', text: asked }] };
     const replied = this.#wire.request(id, 'session/prompt', params, (reply) => {
       prompt.isOpen = reply.isClosed === true;
@@ -226,16 +218,12 @@ export class FaultyAcpClient {
   }
 
   #update(session: string, update: AcpParams): void {
-    const kind = String(update['sessionUpdate']);
     const prompt = this.#openIn(session);
-    if (prompt === undefined) {
-      if (isConversation(update) && !this.#loading.has(session))
-        this.#problems.push(`${kind} after the end of the turn`);
-      return;
-    }
+    if (prompt === undefined) return;
+    const kind = String(update['sessionUpdate']);
     if (kind === 'user_message_chunk') this.#problems.push('a history was told within a turn');
     if (kind === 'agent_message_chunk') {
-      prompt.text += String((update['content'] as AcpParams)['text'] ?? '');
+      prompt.text += textOf(update);
       this.#reach(prompt, 'text');
     } else if (kind.startsWith('tool_call')) this.#reach(prompt, 'tool');
   }
@@ -245,21 +233,15 @@ export class FaultyAcpClient {
     return this.#prompts.find((prompt) => prompt.isOpen && prompt.session === session);
   }
 
-  async #permit(session: string, options: readonly AcpParams[]): Promise<object | undefined> {
+  async #permit(session: string, options: readonly AcpParams[]): Promise<AcpParams | undefined> {
     const { permissions } = this.#script;
-    const select = (kind: string): object => ({
-      outcome: {
-        outcome: 'selected',
-        optionId: options.find((each) => String(each['kind']).startsWith(kind))?.['optionId'],
-      },
-    });
     const held = new Promise<void>((release) => void this.#held.push(release));
     const prompt = this.#openIn(session);
     if (prompt !== undefined) this.#reach(prompt, 'permission');
     if (permissions === 'never') return undefined;
-    if (permissions === 'allow' || permissions === 'reject') return select(permissions);
+    if (permissions === 'allow' || permissions === 'reject') return selected(options, permissions);
     await held;
-    return permissions === 'at_cancel' ? { outcome: { outcome: 'cancelled' } } : select('allow');
+    return permissions === 'at_cancel' ? { outcome: 'cancelled' } : selected(options, 'allow');
   }
 
   #reach(prompt: Prompt, at: string): void {
