@@ -25,6 +25,7 @@ const groups = [
       'remote-mcp',
       'mcp-proxy',
       'model-api',
+      'agents-in-tests',
       'never-twice',
       'supervision',
       'observability',

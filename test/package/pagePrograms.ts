@@ -8,6 +8,7 @@ export const pagesWithPrograms = [
   'docs/http-apis.md',
   'docs/remote-mcp.md',
   'docs/model-api.md',
+  'docs/agents-in-tests.md',
   'docs/never-twice.md',
   'docs/streams.md',
 ];
