@@ -1,7 +1,9 @@
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { agentSdkPath, hasAgentSdk } from './agentSdkEnv.ts';
 import { codexPath, hasCodex } from './codexEnv.ts';
+import { copilotPath, hasCopilot } from './copilotEnv.ts';
 import { geminiPath, hasGemini } from './geminiEnv.ts';
+import { goosePath, hasGoose } from './gooseEnv.ts';
 import { hasOpencode, opencodePath } from './opencodeEnv.ts';
 import { hasSdks } from './sdkEnv.ts';
 
@@ -13,5 +15,7 @@ export function setup(): void {
   if (!hasCodex) console.log(`Codex is not installed (${codexPath}); ${advice}`);
   if (!hasOpencode) console.log(`opencode is not installed (${opencodePath}); ${advice}`);
   if (!hasGemini) console.log(`gemini-cli is not installed (${geminiPath}); ${advice}`);
+  if (!hasGoose) console.log(`goose is not installed (${goosePath}); ${advice}`);
+  if (!hasCopilot) console.log(`Copilot is not installed (${copilotPath}); ${advice}`);
   if (!hasSdks) console.log(`The SDKs are not installed, or this is a Node before 22; ${advice}`);
 }

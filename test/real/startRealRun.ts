@@ -2,11 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { onTestFinished } from 'vitest';
+import { faultyModelApi, type ModelScript } from '../../testing/index.ts';
 import { main } from '../cli/startRun.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { claudeEnv } from './claudeEnv.ts';
 import { type FakeScript, startFakeAnthropic } from './fakeAnthropic.ts';
+import { copilotArgs, copilotEnv, copilotPath } from './copilotEnv.ts';
 import { type OpenaiReply, startFakeOpenai } from './fakeOpenai.ts';
+import { geminiArgs, geminiEnv, geminiPath } from './geminiEnv.ts';
+import { gooseArgs, gooseEnv, goosePath } from './gooseEnv.ts';
+import { opencodeArgs, opencodeEnv, opencodePath } from './opencodeEnv.ts';
 
 interface Surroundings {
   readonly home: string;
@@ -68,4 +73,27 @@ env_key = "FAKE_KEY"
     FAKE_KEY: 'x',
   };
   return { ...(await runBuilt(words, surroundings, env)), upstream };
+}
+
+/** Agents that have no reader of their own. */
+const agents = {
+  goose: (home, _, url) => [[goosePath, ...gooseArgs], gooseEnv(home, url)],
+  gemini: (home, _, url) => [[process.execPath, geminiPath, ...geminiArgs], geminiEnv(home, url)],
+  opencode: (home, cwd, url) => [[opencodePath, ...opencodeArgs], opencodeEnv(home, cwd, url)],
+  copilot: (home, _, url) => [[process.execPath, copilotPath, ...copilotArgs], copilotEnv(home, url)],
+} as const satisfies Readonly<
+  Record<string, (home: string, cwd: string, url: string) => readonly [readonly string[], Record<string, string>]>
+>;
+
+export type ProfiledAgent = keyof typeof agents;
+
+/** `unwedge run` over a real agent that is known by its profile alone, whose model API answers by a script. */
+export async function runOverAgent(agent: ProfiledAgent, script: ModelScript, options: readonly string[] = []) {
+  const upstream = await faultyModelApi(script);
+  onTestFinished(() => upstream.close());
+  const surroundings = startSurroundings();
+  const [command, env] = agents[agent](surroundings.home, surroundings.cwd, upstream.url);
+  const ran = await runBuilt(['--agent', agent, '--json', ...options, '--', ...command], surroundings, env);
+  const report = JSON.parse(ran.stdout) as Record<string, unknown>;
+  return { ...ran, report, cwd: surroundings.cwd, requests: upstream.requests.length };
 }

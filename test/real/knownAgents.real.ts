@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { hasCopilot } from './copilotEnv.ts';
+import { hasGemini } from './geminiEnv.ts';
+import { hasGoose } from './gooseEnv.ts';
+import { hasOpencode } from './opencodeEnv.ts';
+import { type ProfiledAgent, runOverAgent } from './startRealRun.ts';
+
+const installed: Readonly<Record<ProfiledAgent, boolean>> = {
+  goose: hasGoose,
+  gemini: hasGemini,
+  opencode: hasOpencode,
+  copilot: hasCopilot,
+};
+
+describe.each(Object.keys(installed) as ProfiledAgent[])('unwedge run over the real %s', (agent) => {
+  const itRuns = it.skipIf(!installed[agent]);
+
+  itRuns('[A-2] has its answer', async () => {
+    const { code, report } = await runOverAgent(agent, [{ text: 'It is done.' }]);
+    expect({ code, report }).toMatchObject({
+      code: 0,
+      report: { ok: true, agent: { agent, text: 'It is done.', concluded: true } },
+    });
+  });
+
+  itRuns('[A-2] says that a model which refused is a failure, however it exits', async () => {
+    const { code, report } = await runOverAgent(agent, () => ({ do: 'refuse', status: 401 }));
+    expect({ code, report }).toMatchObject({ code: 1, report: { ok: false, kind: 'auth', exit_code: 1 } });
+  });
+
+  itRuns('[A-2] says that an answer which broke off is a failure', async () => {
+    const cut = { text: 'It is', until: 'text', then: 'reset' } as const;
+    const { code, report } = await runOverAgent(agent, () => cut, ['--timeout', '110s']);
+    expect(report).toMatchObject({ ok: false });
+    expect(code).not.toBe(0);
+  });
+});
+
+describe.skipIf(!hasGoose)('unwedge run over the real goose', () => {
+  it('[A-2] fails where every model call did, once: goose has asked again by itself', async () => {
+    const refused = { do: 'refuse', status: 503 } as const;
+    const { code, report, stderr } = await runOverAgent('goose', () => refused, ['--attempts', '3']);
+    expect({ code, report }).toMatchObject({ report: { ok: false, attempts: 1, command_exit_code: 0 } });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('goose has asked again by itself');
+  });
+});
