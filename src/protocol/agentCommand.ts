@@ -34,8 +34,16 @@ export function agentCommand(
 
 const runners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
 
+const nameOf = (command: string): string => command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
+
+/** Returns the facts of the known agent that a command is, whatever its arguments; undefined where it is none. */
+export function agentOf(command: string): AgentProfile | undefined {
+  const agent = agentNames.find((known) => profileOf({ agent: known }).commands.includes(nameOf(command)));
+  return agent && profileOf({ agent });
+}
+
 function agentNamed(command: string, args: readonly string[], own: OwnProfiles): AgentName | undefined {
-  const name = command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
+  const name = nameOf(command);
   const run = runners.has(name) ? args.find((word) => !word.startsWith('-')) : undefined;
   const isRun = (known: string): boolean => run === known || run?.startsWith(`${known}@`) === true;
   return [...Object.keys(own), ...agentNames].find((agent) => {

@@ -4,6 +4,7 @@ export {
   type AgentOption,
   aboutCommand,
   agentCommand,
+  agentOf,
   keepsSession,
   presetOfAgent,
   printsAtEnd,

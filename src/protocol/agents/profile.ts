@@ -43,8 +43,7 @@ export interface MessageRule {
 /** Text of an agent's own on a failure, as its beginning and its end. */
 export interface ErrorText {
   readonly begins: string;
-  /** Without one a model may have written it: it tells nothing where it is printed as an answer, and all where it is told as an error. @defaultValue any */
-  readonly ends?: string | undefined;
+  readonly ends: string;
 }
 
 /** Line on stderr that tells why an agent failed. */
@@ -94,7 +93,7 @@ export interface AgentProfile {
     | 'claude'
     | 'codex'
     | { readonly stream?: AgentMessages | undefined; readonly json?: AgentMessages | undefined };
-  /** Texts of its own in place of an answer, on stdout, or as the answer over ACP: no model wrote them. */
+  /** Texts of its own in place of an answer: no model wrote them. */
   readonly errorTexts?: readonly ErrorText[] | undefined;
   /** Lines on stderr that tell why it failed; the last one counts. @defaultValue all of stderr may tell */
   readonly errorLines?: readonly ErrorLine[] | undefined;
@@ -126,20 +125,14 @@ export interface AgentProfile {
     /** True where a stopped run leaves the processes of its tools alive, which we then end. */
     readonly leavesChildren: boolean;
   };
-  /** How it is spoken to over the Agent Client Protocol. @defaultValue it is not */
-  readonly acp?: AcpFacts | undefined;
+  /** How it is started to speak the Agent Client Protocol. @defaultValue not known */
+  readonly acp?: AcpStart | undefined;
 }
 
-/** Facts about an agent over the Agent Client Protocol. */
-export interface AcpFacts {
+/** Start of an agent that is to speak the Agent Client Protocol. */
+export interface AcpStart {
   /** Arguments of its own command that start it. */
   readonly args?: readonly string[] | undefined;
   /** Package whose command starts it, where its own does not. */
   readonly package?: string | undefined;
-  /** True where `end_turn` may stand for a failure: one whose only content is an {@link AgentProfile.errorTexts} is one. */
-  readonly liesAtEnd?: boolean | undefined;
-  /** True where it does not end by SIGTERM or by the end of its stdin while it works. */
-  readonly deafToEnd?: boolean | undefined;
-  /** Title of an error code that is an HTTP status. @defaultValue false */
-  readonly codeIsStatus?: boolean | undefined;
 }

@@ -64,7 +64,7 @@ export function errorLineIn(
 export function errorTextIn(printed: string, { errorTexts = [] }: AgentProfile): string | undefined {
   const text = printed.trimEnd();
   for (const { begins, ends } of errorTexts) {
-    if (ends === undefined || !text.endsWith(ends)) continue;
+    if (!text.endsWith(ends)) continue;
     const at = text.startsWith(begins) ? 0 : text.lastIndexOf(`\n${begins}`) + 1;
     if ((at > 0 || text.startsWith(begins)) && text.length - at <= longestErrorText) return text.slice(at);
   }

@@ -69,8 +69,8 @@ const profileKeys = {
   ),
   silentFormats: list(choice(forms), { expected: 'a list of forms', help: 'Forms that print nothing before the end.' }),
   output: section({ stream: messages, json: messages }, { help: 'Rules for what it prints, by its form.' }),
-  errorTexts: list(section({ begins: text({ required: true }), ends: text() }), {
-    expected: 'a list of texts with `begins`',
+  errorTexts: list(section({ begins: text({ required: true }), ends: text({ required: true }) }), {
+    expected: 'a list of texts with `begins` and `ends`',
     help: 'Texts of its own on a failure, in place of an answer.',
   }),
   errorLines: list(section({ begins: text({ required: true }), atExit0: boolean() }), {
@@ -105,20 +105,10 @@ const profileKeys = {
     },
     { help: 'How it is asked to end.' },
   ),
-  acp: section(
-    {
-      args: texts('Arguments that start it.'),
-      package: text({ help: 'Package that starts it, where its own command does not.' }),
-      liesAtEnd: boolean({ help: 'Whether `end_turn` with one of `errorTexts` alone is a failure.' }),
-      deafToEnd: boolean({ help: 'Whether it works on after SIGTERM and the end of its stdin.' }),
-      codeIsStatus: boolean({ help: 'Whether the code of an error is an HTTP status.' }),
-    },
-    { help: 'How it is started over the Agent Client Protocol, and what its end is worth.' },
-  ),
 };
 
 /** Profile of an agent of the user's own. */
-export interface AgentProfileOptions extends Omit<Partial<AgentProfile>, 'commands' | 'output'> {
+export interface AgentProfileOptions extends Omit<Partial<AgentProfile>, 'commands' | 'output' | 'acp'> {
   /** Names of its command, without folder and extension. */
   readonly commands: readonly string[];
   /** Agent whose profile holds for what is not said here. @defaultValue none */

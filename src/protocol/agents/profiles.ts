@@ -67,7 +67,7 @@ export const agentProfiles = {
     exits: 'signal',
     resume: { words: ['codex', 'exec', 'resume'] },
     stop: { signal: 'SIGTERM', leavesChildren: false },
-    acp: { package: '@agentclientprotocol/codex-acp', liesAtEnd: true },
+    acp: { package: '@agentclientprotocol/codex-acp' },
   },
   // goose 1.52.0
   goose: {
@@ -101,7 +101,7 @@ export const agentProfiles = {
     kinds: [{ pattern: 'Headless run interrupted', kind: 'cancelled' }],
     retries: { kinds: ['transient', 'overloaded', 'rate_limit'], except: ['Stream decode error'] },
     stop: { signal: 'SIGINT', leavesChildren: true },
-    acp: { args: ['acp'], liesAtEnd: true },
+    acp: { args: ['acp'] },
   },
   // gemini-cli 0.61.0
   gemini: {
@@ -153,7 +153,7 @@ export const agentProfiles = {
       'web_fetch',
     ],
     stop: { leavesChildren: true },
-    acp: { args: ['--acp'], liesAtEnd: true, deafToEnd: true, codeIsStatus: true },
+    acp: { args: ['--acp'] },
   },
   // opencode-ai 1.18.33
   opencode: {
@@ -223,12 +223,11 @@ export const agentProfiles = {
         ],
       },
     },
-    errorTexts: [{ begins: 'Error: ' }, { begins: 'Info: Request failed due to a transient API error. Retrying' }],
     retries: { kinds: ['transient', 'overloaded', 'rate_limit'] },
     readOnlyTools: ['fetch', 'glob', 'grep', 'rg', 'view', 'web_fetch', 'web_search'],
     resume: { words: ['copilot', '--resume'] },
     stop: { leavesChildren: true },
-    acp: { args: ['--acp'], liesAtEnd: true },
+    acp: { args: ['--acp'] },
   },
 } as const satisfies Readonly<Record<string, AgentProfile>>;
 
