@@ -263,7 +263,7 @@ function said(answer: Answer | undefined): string {
   if (answer.isClosed === true) return 'closed';
   if (answer.error !== undefined) {
     const { code, message, data } = answer.error;
-    const kind = (data as { kind?: unknown } | undefined)?.kind;
+    const kind = (data as { 'unwedge/failure'?: { kind?: unknown } } | undefined)?.['unwedge/failure']?.kind;
     return shorten(`error ${code}${typeof kind === 'string' ? ` (${kind})` : ''}: ${message}`);
   }
   return String(answer.result?.['stopReason'] ?? 'an answer without a stop reason');
