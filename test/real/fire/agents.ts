@@ -20,6 +20,8 @@ export interface FireAgent {
   readonly acp?: readonly string[];
   /** Further words of a run without an editor. */
   readonly headless?: readonly string[];
+  /** Tool of it that runs a command; undefined: not known. */
+  readonly tool?: { readonly name: string; readonly input: (command: string) => object };
   /** Name under which `unwedge run --agent` knows it. @defaultValue found by itself */
   readonly profile?: string;
   env(place: Place): Readonly<Record<string, string>>;
@@ -47,7 +49,9 @@ env_key = "FAKE_KEY"
   return { CODEX_HOME: home, FAKE_KEY: 'x' };
 }
 
-function claudeHome({ url }: Place): Record<string, string> {
+function claudeHome({ home, url }: Place): Record<string, string> {
+  // Its auto mode would ask a model about each command.
+  json(join(home, '.claude', 'settings.json'), { permissions: { allow: ['Bash'], defaultMode: 'default' } });
   return {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'sk-ant-fake-000',
@@ -110,6 +114,8 @@ const copilotHome = ({ url }: Place): Record<string, string> => ({
   COPILOT_AUTO_UPDATE: 'false',
 });
 
+const byCommand = (command: string): object => ({ command, description: 'waits' });
+
 /** Agents that are known, in the order of the page's columns. */
 export const fireAgents: readonly FireAgent[] = [
   {
@@ -118,6 +124,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['@aaif/goose-binary-linux-x64/bin/goose'],
     acp: ['acp'],
     headless: ['run', '-q', '--no-session', '-t', 'do it', '--output-format', 'stream-json'],
+    tool: { name: 'shell', input: byCommand },
     env: gooseHome,
   },
   {
@@ -125,6 +132,7 @@ export const fireAgents: readonly FireAgent[] = [
     package: '@agentclientprotocol/claude-agent-acp',
     programs: ['@agentclientprotocol/claude-agent-acp/dist/index.js'],
     acp: [],
+    tool: { name: 'Bash', input: byCommand },
     env: claudeHome,
   },
   {
@@ -132,6 +140,7 @@ export const fireAgents: readonly FireAgent[] = [
     package: '@agentclientprotocol/codex-acp',
     programs: ['@agentclientprotocol/codex-acp/dist/index.js'],
     acp: [],
+    tool: { name: 'exec_command', input: (cmd) => ({ cmd }) },
     env: codexHome,
   },
   {
@@ -140,6 +149,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['opencode-linux-x64-baseline/bin/opencode'],
     acp: ['acp'],
     headless: ['run', '--format', 'json', '--title', 't', '-m', 'fake/m', 'do it'],
+    tool: { name: 'bash', input: byCommand },
     env: opencodeHome,
   },
   {
@@ -148,6 +158,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['@google/gemini-cli/bundle/gemini.js'],
     acp: ['--acp', '-m', 'gemini-2.5-flash'],
     headless: ['-p', 'do it', '-y', '--skip-trust', '-m', 'gemini-2.5-flash', '-o', 'stream-json'],
+    tool: { name: 'run_shell_command', input: byCommand },
     env: geminiHome,
   },
   {
@@ -155,6 +166,8 @@ export const fireAgents: readonly FireAgent[] = [
     package: '@github/copilot',
     programs: ['@github/copilot-linux-x64/copilot', '@github/copilot/npm-loader.js'],
     acp: ['--acp'],
+    headless: ['-p', 'do it', '--allow-all-tools'],
+    tool: { name: 'bash', input: byCommand },
     env: copilotHome,
   },
   {

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { faultyModelApi } from '../../../testing/index.ts';
+import { faultyModelApi, type ModelAnswer } from '../../../testing/index.ts';
 import { AcpPeer, type Answer, type Request } from './acpPeer.ts';
 import type { InstalledAgent } from './agents.ts';
-import { type Fault, mark } from './faults.ts';
+import { command, type Fault, mark } from './faults.ts';
 import { processesOf, signalTo } from './processes.ts';
 
 /** One prompt as the client saw it. */
@@ -81,11 +81,22 @@ export async function inPlace<Result>(
   }
 }
 
+const runsCommand = (home: string): boolean => processesOf(home).some((each) => each.command.startsWith(command));
+
 /** Runs one agent under one fault over the Agent Client Protocol. */
 export async function acpCell(agent: InstalledAgent, fault: Fault, options: CellOptions): Promise<Cell> {
   const { front, patienceMs, node } = options;
   let isWell = false;
-  const api = await faultyModelApi(() => (isWell ? { text: 'well again' } : fault.model));
+  let isCalled = false;
+  /** A request for a title has no tools, and calls none; the tool is called once. */
+  const modelOf = (body: string): ModelAnswer => {
+    const { isInTool = false, model } = fault;
+    if (!isInTool || agent.tool === undefined || !/"(?:tools|functionDeclarations)": ?\[ ?\{/.test(body)) return model;
+    if (isCalled) return { do: 'hang' };
+    isCalled = true;
+    return { ...model, tool: { name: agent.tool.name, input: agent.tool.input(command) } } as ModelAnswer;
+  };
+  const api = await faultyModelApi(({ body }) => (isWell ? { text: 'well again' } : modelOf(body)));
   try {
     return await inPlace(node, async ({ home, cwd, env }) => {
       const words = [...front, ...agent.words, ...(agent.acp ?? [])];
@@ -112,9 +123,10 @@ export async function acpCell(agent: InstalledAgent, fault: Fault, options: Cell
         home,
         sessionId: made,
         words: agent.words,
-        reached: () => asked() > before || peer.textSince(startedAt) !== '',
+        reached: () => (fault.isInTool === true ? runsCommand(home) : peer.textSince(startedAt) !== ''),
         isBehind: front.length > 0,
       });
+      if (acted === undefined) return { ...nothing, broken: 'its tool did not run' };
       const prompts = [first, ...acted.more];
       const ends = await Promise.all(prompts.map((each) => endOf(each, acted.atMs ?? startedAt, patienceMs)));
       const exit = acted.exit === undefined ? undefined : await exitOf(peer, acted.atMs ?? startedAt, patienceMs);
@@ -124,8 +136,8 @@ export async function acpCell(agent: InstalledAgent, fault: Fault, options: Cell
       const shown = text.split(mark).length - 1;
       const requests = asked() - before;
       isWell = true;
-      let left: readonly string[] = [];
-      if (fault.act === 'kill' && front.length === 0) left = await leftAfter(home);
+      let left: readonly string[] = fault.isInTool === true && acted.exit === undefined ? await runningAfter(home) : [];
+      if (fault.act === 'kill' && front.length === 0 && left.length === 0) left = await leftAfter(home);
       const next = await nextPrompt(fault, peer, made, ends);
       if (left.length === 0) left = await endAndLook(peer, home);
       const counted = ends.map((each, index) => ({ ...each, answers: prompts[index]?.answers.length ?? 0 }));
@@ -168,13 +180,14 @@ interface Stage {
   reached(): boolean;
 }
 
-async function act(fault: Fault, stage: Stage): Promise<Acted> {
+async function act(fault: Fault, stage: Stage): Promise<Acted | undefined> {
   const { peer, sessionId, reached } = stage;
   if (fault.act === 'wait') return { more: [] };
   if (fault.act !== 'cancel at once') {
     for (let tries = 0; tries < 150 && !reached(); tries++) await pause(100);
     await pause(1500);
   }
+  if (fault.isInTool === true && !reached()) return undefined;
   const atMs = Date.now();
   switch (fault.act) {
     case 'cancel':
@@ -189,6 +202,10 @@ async function act(fault: Fault, stage: Stage): Promise<Acted> {
     case 'stop':
       for (const pid of agentPids(stage)) signalTo(pid, 'SIGSTOP');
       return { atMs, more: [] };
+    case 'stop and cancel':
+      for (const pid of agentPids(stage)) signalTo(pid, 'SIGSTOP');
+      peer.notify('session/cancel', { sessionId });
+      return { atMs, more: [] };
     case 'close stdin':
       peer.child.stdin?.end();
       return { atMs, more: [], exit: true };
@@ -197,7 +214,9 @@ async function act(fault: Fault, stage: Stage): Promise<Acted> {
 
 /** The agent itself: our child where it is bare, else the child of the proxy that has the words of the agent. */
 function agentPids({ peer, home, words, isBehind }: Stage): readonly number[] {
-  const own = peer.child.pid ?? -1;
+  const own = peer.child.pid;
+  // A signal to -1 is one to all.
+  if (own === undefined) return [];
   if (!isBehind) return [own];
   return processesOf(home)
     .filter(({ parent, command }) => parent === own && words.every((word) => command.includes(word)))
@@ -237,6 +256,12 @@ async function endAndLook(peer: AcpPeer, home: string): Promise<readonly string[
     if ((await within(peer.exited, 4000)) === undefined) peer.child.kill('SIGKILL');
   }
   return leftAfter(home);
+}
+
+/** Command that goes on 2 s after the end of its prompt. */
+async function runningAfter(home: string): Promise<readonly string[]> {
+  for (let waitedMs = 0; waitedMs < leftAfterMs && runsCommand(home); waitedMs += 200) await pause(200);
+  return runsCommand(home) ? [command] : [];
 }
 
 async function leftAfter(home: string): Promise<readonly string[]> {

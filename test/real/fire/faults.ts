@@ -4,8 +4,19 @@ import type { ModelAnswer } from '../../../testing/index.ts';
 export const mark = 'ONCE-7f3a';
 const said = `${mark} upon a time there was a model that had eight more words.`;
 
+/** What a tool runs: nothing else has these words. */
+export const command = 'tail -f /dev/null';
+
 /** What the client does once the prompt is under way. */
-export type Act = 'wait' | 'cancel' | 'cancel at once' | 'second prompt' | 'kill' | 'stop' | 'close stdin';
+export type Act =
+  | 'wait'
+  | 'cancel'
+  | 'cancel at once'
+  | 'second prompt'
+  | 'kill'
+  | 'stop'
+  | 'stop and cancel'
+  | 'close stdin';
 
 /** What a prompt may truthfully end with. */
 export type Truth = 'done' | 'failed' | 'cancelled' | 'any';
@@ -17,6 +28,8 @@ export interface Fault {
   readonly title: string;
   /** What the model does until the prompt has ended; afterwards it answers. */
   readonly model: ModelAnswer;
+  /** The model calls a tool that runs {@link command}, and the act waits for that. */
+  readonly isInTool?: boolean;
   readonly act: Act;
   readonly truth: readonly Truth[];
   /** Time after the act, or the prompt, within which it has to have ended behind us, in ms beside the idle limit. */
@@ -158,6 +171,41 @@ export const faults: readonly Fault[] = [
     name: 'stdin',
     title: 'stdin closed in the text',
     model: silentInText,
+    act: 'close stdin',
+    truth: ['any'],
+    withinMs: 6_000,
+  },
+  {
+    name: 'deaf',
+    title: 'agent stopped, then cancelled',
+    model: silentInText,
+    act: 'stop and cancel',
+    truth: ['cancelled'],
+    withinMs: 6_000,
+  },
+  {
+    name: 'tool cancelled',
+    title: 'cancelled while a command runs',
+    model: { text: said },
+    isInTool: true,
+    act: 'cancel',
+    truth: ['cancelled'],
+    withinMs: 6_000,
+  },
+  {
+    name: 'tool killed',
+    title: 'agent killed while a command runs',
+    model: { text: said },
+    isInTool: true,
+    act: 'kill',
+    truth: ['failed'],
+    withinMs: 6_000,
+  },
+  {
+    name: 'tool stdin',
+    title: 'stdin closed while a command runs',
+    model: { text: said },
+    isInTool: true,
     act: 'close stdin',
     truth: ['any'],
     withinMs: 6_000,

@@ -25,7 +25,7 @@ describe('a cell under fire', () => {
     ['as it should be', cell(), [], 'error -32603 (transient) 1.5'],
     ['told as success', cell(ended('end_turn')), ['untrue'], '**end_turn 1**'],
     ['without an end', cell({ ...ended('none', 45, 0), next: undefined }), ['untrue', 'not answered once'], '**none**'],
-    ['answered twice', cell(ended('error 1: x', 1, 2)), ['not answered once'], '**error 1 1 (2 answers)**'],
+    ['answered twice', cell(ended('error 1: x', 1, 2)), ['not answered once'], '**error 1, 1 (2 answers)**'],
     ['late', cell({ ...ended('cancelled', 9), fault: 'cancel' }), ['late'], '**cancelled 9**'],
     ['with its text twice', cell({ shown: 2 }), ['doubled'], 'error -32603 (transient) 1.5, **2×**'],
     ['with a child left', cell({ left: ['sh'] }), ['left'], 'error -32603 (transient) 1.5, **1 left**'],
@@ -37,7 +37,7 @@ describe('a cell under fire', () => {
       [],
       'end_turn 1; end_turn 2',
     ],
-    ['of an exit code', cell({ mode: 'headless', ...ended('exit 0') }), ['untrue'], '**exit 0 1**'],
+    ['of an exit code', cell({ mode: 'headless', ...ended('exit 0') }), ['untrue'], '**exit 0, 1**'],
     ['that did not start', cell({ prompts: [], broken: 'x' }), ['did not start'], '**did not start**'],
   ] as const)('[A-9] is judged and shown: one %s', (_, given, found, text) => {
     expect(troubles(given)).toEqual(found);

@@ -118,7 +118,7 @@ export function cellText(cell: Cell): string {
 }
 
 const endText = ({ end, seconds, answers }: PromptEnd): string =>
-  `${brief(end)}${end === 'none' ? '' : ` ${seconds}`}${answers > 1 ? ` (${answers} answers)` : ''}`;
+  `${brief(end)}${end === 'none' ? '' : `${/\d$/.test(brief(end)) ? ',' : ''} ${seconds}`}${answers > 1 ? ` (${answers} answers)` : ''}`;
 
 /** Without the message of an error. */
 const brief = (end: string): string => end.replace(/^(error -?\d+(?: \([^)]*\))?).*$/, '$1').replaceAll('|', '/');
