@@ -7,7 +7,11 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 const limits = { startMs: 60_000, turnMs: 120_000, cancelMs: 5000, exitMs: 5000 };
 
 /** Checks an agent in this process, on simulated time. */
-async function check({ faults = [], ...options }: FaultyAcpAgentOptions = {}, family: readonly number[] = []) {
+async function check(
+  { faults = [], ...options }: FaultyAcpAgentOptions = {},
+  family: readonly number[] = [],
+  signal?: AbortSignal,
+) {
   const clock = new SimulatedClock();
   const stateFile = join(temporaryDirectory(), 'state');
   const start = () => {
@@ -22,7 +26,7 @@ async function check({ faults = [], ...options }: FaultyAcpAgentOptions = {}, fa
     };
   };
   let isOver = false;
-  const looked = lookAtAll(start, { clock, cwd: '/', limits }).finally(() => (isOver = true));
+  const looked = lookAtAll(start, { clock, cwd: '/', limits, signal }).finally(() => (isOver = true));
   while (!isOver) {
     for (let turns = 0; turns < 10; turns++) await new Promise((done) => void setImmediate(done));
     if (!isOver && clock.nextAt !== undefined) await clock.advance(clock.nextAt - clock.now());
@@ -123,5 +127,12 @@ describe('the check of an ACP agent', () => {
       'initialize is answered with a version of the protocol; id 0 is kept: it ended: {"code":1}',
       'a version that it does not speak is answered with one that it does: it ended: {"code":1}',
     ]);
+  });
+
+  it('[A-7] ends with the agent when it is told to', async () => {
+    const abort = new AbortController();
+    const checked = check({ faults: [{ nth: 1, do: 'hang' }] }, [], abort.signal);
+    abort.abort();
+    expect((await checked).rows.map(({ result }) => result)).toEqual(['fail', 'pass', 'pass', 'pass']);
   });
 });
