@@ -208,6 +208,13 @@ export const floors = [
       next: ['needs.ts', 'giveOrder.ts'],
     },
     {
+      room: 'proxy/acp',
+      purpose:
+        'The proxy of the Agent Client Protocol: what passes between an editor and its agent, and the end of each prompt.',
+      begin: 'acpProxy.ts',
+      next: ['prompts.ts', 'replay.ts'],
+    },
+    {
       room: 'proxy/hub',
       purpose: 'Several MCP servers as one: names, lists, and which server a message is for.',
       begin: 'mcpHub.ts',
@@ -252,13 +259,6 @@ export const floors = [
       purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
       begin: 'mcpProxy.ts',
       next: ['clientCalls.ts', 'serverReplacement.ts'],
-    },
-    {
-      room: 'proxy/acp',
-      purpose:
-        'The proxy of the Agent Client Protocol: what passes between an editor and its agent, and the end of each prompt.',
-      begin: 'acpProxy.ts',
-      next: ['prompts.ts', 'replay.ts'],
     },
     {
       room: 'proxy/api',

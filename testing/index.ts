@@ -50,5 +50,3 @@ export {
   faultyAcpClient,
   type FaultyAcpClientOptions,
 } from './acp/faultyAcpClient.ts';
-export { type AcpCheckOptions, type AcpCheckReport, type AcpCheckRow, checkAcpAgent } from './acp/acpCheck.ts';
-export type { AcpCheckLimits } from './acp/acpMusts.ts';

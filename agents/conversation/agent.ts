@@ -30,8 +30,11 @@ import {
   type Conversation,
   startKeys,
 } from './agentTypes.ts';
+import { superviseAcpAgent } from './acp/acpAgent.ts';
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
+
+const backends = { claude: superviseClaude, codex: superviseCodexAgent, acp: superviseAcpAgent } as const;
 
 /** {@link AgentOptions}, checked but for what is its backend's own. */
 type CheckedAgent = Values<typeof agentKeys>;
@@ -50,7 +53,7 @@ interface AgentHost {
 export function superviseAgent(runtime: Runtime, name: string, options: AgentOptions, host: AgentHost = {}): Agent {
   readValue('name', name, anyName);
   const checked = readOptions(name, options, agentKeys, backendRule);
-  const supervise = checked.backend === 'claude' ? superviseClaude : superviseCodexAgent;
+  const supervise = backends[checked.backend ?? 'acp'];
   const agent = agentOver(runtime, name, checked, supervise(runtime, name, checked), host);
   runtime.join({ afterCalls: () => void agent.stop() });
   return agent;
@@ -122,11 +125,16 @@ function checkStart(options: AgentStartOptions): void {
 
 /** A backend has nothing to say to the options of another. */
 export function backendRule(
-  { backend, ...options }: Pick<AgentOptions, 'backend'> & { readonly [Each in BackendName]?: unknown },
+  { backend, ...options }: Pick<AgentOptions, 'backend' | 'model'> & { readonly [Each in BackendName]?: unknown },
   tell: Tell,
 ): void {
-  const others = agentBackends.filter((each) => each !== backend && options[each] !== undefined);
-  for (const each of others) tell(each, { says: `to be left out with the backend ${backend}` });
+  const own = backend ?? (options.acp === undefined ? undefined : 'acp');
+  if (own === undefined) tell('backend', { expected: `one of ${agentBackends.join(', ')}`, value: backend });
+  const others = agentBackends.filter((each) => each !== own && options[each] !== undefined);
+  if (own !== undefined) for (const each of others) tell(each, { says: `to be left out with the backend ${own}` });
+  if (own === 'acp' && options.model !== undefined)
+    tell('model', { says: 'to be left out with the backend acp: the agent has its own' });
+  if (own === 'acp' && options.acp === undefined) tell('acp', { says: 'with the `command` of the agent' });
 }
 
 function stopped(name: string): Failure {
@@ -144,7 +152,7 @@ function stopped(name: string): Failure {
 /** Methods that a gateway has with {@link agentKind}. */
 export interface AgentMethods {
   /**
-   * Claude (through its Agent SDK) or Codex through one interface: conversations whose turns are calls of an integration of this name.
+   * Claude (through its Agent SDK), Codex, or any agent of the Agent Client Protocol through one interface: conversations whose turns are calls of an integration of this name.
    * @throws TypeError or RangeError when an option is wrong or the name is taken.
    */
   agent(name: string, options: AgentOptions): Agent;
@@ -187,7 +195,7 @@ export interface CreateAgentOptions
  */
 export function createAgent(options: CreateAgentOptions): Agent {
   checkObject('options', options);
-  const { name = options.backend, store, clock, random, logger, ...own } = options;
+  const { name = options.backend ?? 'acp', store, clock, random, logger, ...own } = options;
   const checked = checkGatewayOptions({ store, clock, random, logger, control: false });
   const registry = new Registry(checked);
   const { runtime } = registry;

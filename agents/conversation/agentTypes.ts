@@ -13,10 +13,11 @@ import {
   variables,
 } from '../../src/policy/options/face.ts';
 import type { ApprovalHandler } from '../../src/integrations/approvals/face.ts';
-import { effects, policyKey } from '../../src/policy/face.ts';
+import { type PresetName, effects, policyKey } from '../../src/policy/face.ts';
 import type { FailureKind, Outcome } from '../../src/policy/failures/face.ts';
 import type { ChunkStream, Resume } from '../../src/streams/face.ts';
 import type { AgentCalls, AgentEffects } from '../../src/protocol/face.ts';
+import type { AcpBackendOptions } from './acp/acpBackendOptions.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexOptions } from '../codex/codexOptions.ts';
 import type { CodexThreadOptions } from '../codex/codexTypes.ts';
@@ -201,15 +202,20 @@ export interface CodexBackendOptions
 }
 
 /** Kind of backend of an agent. */
-export type BackendName = 'claude' | 'codex';
+export type BackendName = 'claude' | 'codex' | 'acp';
 
 /** The backends there are. */
-export const agentBackends: readonly BackendName[] = ['claude', 'codex'];
+export const agentBackends: readonly BackendName[] = ['claude', 'codex', 'acp'];
+
+/** Preset that the policy of an agent begins with. */
+export const presetOf = (backend: BackendName = 'acp'): PresetName => presetNames[backend];
+
+const presetNames = { claude: 'sdk', codex: 'codex', acp: 'acp' } as const;
 
 /** The options of an agent, but for what is its backend's own. */
 export const agentKeys = {
-  /** Backend that answers: `claude` or `codex`. */
-  backend: choice(agentBackends, { required: true }),
+  /** Backend that answers: `claude`, `codex`, or with `acp` any agent of the Agent Client Protocol. @defaultValue 'acp' where that is given */
+  backend: choice(agentBackends),
   /** The model, as the backend names it. @defaultValue what the backend is configured for */
   model: text(),
   /** Directory in which the agent works. @defaultValue the working directory of the runtime */
@@ -224,7 +230,7 @@ export const agentKeys = {
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   envMode: choice(['extend', 'safe']),
-  /** The limits, retries and circuit breaker of its turns. @defaultValue preset `sdk` for Claude, `codex` for Codex */
+  /** The limits, retries and circuit breaker of its turns. @defaultValue preset `sdk` for Claude, `codex` for Codex, `acp` for others */
   policy: policyKey,
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
   approve: callback<ApprovalHandler>(),
@@ -241,6 +247,8 @@ export const agentKeys = {
   claude: anything as Key<ClaudeBackendOptions | undefined>,
   /** Only with the backend `codex`. */
   codex: anything as Key<CodexBackendOptions | undefined>,
+  /** Only with the backend `acp`. */
+  acp: anything as Key<AcpBackendOptions | undefined>,
 };
 
 /** Kind of an agent, and the way it is run and supervised. */

@@ -25,4 +25,5 @@ export type {
   CodexBackendOptions,
   Conversation,
 } from './agentTypes.ts';
+export type { AcpBackendOptions } from './acp/acpBackendOptions.ts';
 export type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';

@@ -1,13 +1,13 @@
 import { superviseAgent } from '../../agents/conversation/agent.ts';
 import { failuresOf } from '../../agents/conversation/agentFallback.ts';
-import type { Agent, AgentOptions, AgentResult, BackendName } from '../../agents/conversation/agentTypes.ts';
+import type { Agent, AgentOptions, AgentResult } from '../../agents/conversation/agentTypes.ts';
 import type { ClaudeBackendOptions } from '../../agents/conversation/claude/claudeBackendOptions.ts';
 import { importQuery } from '../../agents/conversation/claude/claudeSdkModule.ts';
 import { formatDuration, optionWords } from '../../src/policy/text/face.ts';
 import type { Fact, Told } from '../../src/policy/facts/face.ts';
 import { AttemptError, type Failure, type Outcome, messageOf } from '../../src/policy/failures/face.ts';
 import { inTime } from '../../src/policy/face.ts';
-import { longestAnswer } from '../../src/protocol/face.ts';
+import { type KnownAgent, acpWords, longestAnswer } from '../../src/protocol/face.ts';
 import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import { Registry, checkGatewayOptions } from '../../src/runtime/face.ts';
 import { databasePath } from '../databasePath.ts';
@@ -69,7 +69,8 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   if (!outcome.ok && !io.signal.aborted) for (const line of failureLines(outcome.failure, plan)) own.say(line);
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
-  const backend = outcome.ok ? outcome.value.backend : plan.backend;
+  const isOwn = !outcome.ok || outcome.value.agent === plan.name;
+  const backend = isOwn ? plan.backend : (plan.fallback ?? plan.backend);
   const named = backend === plan.backend && plan.name !== backend ? optionWords('name', plan.name) : '';
   if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
@@ -113,7 +114,7 @@ async function ask(
   );
   const telemetry = await startTelemetry(isTold, registry, io);
   const agents: Agent[] = [];
-  const supervise = async (backend: BackendName, more: Partial<AgentOptions>): Promise<Agent> => {
+  const supervise = async (backend: KnownAgent, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };
     const name = backend === plan.backend ? plan.name : backend;
     const supervised = superviseAgent(registry.runtime, name, options);
@@ -157,12 +158,16 @@ function notStarted({ name, overallMs }: AgentPlan): Outcome<never> {
 
 async function optionsOf(
   { agent, approvesAll, command, ...plan }: AgentPlan,
-  backend: BackendName,
+  backend: KnownAgent,
 ): Promise<AgentOptions> {
   const approve = approvesAll ? { approve: () => 'accept' as const } : {};
   const program = backend === plan.backend ? command : undefined;
   if (backend === 'claude') return { backend, ...agent, ...approve, claude: await claudeOptions(program) };
-  return { backend, ...agent, ...approve, codex: { command: program } };
+  if (backend === 'codex') return { backend, ...agent, ...approve, codex: { command: program } };
+  const { model } = agent;
+  if (model !== undefined) throw new UsageError(`Option --model is of no use with ${backend}: it has its own`);
+  // Another program speaks the protocol as this one does.
+  return { ...agent, ...approve, acp: { command: program ?? backend, args: acpWords(backend) } };
 }
 
 /** The SDK where it is installed, else the program. */

@@ -3,13 +3,17 @@ import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
 import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
 
-const backends = ['claude', 'codex'] as const;
+const backends = ['claude', 'codex', 'goose', 'gemini', 'opencode', 'copilot'] as const;
 
 /** The options of `unwedge agent`. */
 export const agentOptions = {
-  backend: text('BACKEND', 'who answers: claude or codex', backends),
+  backend: text(
+    'BACKEND',
+    'who answers: claude, codex, or by the Agent Client Protocol goose, gemini, opencode, copilot',
+    backends,
+  ),
   name: text('NAME', 'what it is recorded, configured and its failures are counted under; else BACKEND'),
-  fallback: text('BACKEND', 'who goes on when that one cannot: claude or codex', backends),
+  fallback: text('BACKEND', 'who goes on when that one cannot: another of them', backends),
   resume: text('ID', 'go on with this conversation'),
   model: text('NAME', 'else what the backend is configured for'),
   cwd: text('DIRECTORY', 'where the agent works; else here'),
@@ -17,10 +21,10 @@ export const agentOptions = {
   config: configOption,
   command: text(
     'PROGRAM',
-    'the program of the backend; else codex, and for claude the Agent SDK, or claude where that is not installed',
+    'the program of the backend; else its name, and for claude the Agent SDK where that is installed',
   ),
   timeout: duration('limit on the whole, retries and fallback included; else 30m'),
-  'no-output-timeout': duration('limit on silence; else 2m for claude, 5m for codex'),
+  'no-output-timeout': duration('limit on silence; else 2m for claude, 5m for codex, 15m for others'),
   stream: flag('show the answer as it comes also where stdout is no terminal'),
   'prompt-file': text('FILE', 'the prompt, in place of PROMPT; - is stdin'),
   otel: otelOption,
@@ -31,7 +35,7 @@ export type AgentArgs = Args<typeof agentOptions>;
 
 /** `unwedge agent`; only its options are here, so that asking for help loads no runtime. */
 export const form = defineForm({
-  usage: 'agent --backend claude|codex [OPTION...] PROMPT',
+  usage: 'agent --backend NAME [OPTION...] PROMPT',
   details: [
     'The answer goes to stdout: on a terminal as it comes, else at the end, so that nothing of a failed attempt gets into it. Tools,',
     'retries and what was declined are told on stderr, the id to resume by at the end.',

@@ -6,7 +6,7 @@ import {
   type PolicyInput,
   checkPolicies,
 } from '../../src/policy/face.ts';
-import type { BackendName } from '../../agents/conversation/agentTypes.ts';
+import type { KnownAgent } from '../../src/protocol/face.ts';
 import { knownWord, UsageError } from '../errors.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
@@ -17,7 +17,7 @@ export type AgentPlan = ReturnType<typeof planAgent>;
 
 type Prompt = { readonly text: string } | { readonly file: string };
 
-const backends: readonly BackendName[] = ['claude', 'codex'];
+const backends: readonly KnownAgent[] = ['claude', 'codex', 'goose', 'gemini', 'opencode', 'copilot'];
 const help = 'unwedge agent --help';
 
 /**

@@ -2,7 +2,8 @@ import { type CallPath, restarted } from '../../src/calls/face.ts';
 import { inTime } from '../../src/policy/face.ts';
 import type { Failure, FailureFacts } from '../../src/policy/failures/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
-import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
+import { rpcLine } from '../../src/protocol/face.ts';
+import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { type Part, type Runtime, superviseIntegration } from '../../src/runtime/face.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import type { ClientStreams } from '../wire/serverLines.ts';
@@ -16,7 +17,7 @@ import { DeafWatch } from './deafWatch.ts';
 import { FromAgent } from './fromAgent.ts';
 import { FromClient, maxLineBytes } from './fromClient.ts';
 import { IdleExcuse } from './idleExcuse.ts';
-import type { Prompt } from './prompt.ts';
+import type { Prompt, PromptPort } from './prompt.ts';
 import { Prompts } from './prompts.ts';
 import { Replay } from './replay.ts';
 import { AcpScope, type AcpVoice } from './scope.ts';
@@ -113,6 +114,13 @@ export class AcpProxy implements Part {
     this.#deaf = new DeafWatch(scope, prompts, (why) => this.#hung(why));
     this.#excuse = new IdleExcuse(scope, { prompts, requests, isUnread: () => this.#pipe.isFull });
     this.#pipe = this.#startPipe(around);
+  }
+
+  /** Has a prompt of a client in this process answered: one that is not written, but told its outcome. */
+  prompt(request: McpRequest, port: PromptPort): void {
+    this.#agent.want();
+    const { id, method, params } = request;
+    this.#prompts.start(request, Buffer.from(rpcLine({ id, method, params })), port);
   }
 
   /** Tells what the client waits for, in the form of a session: its connection is one. */

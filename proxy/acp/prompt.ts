@@ -1,6 +1,6 @@
-import type { AttemptContext, Call } from '../../src/calls/face.ts';
-import type { FailureFacts } from '../../src/policy/failures/face.ts';
-import { AcpTurn, TextRepeats, isConversation, isAsked, threadSign } from '../../src/protocol/acp/face.ts';
+import type { AttemptContext, Call, CallSettings } from '../../src/calls/face.ts';
+import type { FailureFacts, Outcome } from '../../src/policy/failures/face.ts';
+import { AcpTurn, TextRepeats, isConversation, isAsked, isNotice, threadSign } from '../../src/protocol/acp/face.ts';
 import {
   type McpAnswer,
   type McpParams,
@@ -11,10 +11,18 @@ import {
 } from '../../src/protocol/mcp/face.ts';
 import type { AcpSession } from './acpSession.ts';
 
+/** A client in this process: its prompts have limits of their own, and outcomes rather than lines. */
+export interface PromptPort {
+  readonly settings: Partial<CallSettings<Prompt, McpAnswer>>;
+  /** Told once. Must not throw. */
+  settled(outcome: Outcome<McpAnswer>): void;
+}
+
 /** A `session/prompt` of the client, from its line to its one answer. */
 export class Prompt {
   readonly request: Pick<McpRequest, 'id' | 'key'>;
   readonly session: AcpSession;
+  readonly port: PromptPort | undefined;
   /** Monotonic, in ms. */
   readonly startedAt: number;
   /** Kept until the agent begins with it: then it is not sent again. */
@@ -40,11 +48,12 @@ export class Prompt {
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
 
-  constructor({ id, key }: McpRequest, session: AcpSession, line: Uint8Array, startedAt: number) {
+  constructor({ id, key }: McpRequest, session: AcpSession, line: Uint8Array, startedAt: number, port?: PromptPort) {
     this.request = { id, key };
     this.session = session;
     this.line = line;
     this.startedAt = startedAt;
+    this.port = port;
   }
 
   /** Another attempt begins. */
@@ -74,8 +83,8 @@ export class Prompt {
       else if (isConversation(update)) this.repeats.reset();
       return [line];
     }
-    if (isAsked(text)) {
-      this.repeats.beginsAnew();
+    if (isNotice(text)) {
+      if (isAsked(text)) this.repeats.beginsAnew();
       return [line];
     }
     const { before, own } = this.repeats.take(text, line, update['messageId']);

@@ -7,7 +7,7 @@ import { answerOfFailure } from '../wire/syntheticAnswer.ts';
 import type { AcpSession } from './acpSession.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AgentRequests } from './agentRequests.ts';
-import { Prompt } from './prompt.ts';
+import { Prompt, type PromptPort } from './prompt.ts';
 import type { Replay } from './replay.ts';
 import type { AcpScope } from './scope.ts';
 
@@ -66,7 +66,7 @@ export class Prompts {
   }
 
   /** Has a prompt answered, once. */
-  start(request: McpRequest, line: Uint8Array): void {
+  start(request: McpRequest, line: Uint8Array, port?: PromptPort): void {
     const { sessions, clock, toClient } = this.#scope;
     const id = sessionIn(request.params);
     if (id === undefined) {
@@ -74,7 +74,7 @@ export class Prompts {
       return;
     }
     const session = sessions.of(id);
-    const prompt = new Prompt(request, session, line, clock.now());
+    const prompt = new Prompt(request, session, line, clock.now(), port);
     this.#open.set(request.key, prompt);
     session.held.push(prompt);
     this.#next(session);
@@ -185,7 +185,9 @@ export class Prompts {
     for (const prompt of session.held.filter(({ startedAt }) => startedAt <= olderThan)) {
       session.held.splice(session.held.indexOf(prompt), 1);
       const facts = { kind: 'unavailable', message, outcome: 'not_started' } as const;
-      this.#refuse(prompt, { ...facts, integration: name, attempts: 0, retryable: true });
+      const failure: Failure = { ...facts, integration: name, attempts: 0, retryable: true };
+      prompt.port?.settled({ ok: false, failure });
+      this.#refuse(prompt, failure);
       this.#forget(prompt);
     }
   }
@@ -238,16 +240,19 @@ export class Prompts {
 
   #endCancelled(prompt: Prompt): void {
     this.#cancelled(prompt);
-    const facts: FailureFacts = { kind: 'cancelled', message: 'Cancelled by the client', outcome: 'cancelled' };
-    if (prompt.row !== undefined) this.#host.path.end(prompt.row, facts);
+    if (prompt.row !== undefined) this.#host.path.end(prompt.row, cancelled);
   }
 
   #cancelled(prompt: Prompt): void {
     this.#deliver(prompt, rpcLine({ id: prompt.request.id, result: { stopReason: 'cancelled' } }));
-    if (prompt.row === undefined) this.#forget(prompt);
+    if (prompt.row !== undefined) return;
+    const { name: integration } = this.#scope;
+    prompt.port?.settled({ ok: false, failure: { ...cancelled, integration, attempts: 0, retryable: false } });
+    this.#forget(prompt);
   }
 
   #settled(prompt: Prompt, outcome: Outcome<McpAnswer>): void {
+    prompt.port?.settled(outcome);
     if (!outcome.ok && !prompt.delivered) this.#refuse(prompt, outcome.failure);
     prompt.context = undefined;
     if (!prompt.isAbandoned) this.#over(prompt);
@@ -270,7 +275,8 @@ export class Prompts {
     if (prompt === undefined) return;
     session.current = prompt;
     this.#host.changed();
-    const row = this.#host.path.start(prompt, this.#settings, (outcome) => this.#settled(prompt, outcome));
+    const settings = prompt.port === undefined ? this.#settings : { ...this.#settings, ...prompt.port.settings };
+    const row = this.#host.path.start(prompt, settings, (outcome) => this.#settled(prompt, outcome));
     prompt.row = row;
   }
 
@@ -282,7 +288,7 @@ export class Prompts {
     const stderr = failure.kind === 'crash' || failure.kind === 'spawn' ? lastStderr : '';
     const line = answerOfFailure(asked, failure, clock.now() - prompt.startedAt, stderr);
     this.#host.refused(prompt, failure);
-    if (settings.errors === 'error') {
+    if (settings.errors === 'error' || prompt.port !== undefined) {
       this.#deliver(prompt, prompt.ownError ?? line);
       return;
     }
@@ -295,7 +301,7 @@ export class Prompts {
   #deliver(prompt: Prompt, line: Uint8Array | string): void {
     if (prompt.delivered) return;
     prompt.delivered = true;
-    this.#scope.toClient(line);
+    if (prompt.port === undefined) this.#scope.toClient(line);
     this.#host.served();
     this.#host.changed();
   }
@@ -316,6 +322,8 @@ function errorTextOf(line: string): string {
   const { error } = JSON.parse(line) as { readonly error: { readonly message: string } };
   return error.message;
 }
+
+const cancelled: FailureFacts = { kind: 'cancelled', message: 'Cancelled by the client', outcome: 'cancelled' };
 
 /** Work that ends because it was told to is no failure of its own. */
 const givenUp: FailureFacts = { kind: 'cancelled', message: 'given up', outcome: 'cancelled' };

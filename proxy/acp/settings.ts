@@ -1,5 +1,5 @@
 import { allowedEnvironment, checkMcpServer, commandHandshakeMs, processTarget } from '../../src/actors/mcp/face.ts';
-import { type Policies, resolvePolicy } from '../../src/policy/face.ts';
+import { type Policies, policyKey, resolvePolicy } from '../../src/policy/face.ts';
 import { type Given, byName, choice, duration, list, readOptions, text } from '../../src/policy/options/face.ts';
 import { programForm } from '../../src/policy/text/face.ts';
 
@@ -19,6 +19,8 @@ const acpKeys = {
   cwd: text(),
   /** Variables the agent gets besides those that are safe. @defaultValue the whole environment */
   envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
+  /** The limits, retries and circuit breaker of its prompts. @defaultValue preset `acp` */
+  policy: policyKey,
   /** Limit on a turn without progress, in ms above 0; while a person is asked it stands still. @defaultValue 900000 (15 min) */
   idleMs: duration(),
   /** The same while a tool of the turn is under way, in ms above 0; not below `idleMs`. @defaultValue 3600000 (1 h) */
@@ -45,11 +47,22 @@ export type AcpSettings = ReturnType<typeof checkAcpProxy>;
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function checkAcpProxy(options: AcpProxyOptions, { policies }: { readonly policies: Policies }) {
-  const { name, command, args, env, envAllow, cwd, idleMs, startMs, ...own } = readOptions('', options, acpKeys);
+  const {
+    name,
+    command,
+    args,
+    env,
+    envAllow,
+    cwd,
+    idleMs,
+    startMs,
+    policy: given,
+    ...own
+  } = readOptions('', options, acpKeys);
   const policy = resolvePolicy(
     name,
     { limits: { idleMs }, maxInFlight: mostInFlight, maxAbandoned: mostInFlight },
-    policies.policyOf(name, undefined, 'acp'),
+    policies.policyOf(name, given, 'acp'),
   );
   const target = processTarget(
     checkMcpServer({ command, args, cwd, handshakeMs: startMs, ...allowedEnvironment(envAllow, env) }),

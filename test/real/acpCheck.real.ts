@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/index.ts';
-import { checkAcpAgent, faultyModelApi } from '../../testing/index.ts';
+import { checkAcpAgent } from '../../testing/acp/acpCheck.ts';
+import { faultyModelApi } from '../../testing/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { findAgents } from './fire/agents.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/policy/face.ts';
 import { type Given, type Values, choice, having, integer, readOptions, text } from '../../src/policy/options/face.ts';
 import { show } from '../../src/policy/text/face.ts';
 import { createLineSplitter } from '../../src/protocol/face.ts';
-import { systemClock } from '../../src/runtime/face.ts';
+import { realClock } from '../realClock.ts';
 import { programWords } from '../programWords.ts';
 import { acpRulesKey, knownManners, mannerKeys } from './acpFaults.ts';
 import { type AcpExit, AcpPeer } from './acpPeer.ts';
@@ -87,7 +87,7 @@ export interface InProcessAcpAgent {
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function inProcessAcpAgent(options: InProcessAcpAgentOptions = {}): InProcessAcpAgent {
-  const { clock = systemClock, ...script } = scriptOf(options, inProcessKeys);
+  const { clock = realClock, ...script } = scriptOf(options, inProcessKeys);
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const transcript: { atMs: number; line: string }[] = [];

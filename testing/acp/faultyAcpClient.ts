@@ -12,7 +12,7 @@ import {
   readOptions,
 } from '../../src/policy/options/face.ts';
 import type { RpcError, RpcId } from '../../src/protocol/face.ts';
-import { systemClock } from '../../src/runtime/face.ts';
+import { realClock } from '../realClock.ts';
 import { createFaultsPicker, nthKey, scriptKey, someText } from '../mcpAnswerFaults.ts';
 import type { GivenAct, ReadAct } from '../variants.ts';
 import { type AcpParams, type AcpPipes, AcpWire, selected, textOf } from './acpWire.ts';
@@ -251,7 +251,7 @@ export class FaultyAcpClient {
   }
 
   #act(fault: ReadFault, { id, session }: Prompt): void {
-    const { clock = systemClock } = this.#script;
+    const { clock = realClock } = this.#script;
     switch (fault.do) {
       case 'cancel': {
         const cancel = (): void => {

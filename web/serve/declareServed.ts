@@ -1,4 +1,5 @@
 import { agentKind } from '../../agents/conversation/agent.ts';
+import { presetOf } from '../../agents/conversation/agentTypes.ts';
 import { type Gateway, createGateway } from '../../src/gateway/face.ts';
 import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
@@ -54,8 +55,7 @@ export function undeclarable(options: GatewayOptions, { servers, agents, hooks }
       gateway,
       agents,
       options.clock ?? systemClock,
-      (name, { backend, policy }) =>
-        (runtime ?? unregistered()).policies.policyOf(name, policy, backend === 'claude' ? 'sdk' : 'codex'),
+      (name, { backend, policy }) => (runtime ?? unregistered()).policies.policyOf(name, policy, presetOf(backend)),
       () => undefined,
       (fact) => fact,
     );

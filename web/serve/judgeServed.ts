@@ -1,5 +1,6 @@
 import { backendRule } from '../../agents/conversation/agent.ts';
 import { agentKeys } from '../../agents/conversation/agentTypes.ts';
+import { acpKeys } from '../../agents/conversation/acp/acpBackendOptions.ts';
 import { claudeKeys, claudeRule } from '../../agents/conversation/claude/claudeBackendOptions.ts';
 import { saidElsewhere } from '../../agents/conversation/codex/codexAgent.ts';
 import { codexKeys } from '../../agents/codex/codexOptions.ts';
@@ -54,6 +55,7 @@ const servedAgentKey: KeyData = {
     fallback: text(),
     claude: { kind: 'object', keys: claudeKeys, rule: claudeRule as Rule },
     codex: codexPart,
+    acp: section(acpKeys),
   } satisfies Keys,
   rule: backendRule as Rule,
 };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { agentKind } from '../../agents/conversation/agent.ts';
+import { presetOf } from '../../agents/conversation/agentTypes.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
 import { DatabaseSource } from '../dashboard/databaseSource.ts';
 import { createGateway } from '../../src/gateway/face.ts';
@@ -71,7 +72,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     gateway,
     agents,
     clock,
-    (name, { backend, policy }) => runtime.policies.policyOf(name, policy, backend === 'claude' ? 'sdk' : 'codex'),
+    (name, { backend, policy }) => runtime.policies.policyOf(name, policy, presetOf(backend)),
     (session, agent, event) => feed.tell(session, { type: 'agent', agent, event }),
     runtime.redactAnswer,
   );

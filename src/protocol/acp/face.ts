@@ -10,5 +10,5 @@ export {
   waysBack,
 } from './methods.ts';
 export { TextRepeats } from './repeats.ts';
-export { isAsked, threadSign } from './signs.ts';
+export { isAsked, isNotice, threadSign } from './signs.ts';
 export { AcpTurn, isConversation } from './turn.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AcpCheckReport, FaultyAcpAgentOptions } from '../../../testing/index.ts';
+import type { AcpCheckReport } from '../../../testing/acp/acpCheck.ts';
+import type { FaultyAcpAgentOptions } from '../../../testing/index.ts';
 import { builtAcpAgent } from '../../support/acpWire.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { runBuilt } from '../startCli.ts';

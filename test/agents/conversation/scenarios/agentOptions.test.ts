@@ -8,8 +8,8 @@ const claude = (options: object): Partial<AgentOptions> => ({ backend: 'claude',
 
 describe('options of an agent', () => {
   it.each<[object, string]>([
-    [{}, 'Expected `coder.backend` to be one of claude, codex, got undefined'],
-    [{ backend: 'gpt' }, 'Expected `coder.backend` to be one of claude, codex, got "gpt"'],
+    [{}, 'Expected `coder.backend` to be one of claude, codex, acp, got undefined'],
+    [{ backend: 'gpt' }, 'Expected `coder.backend` to be one of claude, codex, acp, got "gpt"'],
     [{ backend: 'claude', modle: 'x' }, 'Unknown option `coder.modle`'],
     [{ backend: 'claude', codex: {} }, 'Expected `coder.codex` to be left out with the backend claude'],
     [{ backend: 'codex', claude: {} }, 'Expected `coder.claude` to be left out with the backend codex'],

@@ -1,0 +1,197 @@
+import { superviseAcpProxy } from '../../../proxy/acp/acpProxy.ts';
+import type { AcpProxy } from '../../../proxy/acp/acpProxy.ts';
+import { safeEnvironment } from '../../../src/actors/process/face.ts';
+import { type Approver, superviseApproval } from '../../../src/integrations/approvals/face.ts';
+import { AttemptError, type Failure, type Outcome, classify } from '../../../src/policy/failures/face.ts';
+import { waysBack } from '../../../src/protocol/acp/face.ts';
+import { type McpAnswer, type McpParams, fieldsOf } from '../../../src/protocol/mcp/face.ts';
+import { createTextRedactor } from '../../../src/redaction/face.ts';
+import type { Runtime } from '../../../src/runtime/face.ts';
+import { actionOf } from '../agentAction.ts';
+import type { AgentBackend, BackendConversation, TurnOptions } from '../agentBackend.ts';
+import type { Sink } from '../agentStream.ts';
+import type { AgentOptions, AgentResult } from '../agentTypes.ts';
+import { checkAcpBackend } from './acpBackendOptions.ts';
+import { AcpClient } from './acpClient.ts';
+import { AcpTurnEvents } from './acpEvents.ts';
+
+/** Parts that all conversations of one agent share. */
+interface AcpAgentScope {
+  readonly name: string;
+  readonly runtime: Runtime;
+  readonly client: AcpClient;
+  readonly proxy: AcpProxy;
+  readonly approver: Approver | undefined;
+}
+
+/**
+ * Any agent that speaks the Agent Client Protocol: one process for all conversations, each a session of it, behind the proxy of `unwedge acp`.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseAcpAgent(runtime: Runtime, name: string, options: AgentOptions): AgentBackend {
+  const { mcpServers, ...settings } = checkAcpBackend(`${name}.acp`, options.acp);
+  const { cwd, policy, approve, approvalMs } = options;
+  const client = new AcpClient();
+  const redactor = createTextRedactor(runtime.secrets);
+  const isSafe = (options.envMode ?? runtime.environment) === 'safe';
+  const env = Object.fromEntries(
+    Object.entries(options.env ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const proxy = superviseAcpProxy(
+    runtime,
+    { name, policy, cwd, ...settings, env, ...(isSafe && { envAllow: Object.keys(safeEnvironment()) }) },
+    {
+      ...{ input: client.input, output: client.output, hide: (text: string) => redactor.text(text) },
+      errors: () => undefined,
+      say: (line) => runtime.logger?.warn(line),
+    },
+  );
+  const approver =
+    approve === undefined ? undefined : superviseApproval(runtime, `agent:${name}`, approve, { overallMs: approvalMs });
+  const scope: AcpAgentScope = { name, runtime, client, proxy, approver };
+
+  return {
+    name: 'acp',
+    async open(id) {
+      const opening = { cwd: cwd ?? process.cwd(), mcpServers };
+      try {
+        const result = await client.open((initialized) => {
+          if (id === undefined) return { method: 'session/new', params: opening };
+          const [way] = waysBack(initialized);
+          if (way === undefined) throw new AttemptError(cannotResume(name));
+          return { method: way, params: { ...opening, sessionId: id } };
+        });
+        const session = id ?? result['sessionId'];
+        if (typeof session !== 'string') throw new AttemptError(noSession(name));
+        return { ok: true, value: new AcpConversation(scope, session) };
+      } catch (error) {
+        return { ok: false, failure: failureOf(name, error, runtime.clock.wallNow()) };
+      }
+    },
+    stop() {
+      client.end();
+      return proxy.ended;
+    },
+  };
+}
+
+/** A session of an agent as a conversation. */
+class AcpConversation implements BackendConversation {
+  readonly id: string;
+  readonly #scope: AcpAgentScope;
+  readonly #leave: () => void;
+  #turn: { readonly events: AcpTurnEvents; readonly sink: Sink; readonly signal: AbortSignal } | undefined;
+  #ending: Promise<unknown> = Promise.resolve();
+
+  constructor(scope: AcpAgentScope, session: string) {
+    this.id = session;
+    this.#scope = scope;
+    this.#leave = scope.client.listen(session, {
+      heard: (update) => this.#turn?.events.heard(update),
+      permit: (params) => this.#permit(params),
+    });
+  }
+
+  async turn(prompt: string, sink: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
+    const { client, proxy, name } = this.#scope;
+    const { signal, idleMs, overallMs, effect, label } = options;
+    const events = new AcpTurnEvents(sink);
+    this.#turn = { events, sink, signal };
+    const interrupt = (): void => client.cancel(this.id);
+    signal.addEventListener('abort', interrupt, { once: true });
+    const params = { sessionId: this.id, prompt: [{ type: 'text', text: prompt }] };
+    const limits = {
+      ...(idleMs !== undefined && { idleMs }),
+      ...(overallMs !== undefined && { overallMs, attemptMs: overallMs }),
+    };
+    const answering = client.prompt(proxy, params, { ...limits, effect, ...(label !== undefined && { label }) });
+    if (signal.aborted) interrupt();
+    this.#ending = answering;
+    const outcome = await answering;
+    signal.removeEventListener('abort', interrupt);
+    this.#turn = undefined;
+    return resultOf(outcome, { events, name, id: this.id });
+  }
+
+  async released(): Promise<void> {
+    await this.#ending;
+  }
+
+  async stop(): Promise<void> {
+    this.#scope.client.cancel(this.id);
+    await this.#ending;
+    this.#leave();
+  }
+
+  async #permit(params: McpParams): Promise<McpParams> {
+    const { approver } = this.#scope;
+    const turn = this.#turn;
+    const { toolCallId, title, kind, rawInput } = fieldsOf(params['toolCall']);
+    const tool = typeof title === 'string' && title !== '' ? title : String(kind ?? 'tool');
+    const about = { id: String(toolCallId), tool };
+    const action = actionOf(rawInput);
+    turn?.sink({ type: 'approval.requested', ...about, action });
+    const answer =
+      approver === undefined
+        ? { decision: 'decline' as const, reason: 'nobody is there to be asked' }
+        : await approver(
+            {
+              action: action === '' ? tool : `${tool}: ${action}`,
+              session: this.id,
+              payload: { tool, input: rawInput },
+            },
+            { signal: turn?.signal ?? AbortSignal.abort() },
+          );
+    turn?.sink({ type: 'approval.resolved', ...about, decision: answer.decision, reason: answer.reason });
+    return { outcome: chosen(params['options'], answer.decision) };
+  }
+}
+
+/** The option of the agent that says so: for this once, where it has one. */
+function chosen(options: unknown, decision: 'accept' | 'decline'): McpParams {
+  const all = Array.isArray(options) ? options.map(fieldsOf) : [];
+  const word = decision === 'accept' ? 'allow' : 'reject';
+  const option =
+    all.find(({ kind }) => kind === `${word}_once`) ?? all.find(({ kind }) => String(kind).startsWith(`${word}_`));
+  return option === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option['optionId'] };
+}
+
+function resultOf(
+  outcome: Outcome<McpAnswer>,
+  { events, name, id }: { readonly events: AcpTurnEvents; readonly name: string; readonly id: string },
+): Outcome<AgentResult> {
+  if (!outcome.ok) return outcome;
+  const { stopReason, usage } = outcome.value.result ?? {};
+  const failed = stopFailures.get(stopReason);
+  const { text, effects, tools } = events;
+  if (failed !== undefined) {
+    const known = effects === 'none' ? failed.outcome : ('unknown' as const);
+    return { ok: false, failure: { ...failed, outcome: known, integration: name, attempts: 1, retryable: false } };
+  }
+  const { inputTokens, outputTokens } = fieldsOf(usage);
+  const told = typeof inputTokens === 'number' && typeof outputTokens === 'number';
+  return {
+    ok: true,
+    value: {
+      ...{ text, id, backend: 'acp', agent: name, effects, calls: { tools } },
+      ...(told && { usage: { inputTokens, outputTokens } }),
+    },
+  };
+}
+
+/** Ends of a turn that are no answer. */
+const stopFailures: ReadonlyMap<unknown, Pick<Failure, 'kind' | 'message' | 'outcome'>> = new Map([
+  ['cancelled', { kind: 'cancelled', message: 'The turn was cancelled', outcome: 'cancelled' }],
+  ['refusal', { kind: 'permanent', message: 'The agent refused to go on', outcome: 'failed' }],
+] as const);
+
+const cannotResume = (name: string) =>
+  ({ kind: 'permanent', message: `${name} can load no session`, outcome: 'not_started' }) as const;
+
+const noSession = (name: string) =>
+  ({ kind: 'protocol', message: `${name} opened a session without an id`, outcome: 'not_started' }) as const;
+
+function failureOf(integration: string, error: unknown, wallNow: number): Failure {
+  const facts = classify(error, { wallNow });
+  return { ...facts, integration, attempts: 0, retryable: false };
+}

@@ -1,0 +1,74 @@
+import type { AgentEffects } from '../../../src/protocol/face.ts';
+import { type McpParams, fieldsOf } from '../../../src/protocol/mcp/face.ts';
+import { longestAnswer } from '../../../src/protocol/face.ts';
+import { actionOf } from '../agentAction.ts';
+import type { Sink } from '../agentStream.ts';
+import { createTextFlow } from '../agentText.ts';
+
+/** Kinds of tools that only look, as the protocol names them. */
+const readOnly: ReadonlySet<unknown> = new Set(['read', 'search', 'think', 'fetch']);
+
+/** A turn of an agent, heard update by update: its events, and what is known of it at its end. */
+export class AcpTurnEvents {
+  readonly #sink: Sink;
+  readonly #flow: ReturnType<typeof createTextFlow>;
+  readonly #tools = new Map<string, string>();
+  #text = '';
+  #messageId: unknown = undefined;
+  #effects: AgentEffects = 'none';
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+    this.#flow = createTextFlow((event) => {
+      if (event.type === 'text' && this.#text.length < longestAnswer) this.#text += event.text;
+      sink(event);
+    });
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get effects(): AgentEffects {
+    return this.#effects;
+  }
+
+  get tools(): number {
+    return this.#tools.size;
+  }
+
+  /** Takes an update of the session. Never throws. */
+  heard(update: McpParams): void {
+    const { text } = fieldsOf(update['content']);
+    switch (update['sessionUpdate']) {
+      case 'agent_message_chunk':
+        if (update['messageId'] !== this.#messageId) this.#flow.begin();
+        this.#messageId = update['messageId'];
+        if (typeof text === 'string') this.#flow.say(text);
+        break;
+      case 'agent_thought_chunk':
+        if (typeof text === 'string' && text !== '') this.#sink({ type: 'reasoning', text });
+        break;
+      case 'tool_call':
+      case 'tool_call_update':
+        this.#tool(update);
+    }
+  }
+
+  #tool(update: McpParams): void {
+    const { toolCallId, title, kind, status, rawInput } = update;
+    const id = String(toolCallId);
+    const known = this.#tools.get(id);
+    const tool =
+      known ?? (typeof title === 'string' && title !== '' ? title : typeof kind === 'string' ? kind : 'tool');
+    if (known === undefined) {
+      this.#tools.set(id, tool);
+      // Of a kind that is not told it may be anything.
+      if (!readOnly.has(kind)) this.#effects = 'possible';
+      this.#flow.begin();
+      this.#sink({ type: 'tool.started', id, tool, action: actionOf(rawInput) });
+    }
+    if (status === 'completed' || status === 'failed')
+      this.#sink({ type: 'tool.ended', id, tool, ok: status === 'completed' });
+  }
+}

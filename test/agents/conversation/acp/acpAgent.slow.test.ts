@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Agent, type AgentOptions, agentKind, createAgent } from '../../../../agents/conversation/index.ts';
+import { createGateway } from '../../../../src/index.ts';
+import { unwrap } from '../../../../src/policy/failures/failure.ts';
+import type { FaultyAcpAgentOptions } from '../../../../testing/index.ts';
+import { builtAcpAgent } from '../../../support/acpWire.ts';
+import { temporaryDirectory } from '../../../support/temporary.ts';
+import { begin, eventsOf } from '../startAgent.ts';
+
+function startFaulty(faulty: FaultyAcpAgentOptions = {}, options: Partial<AgentOptions> = {}): Agent {
+  const { command, args } = builtAcpAgent({ stateFile: join(temporaryDirectory(), 'state.json'), ...faulty });
+  const agent = createAgent({
+    name: 'coder',
+    store: ':memory:',
+    ...options,
+    acp: { command, args, cancelMs: 500, ...options.acp },
+  });
+  onTestFinished(() => agent.stop());
+  return agent;
+}
+
+describe('an agent over the Agent Client Protocol', () => {
+  it('[A-4] [U-4] answers a turn, with its events in order', async () => {
+    const conversation = await begin(startFaulty());
+    const turn = conversation.send('think 0; say hello there; tool build; say done');
+    const events = await eventsOf(turn);
+    const types = events.map(({ type }) => type);
+    // Pieces of text that wait for their reader are one.
+    expect(types.filter((type, index) => type !== types[index - 1])).toEqual([
+      ...['reasoning', 'text', 'tool.started', 'tool.ended', 'text'],
+    ]);
+    expect(unwrap(await turn.outcome)).toMatchObject({
+      ...{ text: 'hello there\n\ndone', backend: 'acp', agent: 'coder', effects: 'possible', calls: { tools: 1 } },
+      id: conversation.id,
+    });
+  });
+
+  it.for([
+    ['accept', 'edit is done', 'accept'],
+    ['decline', 'Denied', 'decline'],
+    ['nobody', 'Denied', 'decline'],
+  ] as const)('[A-4] [U-4] a permission is asked of the handler: %s', async ([answer, , decision]) => {
+    const asked: unknown[] = [];
+    const approve = (question: unknown) => {
+      asked.push(question);
+      return answer;
+    };
+    const agent = startFaulty(
+      {},
+      answer === 'nobody' ? {} : { approve: approve as NonNullable<AgentOptions['approve']> },
+    );
+    const turn = (await begin(agent)).send('ask edit');
+    const events = await eventsOf(turn);
+    expect((await turn.outcome).ok).toBe(true);
+    expect(events.find(({ type }) => type === 'approval.resolved')).toMatchObject({ tool: 'edit', decision });
+    expect(asked).toHaveLength(answer === 'nobody' ? 0 : 1);
+  });
+
+  it('[A-4] [U-4] is interrupted within its time, also where the agent does not hear it, and goes on', async () => {
+    const agent = startFaulty({ faults: [{ start: 1, at: 'text', do: 'hang', scope: 'agent' }] });
+    const conversation = await begin(agent);
+    const turn = conversation.send('say hello');
+    for await (const event of turn) if (event.type === 'text') break;
+    await conversation.interrupt();
+    expect(await turn.outcome).toMatchObject({ ok: false, failure: { kind: 'cancelled' } });
+    expect(unwrap(await conversation.send('say again').outcome).text).toBe('again');
+  });
+
+  it('[A-4] [U-4] is told of a crash with what is known of its tools, and goes on in the same conversation', async () => {
+    const conversation = await begin(startFaulty({ faults: [{ start: 1, at: 'tool', do: 'crash' }] }));
+    const outcome = await conversation.send('tool deploy').outcome;
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'crash', outcome: 'unknown' } });
+    expect(unwrap(await conversation.send('say again').outcome).text).toBe('again');
+  });
+
+  it('[A-4] [U-4] takes a conversation up again by its id', async () => {
+    const stateFile = join(temporaryDirectory(), 'state.json');
+    const first = startFaulty({ stateFile });
+    const conversation = await begin(first);
+    unwrap(await conversation.send('say one').outcome);
+    await first.stop();
+    const resumed = await begin(startFaulty({ stateFile }), conversation.id);
+    expect(resumed.id).toBe(conversation.id);
+    expect(unwrap(await resumed.send('say two').outcome).text).toBe('two');
+  });
+
+  it('[A-4] [R-11] hands over to a fallback of any kind where it fails as the text says, and not where it acted', async () => {
+    const gateway = createGateway({ store: ':memory:', control: false, kinds: [agentKind] });
+    onTestFinished(() => gateway.stop());
+    await gateway.start();
+    const lying: FaultyAcpAgentOptions = {
+      faults: [
+        { prompt: 'overloaded', do: 'stop', text: 'Ran into this error: 529 Overloaded' },
+        { prompt: 'tool', at: 'tool', do: 'crash' },
+      ],
+    };
+    const fallback = gateway.agent('second', { acp: builtAcpAgent() });
+    const agent = gateway.agent('first', { acp: builtAcpAgent(lying), fallback });
+    const conversation = await begin(agent);
+    const turn = conversation.send('say overloaded');
+    const events = await eventsOf(turn);
+    expect(unwrap(await turn.outcome)).toMatchObject({ agent: 'second', text: 'overloaded' });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'fell_back', from: 'first', to: 'second', kind: 'overloaded' }),
+    );
+    expect(await (await begin(agent)).send('tool pay').outcome).toMatchObject({
+      ok: false,
+      failure: { kind: 'crash', outcome: 'unknown' },
+    });
+  });
+
+  it('[A-4] [U-4] limits a single turn, and ends it at its agent', async () => {
+    const conversation = await begin(startFaulty());
+    const outcome = await conversation.send('wait 600', { idleMs: 300 }).outcome;
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timeout', reason: 'idle_timeout' } });
+    expect(unwrap(await conversation.send('say next').outcome).text).toBe('next');
+  });
+
+  it('[A-4] says which option is wrong, and why an agent did not start', async () => {
+    expect(() => createAgent({} as AgentOptions)).toThrow('backend');
+    expect(() => createAgent({ backend: 'acp' })).toThrow('`acp.acp`');
+    expect(() => createAgent({ acp: { command: '' } })).toThrow('acp.command');
+    expect(() => createAgent({ acp: { command: 'goose' }, model: 'm' })).toThrow('model');
+    expect(() => createAgent({ backend: 'claude', acp: { command: 'goose' } })).toThrow('acp');
+    const none = createAgent({ name: 'none', store: ':memory:', acp: { command: 'no-such-agent' } });
+    onTestFinished(() => none.stop());
+    expect(await none.start()).toMatchObject({
+      ok: false,
+      failure: {
+        kind: 'unavailable',
+        outcome: 'not_started',
+        message: expect.stringContaining('no such command') as string,
+      },
+    });
+  });
+});
