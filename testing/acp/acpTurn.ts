@@ -106,16 +106,10 @@ async function say(stage: AcpStage, turn: AcpExchange, text: string): Promise<vo
   }
 }
 
-async function tool(
-  stage: AcpStage,
-  turn: AcpExchange,
-  title: string,
-  work: () => unknown,
-  announced = false,
-): Promise<void> {
+async function tool(stage: AcpStage, turn: AcpExchange, title: string, work: () => unknown): Promise<void> {
   const toolCallId = `${title}-${++tools}`;
   const about = { toolCallId, title, kind: 'execute' };
-  if (stage.announcesTools && !announced) {
+  if (stage.announcesTools) {
     stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
     stage.tell(turn, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
   }

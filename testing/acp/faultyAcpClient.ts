@@ -94,6 +94,7 @@ interface Prompt {
   readonly seen: Set<string>;
   text: string;
   isOpen: boolean;
+  isCancelled: boolean;
 }
 
 const oddIds = [0, '', 'a', -1, Number.MAX_SAFE_INTEGER, 'ü "quoted"'];
@@ -171,6 +172,7 @@ export class FaultyAcpClient {
 
   cancel(sessionId = this.#session): void {
     this.#wire.notify('session/cancel', { sessionId });
+    for (const prompt of this.#prompts) prompt.isCancelled ||= prompt.session === sessionId;
     for (const reply of this.#held.splice(0)) reply();
   }
 
@@ -204,7 +206,7 @@ export class FaultyAcpClient {
   }
 
   async #prompt(id: RpcId, asked: string, session: string): Promise<AcpPromptEnd> {
-    const prompt: Prompt = { id, session, asked, seen: new Set(), text: '', isOpen: true };
+    const prompt: Prompt = { id, session, asked, seen: new Set(), text: '', isOpen: true, isCancelled: false };
     this.#prompts.push(prompt);
     const params = { sessionId: session, prompt: [{ type: 'text', text: asked }] };
     const replied = this.#wire.request(id, 'session/prompt', params, (reply) => {
@@ -240,7 +242,8 @@ export class FaultyAcpClient {
     if (prompt !== undefined) this.#reach(prompt, 'permission');
     if (permissions === 'never') return undefined;
     if (permissions === 'allow' || permissions === 'reject') return selected(options, permissions);
-    await held;
+    // A question that was on its way when the prompt was cancelled.
+    if (prompt?.isCancelled !== true) await held;
     return permissions === 'at_cancel' ? { outcome: 'cancelled' } : selected(options, 'allow');
   }
 

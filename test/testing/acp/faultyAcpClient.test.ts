@@ -151,6 +151,14 @@ describe('a fault of the ACP client', () => {
     expect(replies.find(({ result }) => result !== undefined)?.result?.outcome).toEqual(outcome);
   });
 
+  it('[A-7] answers a permission that was on its way when it cancelled', async () => {
+    const faults = [{ on: 'session/cancel', do: 'hang' }] as const;
+    const { client } = await start({ permissions: 'at_cancel' }, { faults });
+    const end = client.prompt('think 0; ask pay');
+    client.cancel();
+    expect(await end).toMatchObject({ stopReason: 'cancelled' });
+  });
+
   it('[A-7] closes the stdin of the agent in a turn, which then owes no answer', async () => {
     const { client, agent } = await doing({ at: 'text', do: 'close_stdin' });
     expect(await client.prompt('say one; wait 5')).toMatchObject({ isClosed: true });
