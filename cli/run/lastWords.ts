@@ -38,11 +38,12 @@ const advice: { readonly [K in FailureKind]?: string } = {
  */
 export function lastWords(
   plan: Pick<RunPlan, 'name' | 'policy'>,
-  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'> & Partial<Pick<RunEnd, 'opened'>>,
+  end: Pick<RunEnd, 'outcome' | 'notRepeated' | 'attempts' | 'elapsedMs' | 'left'> &
+    Partial<Pick<RunEnd, 'opened' | 'exit'>>,
   now: number,
 ): readonly string[] {
   const { outcome, notRepeated, left } = end;
-  if (outcome.ok) return [];
+  if (outcome.ok) return noteLines(end);
   const { failure } = outcome;
   // By Ctrl-C: the user who pressed it knows.
   if (failure.kind === 'cancelled')
@@ -56,7 +57,17 @@ export function lastWords(
   const lines = isPlainExit ? [...hintLines(failure), ...again] : [failureLine(failure, left), ...again];
   // Why it was not tried again says so already.
   const isSaid = notRepeated !== undefined && left?.sessionId === undefined;
-  return isSaid ? lines : [...lines, ...leftLines(left)];
+  return [...lines, ...(isSaid ? [] : leftLines(left)), ...noteLines(end)];
+}
+
+/** What has to be known of a run of an agent however it ended: work that it left behind, a session that is not whole. */
+function noteLines({ left, exit }: Pick<RunEnd, 'left'> & Partial<Pick<RunEnd, 'exit'>>): readonly string[] {
+  if (left === undefined) return [];
+  const running = exit?.leftRunning?.map((name) => sanitize(name)).join(', ');
+  return [
+    ...(running === undefined ? [] : [`it left work in the background, which was ended with it: ${running}`]),
+    ...(left.sessionLost === true ? ['its session could not be kept whole, and may not be resumed as it was'] : []),
+  ];
 }
 
 /** A shell has no other way to tell that a signal ended its command. */

@@ -128,6 +128,7 @@ function report(
       ...failureReport(outcome),
       effects: left?.effects ?? null,
       session_id: left?.sessionId ?? null,
+      left_running: exit?.leftRunning ?? [],
       command_exit_code: exit?.exitCode ?? null,
       signal: exit?.signal ?? null,
     }),

@@ -98,7 +98,9 @@ export const subprocessMachine = setup({
       exitCode,
       signal,
     })),
-    keepOutput: assign((_, { stdout, stderr, isCut }: ProcessClosed) => ({ captured: { stdout, stderr, isCut } })),
+    keepOutput: assign((_, { stdout, stderr, isCut, leftRunning }: ProcessClosed) => ({
+      captured: { stdout, stderr, isCut, leftRunning },
+    })),
     conclude: assign(({ context }) => ({ exit: conclusion(context) })),
     terminate: sendTo('process', ({ context }) => ({
       type: 'process.terminate',

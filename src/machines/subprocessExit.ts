@@ -29,6 +29,8 @@ export interface ReadOutput {
   readonly stderr: CapturedOutput;
   /** True where a stream was given up before its end: a process that goes on held it. @defaultValue false */
   readonly isCut?: boolean | undefined;
+  /** Names of processes that it left running when it exited by itself. @defaultValue none */
+  readonly leftRunning?: readonly string[] | undefined;
 }
 
 /** End of a run. */
@@ -44,6 +46,8 @@ export interface ProcessExit {
   readonly stderr: CapturedOutput;
   /** True where a stream was given up before its end, as another process held it: what it would have said is not known. @defaultValue false */
   readonly outputCut?: boolean | undefined;
+  /** Names of processes that it left running when it exited by itself, of the first five: they were ended. @defaultValue none */
+  readonly leftRunning?: readonly string[] | undefined;
   readonly elapsedMs: number;
   /** Wall time of the end, in ms since the epoch. */
   readonly endedAt: number;
@@ -75,6 +79,7 @@ export function conclusion(run: RunFacts): ProcessExit {
     stdout: captured?.stdout ?? nothing,
     stderr: captured?.stderr ?? nothing,
     ...(captured?.isCut === true && { outputCut: true }),
+    ...(captured?.leftRunning !== undefined && { leftRunning: captured.leftRunning }),
     elapsedMs: Math.round(input.clock.now() - startedAt),
     endedAt: input.clock.wallNow(),
     error,

@@ -29,8 +29,10 @@ export interface AgentReport {
   readonly calls?: AgentCalls | undefined;
   /** Why it did not succeed, by its own word. */
   readonly failure?: FailureFacts | undefined;
-  /** Why it waits to ask its API again, by its own word; absent once it has got on. */
+  /** Why it waits, by its own word: to ask its API again, or for a person; absent once it has got on. */
   readonly waiting?: FailureFacts | undefined;
+  /** True once its session could not be kept whole: it is not resumed as it was. @defaultValue false */
+  readonly sessionLost?: boolean | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { clampHint } from '../policy/failures/hints.ts';
 import { type AgentReader, answer, CallCount, messageIn, recordIn, textIn } from './agentReport.ts';
 import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
-import { claudeSign } from './claudeSigns.ts';
+import { claudeSign, losesSession } from './claudeSigns.ts';
 import { ToolUses } from './claudeTools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -40,6 +40,9 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
   /** Time when a limit of the account resets, in s since the epoch. */
   let resetsAt: number | undefined;
   let block: string | undefined;
+  let isLost = false;
+  /** It asks a person, and goes on when that is answered. */
+  let asksPerson = false;
 
   const take = (message: Message): void => {
     sessionId = sessionOf(message) ?? sessionId;
@@ -51,6 +54,8 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         if (message['subtype'] === 'task_started') tools.began(message['tool_use_id']);
         if (message['subtype'] === 'init') retries.began(message);
         if (message['subtype'] === 'api_retry') retries.told(message);
+        if (message['subtype'] === 'session_state_changed') asksPerson = message['state'] === 'requires_action';
+        isLost ||= losesSession(message);
         block = blockOf(message) ?? block;
         break;
       case 'assistant':
@@ -107,11 +112,14 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         calls: model.count > 0 ? { model: model.count, tools: tools.count } : undefined,
         concluded: result !== undefined,
         failure,
-        waiting: result === undefined ? retries.waiting(wallNow) : undefined,
+        waiting: result === undefined ? (retries.waiting(wallNow) ?? (asksPerson ? forPerson : undefined)) : undefined,
+        ...(isLost && { sessionLost: true }),
       };
     },
   };
 }
+
+const forPerson: FailureFacts = { kind: 'unknown', message: 'it waits for a person to answer', outcome: 'unknown' };
 
 function messagesIn(line: string): readonly Message[] {
   const parsed = parsedJson(line);

@@ -8,6 +8,13 @@ const standing: ReadonlySet<unknown> = new Set([
   'worker_shutting_down',
 ]);
 
+/** Tells whether Claude says by a message that its transcript is not whole any more; settings and statistics that it keeps may be lost alone. */
+export function losesSession({ type, subtype, lost }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    type === 'system' && subtype === 'session_writes_lost' && !(Array.isArray(lost) && !lost.includes('transcript'))
+  );
+}
+
 /**
  * Tells what a message of Claude says of its liveness. A stalled upstream goes on sending pings, and empty deltas move nothing: what it says has to grow.
  */

@@ -27,7 +27,7 @@ export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
 export { isGoingOn } from './claudeAnswer.ts';
 export { createClaudeReader } from './claudeOutput.ts';
 export { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from './claudeRetries.ts';
-export { claudeSign } from './claudeSigns.ts';
+export { claudeSign, losesSession } from './claudeSigns.ts';
 export { type Background, blockExitCode, judgeCommandHook, readBackground } from './commandHook.ts';
 export { hookHostMs, hookLimitMs, mayBlockOnFailure } from './hookEvents.ts';
 export {

@@ -181,6 +181,23 @@ describe('the output of claude', () => {
   });
 });
 
+describe('a run of claude that says how it stands', () => {
+  const state = (value: string) => ({ type: 'system', subtype: 'session_state_changed', state: value });
+  const writesLost = (lost?: readonly string[]) => ({ type: 'system', subtype: 'session_writes_lost', lost });
+
+  it('[A-2] waits for a person until it goes on', () => {
+    expect(read(init, state('running')).waiting).toBeUndefined();
+    expect(read(init, state('requires_action')).waiting).toMatchObject({ message: 'it waits for a person to answer' });
+    expect(read(init, state('requires_action'), state('running')).waiting).toBeUndefined();
+  });
+
+  it('[A-2] tells that its session is not whole, but not that its settings are', () => {
+    expect(read(init, writesLost()).sessionLost).toBe(true);
+    expect(read(init, writesLost(['transcript', 'stats'])).sessionLost).toBe(true);
+    expect(read(init, writesLost(['stats'])).sessionLost).toBeUndefined();
+  });
+});
+
 describe('the tools of a run of claude', () => {
   const answered = (fields: object, meta: object = {}) => ({
     type: 'user',

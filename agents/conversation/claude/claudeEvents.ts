@@ -1,4 +1,4 @@
-import { blocksIn, isGoingOn, recordIn, textIn } from '../../../src/protocol/face.ts';
+import { blocksIn, isGoingOn, losesSession, recordIn, textIn } from '../../../src/protocol/face.ts';
 import { actionOf } from '../agentAction.ts';
 import type { SdkMessage } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
@@ -77,9 +77,7 @@ export function createClaudeEvents(sink: Sink): (message: SdkMessage) => void {
       const reason = textIn(message['message']);
       sink({ type: 'approval.resolved', id, tool, decision: 'decline', reason });
     }
-    const { lost } = message;
-    // Settings and statistics that Claude keeps may be lost alone.
-    if (message['subtype'] === 'session_writes_lost' && !(Array.isArray(lost) && !lost.includes('transcript'))) {
+    if (losesSession(message)) {
       sink({
         type: 'notice',
         message: 'The disk is full: the session could not be kept whole, and may not be resumed as it was',

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessRun } from '../../machines/subprocessInput.ts';
@@ -5,12 +6,12 @@ import type { RegisteredChild } from '../../policy/records/childRecord.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { type Execa, loadedExeca, loadExeca } from './execaPackage.ts';
-import { killAtExit, isMarkSeen, killMarked, limitFor, nextMark } from './processMark.ts';
+import { killAtExit, isMarkSeen, killMarked, limitFor, nextMark, readCommandLine } from './processMark.ts';
 import { type Executable, startMarked } from './limitMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
 import { endOfOutput, mostLeft, type OutputEnd } from './outputEnd.ts';
-import { isYoungestNow } from './processTable.ts';
-import { descendants, killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
+import { isYoungestNow, type ProcessEntry } from './processTable.ts';
+import { descendants, killOrphansNow, killTreeNow, orphansNow, terminateTree } from './processTree.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
 import { startTurns } from './tryStart.ts';
@@ -273,7 +274,10 @@ class WatchedChild {
     this.#closed = true;
     this.#destroyPipes();
     const { stdout, stderr } = this.#output;
-    this.#send({ type: 'process.closed', stdout: stdout.capture(), stderr: stderr.capture(), isCut: end === 'held' });
+    const read = { stdout: stdout.capture(), stderr: stderr.capture(), isCut: end === 'held' };
+    // What an end of ours is under way for was not left behind.
+    const left = this.#hasExited && !this.#isEnding ? namesOf(orphansNow(this.#pid)) : [];
+    this.#send({ type: 'process.closed', ...read, ...(left.length > 0 && { leftRunning: left }) });
   }
 
   #destroyPipes(): void {
@@ -289,6 +293,15 @@ class WatchedChild {
     await killMarked(this.#mark);
     this.#send({ type: 'process.terminated' });
   }
+}
+
+/** Most processes that are named. */
+const mostNames = 5;
+
+/** Names processes, each name once, without their arguments: these may hold secrets. */
+function namesOf(entries: readonly ProcessEntry[]): readonly string[] {
+  const running = entries.filter(({ zombie }) => !zombie).slice(0, mostNames);
+  return [...new Set(running.map(({ pid }) => basename(readCommandLine(pid)[0] ?? '') || `pid ${pid}`))];
 }
 
 function feed(stdin: Writable | null, source: SubprocessRun['stdin']): void {

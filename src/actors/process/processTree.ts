@@ -80,11 +80,15 @@ export function killTreeNow(...pids: number[]): void {
   for (const pid of safe) signalAll({ pid, gone: false }, grow(startFamily(pid), entries), 'SIGKILL');
 }
 
+/** Lists what a child that has exited left behind in its group or session; asks the process table only where there is something. Never throws. */
+export function orphansNow(pid: number): readonly ProcessEntry[] {
+  if (!isSafe(pid) || !send(-pid, 0)) return [];
+  return grow(startFamily(pid), listProcessesNow()).filter((entry) => entry.pid !== pid);
+}
+
 /** Sends SIGKILL to what a child that has exited left behind in its group or session. Never throws. */
 export function killOrphansNow(pid: number): void {
-  if (!isSafe(pid) || !send(-pid, 0)) return;
-  const orphans = grow(startFamily(pid), listProcessesNow()).filter((entry) => entry.pid !== pid);
-  signalAll({ pid, gone: true }, orphans, 'SIGKILL');
+  signalAll({ pid, gone: true }, orphansNow(pid), 'SIGKILL');
 }
 
 /** 0, 1 and negative numbers address groups, init or everything; the runtime itself is nobody's child here. */

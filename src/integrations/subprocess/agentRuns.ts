@@ -50,6 +50,8 @@ export interface AgentLeft extends Left {
   readonly agent: AgentReport['agent'];
   /** Words before its session, for people who go on with that; undefined where none are known. */
   readonly resumeWords?: readonly string[] | undefined;
+  /** True where its session could not be kept whole. @defaultValue false */
+  readonly sessionLost?: boolean | undefined;
 }
 
 /** Rules for repeating runs of a command. */
@@ -150,12 +152,19 @@ export class AgentRuns {
 
   /** Returns what the attempts of a call leave, with its session where it can be gone on with; undefined where no agent ran for it. */
   leftBy(call: AttemptContext['call']): AgentLeft | undefined {
-    const { command, trail, args } = this.#calls.get(call) ?? {};
+    const { command, trail, args, stream } = this.#calls.get(call) ?? {};
     if (command === undefined || trail === undefined) return undefined;
     const { effects, sessionId } = trail.left;
     const { output, resume } = profileOf(command);
     const isKept = output !== 'claude' || keepsSession(args ?? []);
-    return { agent: command.agent, resumeWords: resume?.words, effects, sessionId: isKept ? sessionId : undefined };
+    const isLost = stream?.report(this.#clock.wallNow()).sessionLost;
+    return {
+      agent: command.agent,
+      sessionLost: isLost,
+      resumeWords: resume?.words,
+      effects,
+      sessionId: isKept ? sessionId : undefined,
+    };
   }
 
   #callOf(request: RunRequest, { call }: AttemptContext): AgentCall {
@@ -276,8 +285,10 @@ function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean, kin
 }
 
 /** The session in which the next attempt goes on; undefined when it begins from the start. */
-function sessionToResume({ command, args }: AgentCall, { effects, sessionId }: Left): string | undefined {
+function sessionToResume({ command, args, stream }: AgentCall, { effects, sessionId }: Left): string | undefined {
   if (command?.agent !== 'claude' || sessionId === undefined || !keepsSession(args)) return undefined;
+  // In one that is not whole, what was done would be done again.
+  if (stream?.report(0).sessionLost === true) return undefined;
   return effects === 'possible' || beginsNamedSession(args) ? sessionId : undefined;
 }
 

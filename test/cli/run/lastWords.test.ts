@@ -68,6 +68,21 @@ describe('the last words of a run', () => {
     expect(lastWords(plan, end({ ...timeout, retryable: false }, 14_900), now)).toHaveLength(1);
   });
 
+  it('[A-2] name what an agent left in the background, and say that its session is not whole, also where it answered', () => {
+    const left = { agent: 'claude', effects: 'none', sessionLost: true };
+    const ended = { outcome: { ok: true, value: {} }, exit: { leftRunning: ['sleep', 'npm'] } };
+    const lines = [
+      'it left work in the background, which was ended with it: sleep, npm',
+      'its session could not be kept whole, and may not be resumed as it was',
+    ];
+    expect(lastWords(plan, { ...end(timeout, 1000), ...ended, left } as never, now)).toEqual(lines);
+    expect(lastWords(plan, { ...end(timeout, 1000), ...ended } as never, now)).toEqual([]);
+    expect(lastWords(plan, { ...end(timeout, 1000), exit: ended.exit, left } as never, now)).toEqual([
+      'timeout: It took too long; trying again may help',
+      ...lines,
+    ]);
+  });
+
   it('[L-4] [R-12] say of an agent that may have acted that another run begins anew, and by what its session goes on', () => {
     const acted = (left: object) => ({
       ...end(timeout, 1000),

@@ -5,11 +5,17 @@ import { recordedArgs } from '../../support/recordedAgent.ts';
 import { fixture, startPlace } from '../startRun.ts';
 
 /** Runs a stand-in that prints what a real agent was seen to print, one recorded run an attempt. */
-async function runRecorded(agent: string, runs: readonly string[], options: readonly string[] = []) {
+async function runRecorded(
+  agent: string,
+  runs: readonly string[],
+  options: readonly string[] = [],
+  variables: readonly string[] = [],
+) {
   const place = startPlace();
   const counter = join(place.directory, 'counter');
   const recorded = runs.map((run) => `${agent}/${run}`).join(',');
-  const program = ['env', `RECORDED=${recorded}`, `COUNTER=${counter}`, process.execPath, fixture('recordedAgent.mjs')];
+  const own = [`RECORDED=${recorded}`, `COUNTER=${counter}`, ...variables];
+  const program = ['env', ...own, process.execPath, fixture('recordedAgent.mjs')];
   const [name = ''] = runs[0]?.split(':') ?? [];
   const words = ['--agent', agent, '--policy', 'toolCall', ...options, '--', ...program, ...recordedArgs(agent, name)];
   const { code, stdout, stderr } = await place.run(words);
@@ -50,6 +56,12 @@ describe('unwedge run over an agent that is known', () => {
     const { attempts, code, stderr } = await runRecorded('goose', ['cut:0'], ['--attempts', '9', '--retry', 'always']);
     expect({ attempts, code }).toEqual({ attempts: 5, code: 75 });
     expect(stderr).toContain('failed 5 times in a row');
+  });
+
+  it('[A-2] names the work that an agent left in the background, and ends it', async () => {
+    const { code, stderr, stdout } = await runRecorded('goose', ['good:0'], ['--json'], ['LEAVES=1']);
+    expect({ code, left: json(stdout)['left_running'] }).toEqual({ code: 0, left: ['sleep'] });
+    expect(stderr).toContain('it left work in the background, which was ended with it: sleep');
   });
 
   it.each(['goose', 'gemini', 'opencode', 'copilot'])('[A-2] prints one report of one form: %s', async (agent) => {

@@ -17,26 +17,33 @@ const claudeActs = {
 const codex = ['codex', 'exec', '--json'];
 const claude = ['claude', '-p', '--output-format', 'stream-json'];
 
+/** The first attempt of a call. */
+const contextOf = (call: object, effect?: Effect): AttemptContext => ({
+  signal: new AbortController().signal,
+  attempt: 1,
+  maxAttempts: 4,
+  mayRepeat: true,
+  effect,
+  call,
+  touch: () => undefined,
+  spent: () => undefined,
+  rateLimit: () => undefined,
+});
+
 /** An attempt that ran into its limit before it did anything, and then acted while it was being ended. */
-async function startLateAct([command = '', ...args]: readonly string[], act: object, effect?: Effect) {
+async function startLateAct(
+  [command = '', ...args]: readonly string[],
+  act: object,
+  effect?: Effect,
+  said: object = { type: 'system' },
+) {
   const onRefused = (): void => undefined;
   const runs = new AgentRuns(new SimulatedClock(), { command, args }, { retry: presets.claudeCli.retry, onRefused });
-  const call = {};
-  const context: AttemptContext = {
-    signal: new AbortController().signal,
-    attempt: 1,
-    maxAttempts: 4,
-    mayRepeat: true,
-    effect,
-    call,
-    touch: () => undefined,
-    spent: () => undefined,
-    rateLimit: () => undefined,
-  };
+  const context = contextOf({}, effect);
   const first = await runs.prepare({ prompt: 'hi' }, context);
   const say = (message: object): unknown =>
     first.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
-  say({ type: 'system' });
+  say(said);
   const facts = runs.amendTimeout(timedOut, context);
   say(act);
   await first.end();
@@ -149,4 +156,24 @@ describe('the retries inside of Codex', () => {
       expect(args).toEqual(['exec', ...added, ...provider, '--json']);
     },
   );
+
+  it('[A-2] [R-12] is not gone on with in a session that could not be kept whole', async () => {
+    const lost = { type: 'system', subtype: 'session_writes_lost', lost: ['transcript'] };
+    const onRefused = (): void => undefined;
+    const [command = '', ...args] = claude;
+    const runs = new AgentRuns(new SimulatedClock(), { command, args }, { retry: presets.claudeCli.retry, onRefused });
+    const context = contextOf({});
+    const first = await runs.prepare({ prompt: 'hi' }, context);
+    for (const message of [claudeActs, lost])
+      first.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
+    expect(runs.amendTimeout(timedOut, context)).toMatchObject({ outcome: 'unknown', shouldRetry: false });
+    expect(runs.leftBy(context.call)).toMatchObject({ sessionLost: true, effects: 'possible' });
+    await first.end();
+  });
+
+  it('[A-2] says that it waited for a person when its time was up', async () => {
+    const asks = { type: 'system', subtype: 'session_state_changed', state: 'requires_action' };
+    const { facts } = await startLateAct(claude, claudeActs, undefined, asks);
+    expect(facts.message).toContain('Claude said last: it waits for a person to answer');
+  });
 });
