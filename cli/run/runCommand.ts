@@ -10,7 +10,7 @@ import type { EndedBySignal, Io } from '../io.ts';
 import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
-import { sanitize, toJson } from '../sanitize.ts';
+import { sanitize, toJsonLine } from '../sanitize.ts';
 import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
 import { failedText, lastWords, leftLines, notBefore, openedItself } from './lastWords.ts';
 import type { RunArgs } from './command.ts';
@@ -92,7 +92,7 @@ export async function run(args: RunArgs, io: Io, rest: readonly string[]): Promi
     ? endedLines(io.signal, end)
     : [...lastWords(plan, end, io.now()), ...stdinWords(plan, end)];
   for (const line of words) own.say(line);
-  if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode, createFactRedactor(secrets))));
+  if (plan.json) io.stdout.write(toJsonLine(report(plan, end, exitCode, createFactRedactor(secrets))));
   return exitCode;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { processesOf } from '../support/processesOf.ts';
 import { hasCopilot } from './copilotEnv.ts';
 import { hasGemini } from './geminiEnv.ts';
 import { hasGoose } from './gooseEnv.ts';
@@ -10,6 +11,14 @@ const installed: Readonly<Record<ProfiledAgent, boolean>> = {
   gemini: hasGemini,
   opencode: hasOpencode,
   copilot: hasCopilot,
+};
+
+/** The tools that run a command. */
+const shells: Readonly<Record<ProfiledAgent, string>> = {
+  goose: 'shell',
+  gemini: 'run_shell_command',
+  opencode: 'bash',
+  copilot: 'bash',
 };
 
 describe.each(Object.keys(installed) as ProfiledAgent[])('unwedge run over the real %s', (agent) => {
@@ -33,6 +42,19 @@ describe.each(Object.keys(installed) as ProfiledAgent[])('unwedge run over the r
     const { code, report } = await runOverAgent(agent, () => cut, ['--timeout', '110s']);
     expect(report).toMatchObject({ ok: false });
     expect(code).not.toBe(0);
+  });
+});
+
+describe.each(Object.keys(installed) as ProfiledAgent[])('the real %s that is ended in its tool', (agent) => {
+  it.skipIf(!installed[agent])('[A-2] [S-3] leaves nothing, and may have changed something', async () => {
+    const seconds = `47${agent.length}${Math.floor(Math.random() * 1000)}`;
+    const input = { command: `sleep ${seconds}`, description: 'sleep' };
+    const script = () => ({ text: 'I sleep.', tool: { name: shells[agent], input } });
+    const { code, report } = await runOverAgent(agent, script, ['--timeout', '20s']);
+    expect({ code, report }).toMatchObject({ code: 124, report: { kind: 'timeout' } });
+    // opencode tells of a tool only when it is over.
+    expect(report['effects']).toBe(agent === 'opencode' ? 'unknown' : 'possible');
+    expect(processesOf(seconds)).toEqual([]);
   });
 });
 

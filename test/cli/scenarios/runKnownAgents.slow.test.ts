@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { recordedArgs } from '../../support/recordedAgent.ts';
@@ -66,11 +66,26 @@ describe('unwedge run over an agent that is known', () => {
 
   it.each(['goose', 'gemini', 'opencode', 'copilot'])('[A-2] prints one report of one form: %s', async (agent) => {
     const { stdout } = await runRecorded(agent, ['tool:0'], ['--json']);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
     expect(json(stdout)).toMatchObject({
       ok: true,
       exit_code: 0,
       effects: 'possible',
       agent: { agent, text: 'Done.', effects: 'possible', concluded: true, calls: { tools: 1 } },
+    });
+  });
+
+  it("[A-1] [A-2] judges an agent of the user's own by its profile in the configuration", async () => {
+    const place = startPlace();
+    const config = join(place.directory, 'unwedge.json');
+    const qwen = { commands: ['qwen'], title: 'Qwen', like: 'gemini' };
+    writeFileSync(config, JSON.stringify({ agentProfiles: { qwen } }));
+    const program = [`RECORDED=gemini/401:145`, `COUNTER=${join(place.directory, 'counter')}`, process.execPath];
+    const words = ['--agent', 'qwen', '--config', config, '--json', '--', 'env', ...program];
+    const { code, stdout } = await place.run([...words, fixture('recordedAgent.mjs'), '-p', 'x', '-o', 'stream-json']);
+    expect({ code, report: json(stdout.toString()) }).toMatchObject({
+      code: 1,
+      report: { kind: 'auth', exit_code: 1 },
     });
   });
 });
