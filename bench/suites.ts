@@ -21,6 +21,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   api: async () => (await import('./api/suite.ts')).apiSuite,
   claude: async () => (await import('./claude/suite.ts')).claudeSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
+  acp: async () => (await import('./acp/suite.ts')).acpSuite,
   cluster: async () => (await import('./cluster/suite.ts')).loadClusterSuite(),
 };
 

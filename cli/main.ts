@@ -20,7 +20,9 @@ if (isHook) {
 } else {
   const exitCode = unloadedCode(words[at]);
   // A server takes as long to load as what stands before it: both at once.
-  if (words[at] === 'mcp') (await loadOrEnd(() => import('./mcp/startServerAhead.ts'), exitCode)).startServerAhead(own);
+  const verb = words[at];
+  if (verb === 'mcp' || verb === 'acp')
+    (await loadOrEnd(() => import('./mcp/startServerAhead.ts'), exitCode)).startServerAhead(verb, own);
   const { main } = await loadOrEnd(() => import('./commandLine.ts'), exitCode);
   await main(words);
 }

@@ -5,23 +5,32 @@ import { systemClock } from '../../src/runtime/face.ts';
 import { storePath } from '../../src/store/face.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import { parseWords, splitCommand } from '../parse.ts';
-import { type McpArgs, mcpOptions } from './options.ts';
+import { acpOptions } from '../acp/options.ts';
+import { mcpOptions } from './options.ts';
 
 /** Options that say that there is no one server of a command, or not now. */
-const others = ['url', 'servers', 'listen', 'sign-in', 'json'] as const;
+const others: ReadonlySet<string> = new Set(['url', 'servers', 'listen', 'sign-in', 'json', 'check']);
 
 /**
- * Starts the server that `unwedge mcp` is given as a command, while the program that stands before it loads. Left to that program: what
- * is no plain command line, what was left behind by a proxy that died and has to be ended first, and a start without a client. Never throws.
+ * Starts the server that `unwedge mcp` is given as a command, or the agent of `unwedge acp`, while the program that stands before it loads. Left to that
+ * program: what is no plain command line, what was left behind by a proxy that died and has to be ended first, and a start without a client. Never throws.
  */
-export function startServerAhead(words: readonly string[]): void {
+export function startServerAhead(verb: 'mcp' | 'acp', words: readonly string[]): void {
   try {
-    const { own, rest } = splitCommand({ options: mcpOptions, takesCommand: 'bare' }, words);
-    const parsed = parseWords(mcpOptions, own, '');
+    const options = verb === 'mcp' ? mcpOptions : acpOptions;
+    const { own, rest } = splitCommand({ options, takesCommand: 'bare' }, words);
+    const parsed = verb === 'mcp' ? parseWords(mcpOptions, own, '') : parseWords(acpOptions, own, '');
     if (parsed.help || process.platform === 'win32' || !mayHaveClient()) return;
     const { args } = parsed;
     const [command, ...commandArgs] = rest;
-    if (command === undefined || command === '' || others.some((name) => isGiven(args[name]))) return;
+    if (
+      command === undefined ||
+      command === '' ||
+      Object.entries(args).some(([name, value]) => others.has(name) && isGiven(value))
+    )
+      return;
+    // An agent that is known may be given words of its own.
+    if (verb === 'acp' && commandArgs.length === 0) return;
     if (hasConfig(args) || mayHaveOrphans(storePath(args.db, process.env))) return;
     const envAllow = args['env-allow'];
     const server = {
@@ -38,7 +47,7 @@ export function startServerAhead(words: readonly string[]): void {
 const isGiven = (value: unknown): boolean => value !== undefined && value !== false;
 
 /** A configuration may name another store, and a module of one may change the environment. */
-function hasConfig({ config }: Pick<McpArgs, 'config'>): boolean {
+function hasConfig({ config }: { readonly config: string | undefined }): boolean {
   return config !== undefined || Boolean(process.env['UNWEDGE_CONFIG']?.trim());
 }
 

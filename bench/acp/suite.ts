@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type CommandLine, inNewHome, unwedge } from '../cli/processes.ts';
+import { median, quantile } from '../harness/statistics.ts';
+import { type Case, defineSuite, type Target } from '../harness/suite.ts';
+import { type PlainAcpClient, connectAcp } from './client.ts';
+
+const updates = '1,000 updates a second';
+const request = 'a prompt without updates, one at a time';
+const flood = '20,000 updates at once';
+const start = 'time to the first session';
+const memory = '200,000 updates';
+
+const program = (path: string): CommandLine => [process.execPath, fileURLToPath(new URL(path, import.meta.url))];
+const agent = program('./agent.js');
+const piped: CommandLine = [...program('../mcp/plainRelay.js'), ...agent];
+const own: CommandLine = unwedge('acp', '--name', 'bench', '--', ...agent);
+
+/** Rounds in which both take turns, so that what disturbs the machine disturbs both. */
+const turns = 10;
+
+/** What it costs to have an agent behind `unwedge acp`, against a pipe. */
+export const acpSuite = defineSuite({
+  name: 'acp',
+  about:
+    'What `unwedge acp` costs in front of an agent that does next to nothing, seen by a client that does next to nothing. Each run has two connections, and ' +
+    'takes turns between its own and one through a Node program of ten lines that pipes both ways; `added` and `share` are of these turns.',
+  baseline: 'pipe',
+  subjects: [
+    { name: 'pipe', about: 'a Node program of ten lines in between, which pipes both ways', cases: casesOf(piped) },
+    {
+      name: 'unwedge',
+      about: 'the built `unwedge acp`, with a store of its own',
+      cases: { ...casesOf(own), [memory]: memoryOf() },
+    },
+  ],
+  targets: [
+    target('added time of an update, p50, in µs', updates, 'added p50', { atMost: 60 }),
+    target('added time of a request, p50, in µs', request, 'added p50', { atMost: 60 }),
+    target('throughput of updates, against the pipe', flood, 'share of pipe', { atLeast: 0.85 }),
+    target('added time to the first session, in ms', start, 'added', { atMost: 150 }),
+    target('peak memory, in bytes', memory, 'peak memory', { atMost: 70_000_000 }),
+  ],
+});
+
+function casesOf(command: CommandLine): Record<string, Case> {
+  return {
+    [updates]: added(command, (client) => client.prompt(200, 1)),
+    [request]: added(command, async (client) => {
+      const begun = performance.now();
+      for (let count = 0; count < 100; count++) await client.prompt(0);
+      return [((performance.now() - begun) * 1000) / 100];
+    }),
+    [flood]: throughput(command),
+    [start]: starting(command),
+  };
+}
+
+function added(command: CommandLine, work: (client: PlainAcpClient) => Promise<readonly number[]>): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      sideBySide(command, async (ours, base) => {
+        const samples = { ours: [] as number[], base: [] as number[] };
+        for (let turn = 0; turn < turns; turn++) {
+          samples.base.push(...(await work(base)));
+          samples.ours.push(...(await work(ours)));
+        }
+        probe.record('p50', quantile(samples.ours, 0.5), 'µs');
+        probe.record('added p50', quantile(samples.ours, 0.5) - quantile(samples.base, 0.5), 'µs');
+      }),
+  };
+}
+
+function throughput(command: CommandLine): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      sideBySide(command, async (ours, base) => {
+        const rates: number[] = [];
+        const shares: number[] = [];
+        for (let turn = 0; turn < turns; turn++) {
+          const against = await rateOf(base);
+          const rate = await rateOf(ours);
+          rates.push(rate);
+          shares.push(rate / against);
+        }
+        probe.record('updates', median(rates), '/s');
+        probe.record('share of pipe', median(shares), '');
+      }),
+  };
+}
+
+async function rateOf(client: PlainAcpClient): Promise<number> {
+  const begun = performance.now();
+  await client.prompt(20_000);
+  return (20_000 / (performance.now() - begun)) * 1000;
+}
+
+function starting(command: CommandLine): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const times = { ours: [] as number[], base: [] as number[] };
+        for (let turn = 0; turn < turns; turn++) {
+          times.base.push(await startOf(piped, env));
+          times.ours.push(await startOf(command, env));
+        }
+        probe.record('wall', median(times.ours), 'ms');
+        probe.record('added', median(times.ours) - median(times.base), 'ms');
+      }),
+  };
+}
+
+async function startOf(command: CommandLine, env: NodeJS.ProcessEnv): Promise<number> {
+  const begun = performance.now();
+  const client = await connectAcp(command, env);
+  const tookMs = performance.now() - begun;
+  await client.close();
+  return tookMs;
+}
+
+/** The most memory that the proxy held, in MB; Linux only. */
+function memoryOf(): Case {
+  return {
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const client = await connectAcp(own, env);
+        for (let count = 0; count < 10; count++) await client.prompt(20_000);
+        const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${client.pid}/status`, 'latin1'))?.[1];
+        probe.record('peak memory', Number(peak) * 1024, 'B');
+        await client.close();
+      }),
+  };
+}
+
+async function sideBySide(
+  command: CommandLine,
+  work: (ours: PlainAcpClient, base: PlainAcpClient) => Promise<void>,
+): Promise<void> {
+  await inNewHome(async (env) => {
+    const base = await connectAcp(piped, env);
+    const ours = await connectAcp(command, env);
+    for (const client of [base, ours]) await client.prompt(20_000);
+    await work(ours, base);
+    await ours.close();
+    await base.close();
+  });
+}
+
+function target(
+  says: string,
+  of: string,
+  metric: string,
+  limit: { readonly atMost: number } | { readonly atLeast: number },
+): Target {
+  return { says, of: { subject: 'unwedge', case: of, metric }, by: 'median', ...limit };
+}
