@@ -155,6 +155,8 @@ export class AcpProxy implements Part {
       name,
       about: { type: 'acp', namesOf: ({ request }) => ({ method: 'session/prompt', requestId: String(request.id) }) },
       policy: settings.policy,
+      // All who start it call one model.
+      shares: 'circuit',
       operation: (prompt, context) => this.#prompts.operation(prompt, context),
       startsDown: () => this.#scope.link?.isReady !== true,
       restartInMs: () => this.#agent.nextStartInMs,
