@@ -26,6 +26,10 @@ export class AcpPeer {
   readonly updates: { readonly atMs: number; readonly update: Json }[] = [];
   readonly stray: string[] = [];
   stderr = '';
+  /** Questions of the agent so far. */
+  questions = 0;
+  /** Time that a person takes for a question, in ms. */
+  answersAfterMs: number | 'never' = 0;
   readonly exited: Promise<string>;
   readonly #open = new Map<number, { readonly answers: Answer[]; settle(answer: Answer): void }>();
   #lastId = 0;
@@ -98,7 +102,9 @@ export class AcpPeer {
     if (method === 'session/request_permission') {
       const options = params['options'] as readonly { readonly optionId: string; readonly kind: string }[];
       const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
-      this.#send({ id, result: { outcome: { outcome: 'selected', optionId: chosen?.optionId } } });
+      this.questions++;
+      const answer = { id, result: { outcome: { outcome: 'selected', optionId: chosen?.optionId } } };
+      if (this.answersAfterMs !== 'never') setTimeout(() => this.#send(answer), this.answersAfterMs);
     } else this.#send({ id, error: { code: -32601, message: `No method ${method}` } });
   }
 }

@@ -7,6 +7,8 @@ export interface Place {
   readonly cwd: string;
   /** Of the loopback model, without a slash at its end. */
   readonly url: string;
+  /** Whether the agent asks before it runs a command. */
+  readonly asks?: boolean;
 }
 
 /** An agent as data: where its program is, how it is started, and what it is told of its model. */
@@ -21,7 +23,7 @@ export interface FireAgent {
   /** Further words of a run without an editor. */
   readonly headless?: readonly string[];
   /** Tool of it that runs a command; undefined: not known. */
-  readonly tool?: { readonly name: string; readonly input: (command: string) => object };
+  readonly tool?: { readonly name: string; readonly input: (command: string, asks: boolean) => object };
   /** Name under which `unwedge run --agent` knows it. @defaultValue found by itself */
   readonly profile?: string;
   env(place: Place): Readonly<Record<string, string>>;
@@ -32,12 +34,12 @@ const json = (path: string, value: object): void => {
   writeFileSync(path, JSON.stringify(value));
 };
 
-function codexHome({ home, url }: Place): Record<string, string> {
+function codexHome({ home, url, asks }: Place): Record<string, string> {
   writeFileSync(
     join(home, 'config.toml'),
     `model = "fake-model"
 model_provider = "fake"
-[analytics]
+${asks ? 'approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n' : ''}[analytics]
 enabled = false
 [model_providers.fake]
 name = "fake"
@@ -49,9 +51,11 @@ env_key = "FAKE_KEY"
   return { CODEX_HOME: home, FAKE_KEY: 'x' };
 }
 
-function claudeHome({ home, url }: Place): Record<string, string> {
+function claudeHome({ home, url, asks }: Place): Record<string, string> {
   // Its auto mode would ask a model about each command.
-  json(join(home, '.claude', 'settings.json'), { permissions: { allow: ['Bash'], defaultMode: 'default' } });
+  json(join(home, '.claude', 'settings.json'), {
+    permissions: { allow: asks ? [] : ['Bash'], defaultMode: 'default' },
+  });
   return {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'sk-ant-fake-000',
@@ -72,7 +76,7 @@ function geminiHome({ home, url }: Place): Record<string, string> {
   return { GEMINI_API_KEY: 'x', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: 'true' };
 }
 
-function opencodeHome({ home, cwd, url }: Place): Record<string, string> {
+function opencodeHome({ home, cwd, url, asks }: Place): Record<string, string> {
   const model = { name: 'm', tool_call: true, limit: { context: 100_000, output: 1000 } };
   const options = { baseURL: `${url}/v1`, apiKey: 'x' };
   json(join(cwd, 'opencode.json'), {
@@ -83,7 +87,7 @@ function opencodeHome({ home, cwd, url }: Place): Record<string, string> {
     model: 'fake/m',
     small_model: 'fake/m',
     provider: { fake: { npm: '@ai-sdk/openai-compatible', name: 'fake', options, models: { m: model } } },
-    permission: { '*': 'allow' },
+    permission: { '*': asks ? 'ask' : 'allow' },
   });
   return {
     XDG_CONFIG_HOME: join(home, 'config'),
@@ -97,12 +101,13 @@ function opencodeHome({ home, cwd, url }: Place): Record<string, string> {
   };
 }
 
-const gooseHome = ({ url }: Place): Record<string, string> => ({
+const gooseHome = ({ url, asks }: Place): Record<string, string> => ({
   GOOSE_PROVIDER: 'openai',
   GOOSE_MODEL: 'gpt-4o',
   OPENAI_HOST: url,
   OPENAI_API_KEY: 'x',
   GOOSE_DISABLE_KEYRING: '1',
+  GOOSE_MODE: asks ? 'approve' : 'auto',
   GOOSE_TELEMETRY_ENABLED: 'false',
 });
 
@@ -114,6 +119,10 @@ const copilotHome = ({ url }: Place): Record<string, string> => ({
   COPILOT_AUTO_UPDATE: 'false',
 });
 
+const askingCodex = (cmd: string, asks: boolean): object => ({
+  cmd,
+  ...(asks && { sandbox_permissions: 'require_escalated', justification: 'may I?' }),
+});
 const byCommand = (command: string): object => ({ command, description: 'waits' });
 
 /** Agents that are known, in the order of the page's columns. */
@@ -140,7 +149,7 @@ export const fireAgents: readonly FireAgent[] = [
     package: '@agentclientprotocol/codex-acp',
     programs: ['@agentclientprotocol/codex-acp/dist/index.js'],
     acp: [],
-    tool: { name: 'exec_command', input: (cmd) => ({ cmd }) },
+    tool: { name: 'exec_command', input: askingCodex },
     env: codexHome,
   },
   {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { faultyModelApi, type ModelAnswer } from '../../../testing/index.ts';
 import { AcpPeer, type Answer, type Request } from './acpPeer.ts';
 import type { InstalledAgent } from './agents.ts';
-import { command, type Fault, mark } from './faults.ts';
+import { type Fault, mark, running } from './faults.ts';
 import { processesOf, signalTo } from './processes.ts';
 
 /** One prompt as the client saw it. */
@@ -49,6 +49,9 @@ export interface CellOptions {
   readonly node: string;
 }
 
+/** Of an agent that runs a command without a question, however it is told to ask. */
+export const doesNotAsk = 'it did not ask';
+
 const startMs = 90_000;
 const leftAfterMs = 2000;
 
@@ -81,7 +84,7 @@ export async function inPlace<Result>(
   }
 }
 
-const runsCommand = (home: string): boolean => processesOf(home).some((each) => each.command.startsWith(command));
+const runsCommand = (home: string): boolean => processesOf(home).some((each) => each.command.startsWith(running));
 
 /** Runs one agent under one fault over the Agent Client Protocol. */
 export async function acpCell(agent: InstalledAgent, fault: Fault, options: CellOptions): Promise<Cell> {
@@ -90,17 +93,27 @@ export async function acpCell(agent: InstalledAgent, fault: Fault, options: Cell
   let isCalled = false;
   /** A request for a title has no tools, and calls none; the tool is called once. */
   const modelOf = (body: string): ModelAnswer => {
-    const { isInTool = false, model } = fault;
-    if (!isInTool || agent.tool === undefined || !/"(?:tools|functionDeclarations)": ?\[ ?\{/.test(body)) return model;
-    if (isCalled) return { do: 'hang' };
+    const { tool, model } = fault;
+    if (tool === undefined || agent.tool === undefined) return model;
+    if (!/"(?:tools|functionDeclarations)": ?\[ ?\{/.test(body)) return model;
+    if (isCalled) return fault.act === 'wait' ? model : { do: 'hang' };
     isCalled = true;
-    return { ...model, tool: { name: agent.tool.name, input: agent.tool.input(command) } } as ModelAnswer;
+    return {
+      text: 'I look. ',
+      tool: { name: agent.tool.name, input: agent.tool.input(tool.command, tool.answersAfterMs !== undefined) },
+    };
   };
   const api = await faultyModelApi(({ body }) => (isWell ? { text: 'well again' } : modelOf(body)));
   try {
     return await inPlace(node, async ({ home, cwd, env }) => {
       const words = [...front, ...agent.words, ...(agent.acp ?? [])];
-      const peer = new AcpPeer(words, { ...env, ...agent.env({ home, cwd, url: api.url }) }, cwd);
+      const asks = fault.tool?.answersAfterMs;
+      const peer = new AcpPeer(
+        words,
+        { ...env, ...agent.env({ home, cwd, url: api.url, asks: asks !== undefined }) },
+        cwd,
+      );
+      peer.answersAfterMs = asks ?? 0;
       const about = {
         agent: agent.name,
         version: agent.version,
@@ -123,10 +136,13 @@ export async function acpCell(agent: InstalledAgent, fault: Fault, options: Cell
         home,
         sessionId: made,
         words: agent.words,
-        reached: () => (fault.isInTool === true ? runsCommand(home) : peer.textSince(startedAt) !== ''),
+        reached: () => {
+          if (asks !== undefined) return peer.questions > 0;
+          return fault.tool === undefined ? peer.textSince(startedAt) !== '' : runsCommand(home);
+        },
         isBehind: front.length > 0,
       });
-      if (acted === undefined) return { ...nothing, broken: 'its tool did not run' };
+      if (acted === undefined) return { ...nothing, broken: asks === undefined ? 'its tool did not run' : doesNotAsk };
       const prompts = [first, ...acted.more];
       const ends = await Promise.all(prompts.map((each) => endOf(each, acted.atMs ?? startedAt, patienceMs)));
       const exit = acted.exit === undefined ? undefined : await exitOf(peer, acted.atMs ?? startedAt, patienceMs);
@@ -136,7 +152,8 @@ export async function acpCell(agent: InstalledAgent, fault: Fault, options: Cell
       const shown = text.split(mark).length - 1;
       const requests = asked() - before;
       isWell = true;
-      let left: readonly string[] = fault.isInTool === true && acted.exit === undefined ? await runningAfter(home) : [];
+      let left: readonly string[] =
+        fault.tool !== undefined && fault.act !== 'wait' && acted.exit === undefined ? await runningAfter(home) : [];
       if (fault.act === 'kill' && front.length === 0 && left.length === 0) left = await leftAfter(home);
       const next = await nextPrompt(fault, peer, made, ends);
       if (left.length === 0) left = await endAndLook(peer, home);
@@ -182,14 +199,16 @@ interface Stage {
 
 async function act(fault: Fault, stage: Stage): Promise<Acted | undefined> {
   const { peer, sessionId, reached } = stage;
-  if (fault.act === 'wait') return { more: [] };
+  if (fault.act === 'wait' && fault.tool === undefined) return { more: [] };
   if (fault.act !== 'cancel at once') {
     for (let tries = 0; tries < 150 && !reached(); tries++) await pause(100);
     await pause(1500);
   }
-  if (fault.isInTool === true && !reached()) return undefined;
+  if (fault.tool !== undefined && !reached()) return undefined;
   const atMs = Date.now();
   switch (fault.act) {
+    case 'wait':
+      return { more: [] };
     case 'cancel':
     case 'cancel at once':
       peer.notify('session/cancel', { sessionId });
@@ -261,7 +280,7 @@ async function endAndLook(peer: AcpPeer, home: string): Promise<readonly string[
 /** Command that goes on 2 s after the end of its prompt. */
 async function runningAfter(home: string): Promise<readonly string[]> {
   for (let waitedMs = 0; waitedMs < leftAfterMs && runsCommand(home); waitedMs += 200) await pause(200);
-  return runsCommand(home) ? [command] : [];
+  return runsCommand(home) ? [running] : [];
 }
 
 async function leftAfter(home: string): Promise<readonly string[]> {

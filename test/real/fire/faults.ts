@@ -4,8 +4,20 @@ import type { ModelAnswer } from '../../../testing/index.ts';
 export const mark = 'ONCE-7f3a';
 const said = `${mark} upon a time there was a model that had eight more words.`;
 
-/** What a tool runs: nothing else has these words. */
-export const command = 'tail -f /dev/null';
+/** A command in a tool of the agent. */
+export interface Tool {
+  /** It holds the processor with no other words in this place, unless it ends at once. */
+  readonly command: string;
+  /** The agent is told to ask first; the client answers so much later, in ms; `never`: it does not. */
+  readonly answersAfterMs?: number | 'never';
+}
+
+/** Words that a running command begins with: nothing else in its place has them. */
+export const running = 'tail -f /dev/null';
+const forever: Tool = { command: running };
+/** Longer than the idle limit behind us, and silent: nothing is wrong with that. */
+const longMs = 14_000;
+const long: Tool = { command: `timeout ${longMs / 1000} ${running} || true` };
 
 /** What the client does once the prompt is under way. */
 export type Act =
@@ -28,8 +40,8 @@ export interface Fault {
   readonly title: string;
   /** What the model does until the prompt has ended; afterwards it answers. */
   readonly model: ModelAnswer;
-  /** The model calls a tool that runs {@link command}, and the act waits for that. */
-  readonly isInTool?: boolean;
+  /** The model calls a tool that runs a command. */
+  readonly tool?: Tool;
   readonly act: Act;
   readonly truth: readonly Truth[];
   /** Time after the act, or the prompt, within which it has to have ended behind us, in ms beside the idle limit. */
@@ -187,7 +199,7 @@ export const faults: readonly Fault[] = [
     name: 'tool cancelled',
     title: 'cancelled while a command runs',
     model: { text: said },
-    isInTool: true,
+    tool: forever,
     act: 'cancel',
     truth: ['cancelled'],
     withinMs: 6_000,
@@ -196,7 +208,7 @@ export const faults: readonly Fault[] = [
     name: 'tool killed',
     title: 'agent killed while a command runs',
     model: { text: said },
-    isInTool: true,
+    tool: forever,
     act: 'kill',
     truth: ['failed'],
     withinMs: 6_000,
@@ -205,9 +217,36 @@ export const faults: readonly Fault[] = [
     name: 'tool stdin',
     title: 'stdin closed while a command runs',
     model: { text: said },
-    isInTool: true,
+    tool: forever,
     act: 'close stdin',
     truth: ['any'],
+    withinMs: 6_000,
+  },
+  {
+    name: 'long tool',
+    title: `a command is silent for ${longMs / 1000} s`,
+    model: { text: said },
+    tool: long,
+    act: 'wait',
+    truth: ['done'],
+    withinMs: 20_000,
+  },
+  {
+    name: 'question',
+    title: `a person answers a question after ${longMs / 1000} s`,
+    model: { text: said },
+    tool: { command: 'touch asked', answersAfterMs: longMs },
+    act: 'wait',
+    truth: ['done'],
+    withinMs: 20_000,
+  },
+  {
+    name: 'question cancelled',
+    title: 'cancelled while a question is open, which is never answered',
+    model: { text: said },
+    tool: { command: 'touch asked', answersAfterMs: 'never' },
+    act: 'cancel',
+    truth: ['cancelled'],
     withinMs: 6_000,
   },
 ];

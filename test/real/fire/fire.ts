@@ -39,7 +39,7 @@ export async function fire(options: FireOptions): Promise<readonly Cell[]> {
     modes.flatMap((mode) =>
       faults.flatMap((fault) =>
         found
-          .filter(({ tool }) => fault.isInTool !== true || tool !== undefined)
+          .filter(({ tool }) => fault.tool === undefined || tool !== undefined)
           .filter(
             (agent) =>
               (mode === 'acp' ? agent.acp : fault.isHeadless === true ? agent.headless : undefined) !== undefined,

@@ -19,7 +19,7 @@ export async function headlessCell(
       const startedAt = Date.now();
       const child = spawn(command, args, {
         cwd,
-        env: { ...env, ...agent.env({ home, cwd, url: api.url }) },
+        env: { ...env, ...agent.env({ home, cwd, url: api.url, asks: false }) },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stdout = '';

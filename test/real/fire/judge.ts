@@ -1,4 +1,4 @@
-import type { Cell, PromptEnd } from './cell.ts';
+import { type Cell, doesNotAsk, type PromptEnd } from './cell.ts';
 import { type Fault, faults, type Truth } from './faults.ts';
 
 /** Idle limit behind us, in ms. */
@@ -13,7 +13,7 @@ function faultOf({ fault }: Pick<Cell, 'fault'>): Fault {
 /** What of a cell is not "one truthful end within its bound, nothing left, nothing doubled, and the session goes on"; each as a few words. */
 export function troubles(cell: Cell): readonly string[] {
   const fault = faultOf(cell);
-  if (cell.broken !== undefined) return ['did not start'];
+  if (cell.broken !== undefined) return cell.broken === doesNotAsk ? [] : ['did not start'];
   if (cell.mode === 'headless') return [...(isTrueExit(cell, fault) ? [] : ['untrue']), ...leftOver(cell)];
   const { prompts, shown, exit, next } = cell;
   const isOver = fault.act === 'close stdin';

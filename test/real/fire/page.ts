@@ -1,4 +1,4 @@
-import type { Cell, PromptEnd } from './cell.ts';
+import { type Cell, doesNotAsk, type PromptEnd } from './cell.ts';
 import { faults } from './faults.ts';
 import { fireAgents } from './agents.ts';
 import { idleMs, troubles } from './judge.ts';
@@ -104,7 +104,7 @@ const row = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`;
 /** A cell of a table. @example '**end_turn** 7.1' */
 export function cellText(cell: Cell): string {
   const found = troubles(cell);
-  if (cell.broken !== undefined) return '**did not start**';
+  if (cell.broken !== undefined) return cell.broken === doesNotAsk ? 'does not ask' : '**did not start**';
   const { prompts, shown, next, left, exit } = cell;
   const isBad = ['untrue', 'not answered once', 'late'].some((each) => found.includes(each));
   const ends =
