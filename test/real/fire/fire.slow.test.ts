@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AcpFaultRule, faultyAcpAgent } from '../../../testing/index.ts';
 import type { InstalledAgent } from './agents.ts';
+import { main } from '../../cli/startRun.ts';
 import { acpCell, type Cell } from './cell.ts';
 import { faults } from './faults.ts';
 import { troubles } from './judge.ts';
@@ -21,10 +22,10 @@ function standIn(...rules: readonly AcpFaultRule[]): InstalledAgent {
   };
 }
 
-function run(name: string, agent: InstalledAgent): Promise<Cell> {
+function run(name: string, agent: InstalledAgent, front: readonly string[] = []): Promise<Cell> {
   const fault = faults.find((each) => each.name === name);
   if (fault === undefined) throw new RangeError(name);
-  return acpCell(agent, fault, { patienceMs: 4000, front: [], node: process.execPath });
+  return acpCell(agent, fault, { patienceMs: front.length === 0 ? 4000 : 30_000, front, node: process.execPath });
 }
 
 describe('the harness of npm run fire', () => {
@@ -61,5 +62,34 @@ describe('the harness of npm run fire', () => {
     expect(cell).toMatchObject(seen);
     // It says prompts back, and knows nothing of the model's text.
     expect(troubles(cell).filter((each) => each !== 'does not go on')).toEqual(found);
+  });
+
+  it.each([
+    ['silent', [{ nth: 1, at: 'text', do: 'hang' }], /^error .*No progress within 8s/],
+    [
+      'cancel',
+      [
+        { nth: 1, at: 'text', do: 'hang' },
+        { on: 'session/cancel', do: 'hang' },
+      ],
+      /^cancelled$/,
+    ],
+    [
+      'killed',
+      [
+        { nth: 1, at: 'text', do: 'hang' },
+        { nth: 1, do: 'child', detached: true },
+      ],
+      /^error .*ended by SIGKILL/,
+    ],
+    ['deaf', [{ nth: 1, at: 'text', do: 'hang' }], /^cancelled$/],
+    ['stdin', [{ nth: 1, at: 'text', do: 'hang' }], /./],
+  ] as const)('[A-9] sees the same stand-in end truly behind unwedge acp: %s', async (fault, rules, end) => {
+    const front = [process.execPath, main, 'acp', '--idle-timeout', '8s', '--'];
+    const cell = await run(fault, standIn(...(rules as readonly AcpFaultRule[])), front);
+    expect(cell.prompts).toEqual([
+      { end: expect.stringMatching(end) as unknown, answers: 1, seconds: expect.any(Number) as unknown },
+    ]);
+    expect(troubles(cell).filter((each) => each !== 'does not go on')).toEqual([]);
   });
 });
