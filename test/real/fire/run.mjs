@@ -50,6 +50,7 @@ if (given.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
+if (process.platform !== 'linux') fail('it finds processes by /proc, which Linux alone has');
 if (!/^\d{1,4}s$/.test(given.patience))
   fail(`Expected \`--patience\` to be seconds such as 45s, got "${given.patience}"`);
 const { fire, faultNames, agentNames, kept, page, readKept } = await import(await buildProgram('real/fire/index.ts'));
@@ -79,7 +80,9 @@ if (!given.page) {
   });
 }
 if (!existsSync(file)) fail(`there are no results in ${file}`);
-if (given.page || only.length === 0) {
+// A part of the cells makes no page.
+const isWhole = only.length === 0 && given.bare === given.behind && given.acp === given.headless;
+if (given.page || isWhole) {
   const seen = kept(JSON.parse(readFileSync(file, 'utf8')));
   writeFileSync(`${root}test/real/fire/seen.jsonl`, seen);
   writeFileSync(`${root}docs/agents-under-fire.md`, page(readKept(seen)));
