@@ -24,12 +24,12 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else write({ id, result: {} });
 });
 
-/** A prompt is `COUNT PACE_MS`: so many updates, each with the time at which it is written, in ns. */
+/** A prompt is `COUNT PACE_MS BURST`: so many updates of 50 characters, that many at a time, each with the time at which it is written, in ns. */
 function prompted(id: string | number, text: string): void {
-  const [count = 0, paceMs = 0] = text.split(' ').map(Number);
+  const [count = 0, paceMs = 0, burst = 1] = text.split(' ').map(Number);
   let left = count;
   const one = (): void => {
-    if (left-- > 0) say(`${process.hrtime.bigint()} `);
+    if (left-- > 0) say(`${process.hrtime.bigint()} `.padEnd(50, '.'));
   };
   const end = (): void => write({ id, result: { stopReason: 'end_turn' } });
   if (paceMs === 0) {
@@ -38,7 +38,7 @@ function prompted(id: string | number, text: string): void {
     return;
   }
   const timer = setInterval(() => {
-    one();
+    for (let each = 0; each < burst; each++) one();
     if (left > 0) return;
     clearInterval(timer);
     end();

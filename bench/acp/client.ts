@@ -8,7 +8,9 @@ export interface PlainAcpClient {
   /** The process that was started: the agent, or what stands in front of it. */
   readonly pid: number;
   /** Has a prompt answered. Resolves with the ages of its updates when they were read, in µs. */
-  prompt(count: number, paceMs?: number): Promise<readonly number[]>;
+  prompt(count: number, paceMs?: number, burst?: number): Promise<readonly number[]>;
+  /** Makes a request that is no prompt. */
+  ask(): Promise<void>;
   /** Ends the client's side, and waits for the process to end. */
   close(): Promise<void>;
 }
@@ -22,7 +24,7 @@ export async function connectAcp([program, ...words]: CommandLine, env: NodeJS.P
   let ages: number[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     const now = process.hrtime.bigint();
-    const sent = /"text":"(\d+) "/.exec(line)?.[1];
+    const sent = /"text":"(\d+) /.exec(line)?.[1];
     if (sent !== undefined) {
       ages.push(Number(now - BigInt(sent)) / 1000);
       return;
@@ -42,9 +44,13 @@ export async function connectAcp([program, ...words]: CommandLine, env: NodeJS.P
   await request('session/new', { cwd: '/', mcpServers: [] });
   return {
     pid: child.pid ?? 0,
-    async prompt(count, paceMs = 0) {
+    ask: () => request('session/list', {}),
+    async prompt(count, paceMs = 0, burst = 1) {
       ages = [];
-      await request('session/prompt', { sessionId: 's', prompt: [{ type: 'text', text: `${count} ${paceMs}` }] });
+      await request('session/prompt', {
+        sessionId: 's',
+        prompt: [{ type: 'text', text: `${count} ${paceMs} ${burst}` }],
+      });
       return ages;
     },
     async close() {

@@ -6,7 +6,9 @@ import { type Case, defineSuite, type Target } from '../harness/suite.ts';
 import { type PlainAcpClient, connectAcp } from './client.ts';
 
 const updates = '1,000 updates a second';
-const request = 'a prompt without updates, one at a time';
+const request = 'a request, one at a time';
+const prompts = 'a prompt without updates, one at a time';
+const stream = '200 kB of text a second';
 const flood = '20,000 updates at once';
 const start = 'time to the first session';
 const memory = '200,000 updates';
@@ -37,7 +39,7 @@ export const acpSuite = defineSuite({
   targets: [
     target('added time of an update, p50, in µs', updates, 'added p50', { atMost: 60 }),
     target('added time of a request, p50, in µs', request, 'added p50', { atMost: 60 }),
-    target('throughput of updates, against the pipe', flood, 'share of pipe', { atLeast: 0.85 }),
+    target('throughput of 200 kB of text a second, against the pipe', stream, 'share of pipe', { atLeast: 0.85 }),
     target('added time to the first session, in ms', start, 'added', { atMost: 150 }),
     target('peak memory, in bytes', memory, 'peak memory', { atMost: 70_000_000 }),
   ],
@@ -46,12 +48,10 @@ export const acpSuite = defineSuite({
 function casesOf(command: CommandLine): Record<string, Case> {
   return {
     [updates]: added(command, (client) => client.prompt(200, 1)),
-    [request]: added(command, async (client) => {
-      const begun = performance.now();
-      for (let count = 0; count < 100; count++) await client.prompt(0);
-      return [((performance.now() - begun) * 1000) / 100];
-    }),
-    [flood]: throughput(command),
+    [request]: added(command, (client) => timesOf(() => client.ask())),
+    [prompts]: added(command, (client) => timesOf(() => client.prompt(0))),
+    [stream]: throughput(command, (client) => client.prompt(2000, 1, 4)),
+    [flood]: throughput(command, (client) => client.prompt(20_000)),
     [start]: starting(command),
   };
 }
@@ -72,7 +72,19 @@ function added(command: CommandLine, work: (client: PlainAcpClient) => Promise<r
   };
 }
 
-function throughput(command: CommandLine): Case {
+async function timesOf(work: () => Promise<unknown>): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let count = 0; count < 100; count++) {
+    const begun = performance.now();
+    await work();
+    times.push((performance.now() - begun) * 1000);
+  }
+  return times;
+}
+
+type Talk = (client: PlainAcpClient) => Promise<readonly number[]>;
+
+function throughput(command: CommandLine, talk: Talk): Case {
   return {
     isolated: true,
     measure: (probe) =>
@@ -80,8 +92,8 @@ function throughput(command: CommandLine): Case {
         const rates: number[] = [];
         const shares: number[] = [];
         for (let turn = 0; turn < turns; turn++) {
-          const against = await rateOf(base);
-          const rate = await rateOf(ours);
+          const against = await rateOf(base, talk);
+          const rate = await rateOf(ours, talk);
           rates.push(rate);
           shares.push(rate / against);
         }
@@ -91,10 +103,10 @@ function throughput(command: CommandLine): Case {
   };
 }
 
-async function rateOf(client: PlainAcpClient): Promise<number> {
+async function rateOf(client: PlainAcpClient, talk: Talk): Promise<number> {
   const begun = performance.now();
-  await client.prompt(20_000);
-  return (20_000 / (performance.now() - begun)) * 1000;
+  const { length } = await talk(client);
+  return (length / (performance.now() - begun)) * 1000;
 }
 
 function starting(command: CommandLine): Case {

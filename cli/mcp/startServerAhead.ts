@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { allowedEnvironment, startAhead } from '../../src/actors/mcp/face.ts';
 import { spawnObstacle } from '../../src/actors/process/face.ts';
 import { systemClock } from '../../src/runtime/face.ts';
@@ -17,6 +18,8 @@ const others: ReadonlySet<string> = new Set(['url', 'servers', 'listen', 'sign-i
  */
 export function startServerAhead(verb: 'mcp' | 'acp', words: readonly string[]): void {
   try {
+    // The young heap would grow to 48 MB by the lines that pass, and keep that: 91 MB after 100,000 updates, 69 with it, as fast (Node 20.20).
+    setFlagsFromString('--semi-space-growth-factor=1');
     const options = verb === 'mcp' ? mcpOptions : acpOptions;
     const { own, rest } = splitCommand({ options, takesCommand: 'bare' }, words);
     const parsed = verb === 'mcp' ? parseWords(mcpOptions, own, '') : parseWords(acpOptions, own, '');
