@@ -42,6 +42,8 @@ export class Prompt {
   delivered = false;
   /** The client has cancelled it. */
   isCancelled = false;
+  /** Tools that were under way when it was given up. */
+  leftTools: readonly string[] = [];
   /** The error of the agent itself, as it was written: it is passed rather than one of ours. */
   ownError: Uint8Array | undefined = undefined;
   /** Ends the work of the attempt. */

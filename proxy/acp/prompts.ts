@@ -7,6 +7,7 @@ import { answerOfFailure } from '../wire/syntheticAnswer.ts';
 import type { AcpSession } from './acpSession.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AgentRequests } from './agentRequests.ts';
+import { endLeftCommands } from './leftCommands.ts';
 import { Prompt, type PromptPort } from './prompt.ts';
 import type { Replay } from './replay.ts';
 import type { AcpScope } from './scope.ts';
@@ -87,6 +88,7 @@ export class Prompts {
     const { active: prompt } = session;
     if (prompt === undefined || prompt.isCancelled) return;
     prompt.isCancelled = true;
+    prompt.leftTools = prompt.turn.openTools;
     this.#host.requests.withdraw(session, false);
     if (!prompt.isAtAgent) {
       this.#endCancelled(prompt);
@@ -218,6 +220,7 @@ export class Prompts {
     // With its agent its turn is gone as well.
     if (!prompt.isAtAgent || link === undefined) return;
     prompt.isAbandoned = true;
+    if (!prompt.isCancelled) prompt.leftTools = prompt.turn.openTools;
     prompt.abandonedAt = clock.now();
     this.#host.requests.withdraw(session, !prompt.isCancelled);
     if (!prompt.isCancelled) link.relay.write(notificationLine('session/cancel', { sessionId: session.agentId }));
@@ -260,6 +263,7 @@ export class Prompts {
 
   /** The agent is at it no longer, and its client has its answer. */
   #over(prompt: Prompt): void {
+    if (prompt.isCancelled || prompt.isAbandoned) void endLeftCommands(prompt.leftTools, this.#scope.clock);
     const { session } = prompt;
     const wasStale = prompt.isAbandoned;
     prompt.isAbandoned = false;

@@ -91,6 +91,11 @@ export class AcpTurn {
     this.#hasOther = true;
   }
 
+  /** Ids of the tools that are under way, as far as was told. */
+  get openTools(): readonly string[] {
+    return [...this.#tools].flatMap(([id, { status }]) => (isOpen(status) ? [id] : []));
+  }
+
   /** Until when a tool under way excuses silence, monotonic, in ms. @param toolMs - its own limit. Undefined without one. */
   excusedUntil(toolMs: number): number | undefined {
     let last: number | undefined;
