@@ -42,6 +42,14 @@ describe('the exit code of a run that failed', () => {
     expect(exitCodeOf(failed(kind), exitedWith1, true)).toBe(1);
   });
 
+  it('[A-2] is none that looks like a signal where the code of an agent is an HTTP status', () => {
+    const exited = { ...exitedWith1, exitCode: 145 } as Parameters<typeof exitCodeOf>[1];
+    expect(exitCodeOf(failed('auth'), exited, true, 'status')).toBe(1);
+    expect(exitCodeOf(failed('rate_limit'), exited, true, 'status')).toBe(75);
+    expect(exitCodeOf(failed('auth'), exited, true)).toBe(145);
+    expect(exitCodeOf(failed('permanent'), exitedWith1, true, 'status')).toBe(1);
+  });
+
   it('[L-4] is told by the guide and by the help as one table', async () => {
     const guide = readFileSync(new URL('../../../docs/guides/commands.md', import.meta.url), 'utf8');
     const [, table = ''] = /\| code \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(guide) ?? [];

@@ -60,6 +60,15 @@ describe("an agent of the user's own", () => {
     });
   });
 
+  it('[A-1] has not ended where it goes on after an end', () => {
+    const said = [
+      { kind: 'say', words: 'One' },
+      { kind: 'end', code: 0 },
+      { kind: 'say', words: ' two' },
+    ];
+    expect(report(nova, ['ask', '--lines'], said)).toMatchObject({ concluded: false, text: undefined });
+  });
+
   it('[A-1] is none without the words by which it answers once', () => {
     expect(report(nova, ['serve'], [])).toBeUndefined();
     expect(report(nova, ['ask'], [])).toMatchObject({ format: 'text', effects: 'unknown' });

@@ -74,7 +74,9 @@ describe('a run of an agent that was recorded', () => {
   });
 
   it('[A-2] of goose had words of its own before its last message', () => {
-    expect(judgeRecorded('goose', 'sleep-int', 1).failure).toMatchObject({ kind: 'cancelled' });
+    const { failure, report } = judgeRecorded('goose', 'sleep-int', 1);
+    expect(failure).toMatchObject({ kind: 'cancelled' });
+    expect(report.concluded).toBe(true);
   });
 
   it.each([
