@@ -7,7 +7,7 @@ import { formatDuration, optionWords } from '../../src/policy/text/face.ts';
 import type { Fact, Told } from '../../src/policy/facts/face.ts';
 import { AttemptError, type Failure, type Outcome, messageOf } from '../../src/policy/failures/face.ts';
 import { inTime } from '../../src/policy/face.ts';
-import { type KnownAgent, acpWords, longestAnswer } from '../../src/protocol/face.ts';
+import { type KnownAgent, agentOf, longestAnswer } from '../../src/protocol/face.ts';
 import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import { Registry, checkGatewayOptions } from '../../src/runtime/face.ts';
 import { databasePath } from '../databasePath.ts';
@@ -167,7 +167,7 @@ async function optionsOf(
   const { model } = agent;
   if (model !== undefined) throw new UsageError(`Option --model is of no use with ${backend}: it has its own`);
   // Another program speaks the protocol as this one does.
-  return { ...agent, ...approve, acp: { command: program ?? backend, args: acpWords(backend) } };
+  return { ...agent, ...approve, acp: { command: program ?? backend, args: agentOf(backend)?.acp?.args } };
 }
 
 /** The SDK where it is installed, else the program. */

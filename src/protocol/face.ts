@@ -22,7 +22,7 @@ export {
 } from './agentReport.ts';
 export type { AgentProfile } from './agents/profile.ts';
 export { profilesFrom } from './agents/profileKeys.ts';
-export { type KnownAgent, acpWords, agentNames, profileOf } from './agents/profiles.ts';
+export { type KnownAgent, agentNames, profileOf } from './agents/profiles.ts';
 export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
 export { isGoingOn } from './claudeAnswer.ts';
 export { createClaudeReader } from './claudeOutput.ts';

@@ -1,6 +1,6 @@
 import { programForm } from '../../../src/policy/text/face.ts';
 import { type Given, anyObject, duration, list, readOptions, text } from '../../../src/policy/options/face.ts';
-import { acpWords } from '../../../src/protocol/face.ts';
+import { agentOf } from '../../../src/protocol/face.ts';
 
 /** The options of an agent that are of the Agent Client Protocol alone. */
 export const acpKeys = {
@@ -24,5 +24,5 @@ export interface AcpBackendOptions extends Given<typeof acpKeys> {}
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkAcpBackend(name: string, given: AcpBackendOptions | undefined) {
   const { args, ...own } = readOptions(name, given, acpKeys);
-  return { ...own, args: args ?? acpWords(own.command) };
+  return { ...own, args: args ?? agentOf(own.command)?.acp?.args ?? [] };
 }

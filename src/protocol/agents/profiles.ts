@@ -260,10 +260,3 @@ const unknownProfile: AgentProfile = {
   output: {},
   stop: { leavesChildren: true },
 };
-
-/** Arguments by which a command speaks the Agent Client Protocol; none where nobody knows, or it does so without any. */
-export function acpWords(command: string): readonly string[] {
-  const name = command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
-  const known = Object.values(agentProfiles as OwnProfiles).find(({ commands }) => commands.includes(name));
-  return known?.acp?.args ?? [];
-}
