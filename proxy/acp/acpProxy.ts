@@ -265,6 +265,7 @@ export class AcpProxy implements Part {
     const { clock } = this.#scope;
     const settled = Promise.all([this.#prompts.allSettled(), this.#clientRequests.allSettled()]);
     await inTime(settled, { clock, limitMs: drainMs });
+    this.#prompts.leave();
     const { link } = this.#scope;
     link?.relay.endInput();
     if (link !== undefined) await inTime(link.relay.exited, { clock, limitMs: graceMs });

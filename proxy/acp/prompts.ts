@@ -115,6 +115,14 @@ export class Prompts {
     return prompt.isAtAgent ? session : undefined;
   }
 
+  /** The client has left: nobody waits for the rest, which is no failure of the agent. */
+  leave(): void {
+    for (const { held, active } of this.#scope.sessions) {
+      for (const prompt of held.splice(0)) this.#cancelled(prompt);
+      if (active !== undefined && !active.delivered) this.#endCancelled(active);
+    }
+  }
+
   /** Does the work of one attempt. */
   async operation(prompt: Prompt, context: AttemptContext): Promise<McpAnswer> {
     const { link } = this.#scope;

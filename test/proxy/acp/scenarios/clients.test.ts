@@ -296,4 +296,18 @@ describe('editors before unwedge acp', () => {
       next: { inMs: 14 * minute },
     });
   });
+
+  it('[A-3] an editor that leaves in a turn is no failure of its agent, which is told to end it', async () => {
+    const acp = await startAcp();
+    await acp.open();
+    acp.prompt(1, 'wait 600');
+    acp.prompt(2, 'say two');
+    await acp.settle();
+    acp.input.end();
+    await acp.clock.advance(10_000);
+    expect(acp.facts('call.failed')).toMatchObject([{ failure: { kind: 'cancelled' } }]);
+    expect(acp.facts('integration.crashed')).toEqual([]);
+    expect(acp.heard().filter(({ method }) => method === 'session/cancel')).toHaveLength(1);
+    await acp.proxy.ended;
+  });
 });
