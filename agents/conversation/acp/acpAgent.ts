@@ -7,13 +7,12 @@ import { waysBack } from '../../../src/protocol/acp/face.ts';
 import { type McpAnswer, type McpParams, fieldsOf } from '../../../src/protocol/mcp/face.ts';
 import { createTextRedactor } from '../../../src/redaction/face.ts';
 import type { Runtime } from '../../../src/runtime/face.ts';
-import { actionOf } from '../agentAction.ts';
 import type { AgentBackend, BackendConversation, TurnOptions } from '../agentBackend.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentOptions, AgentResult } from '../agentTypes.ts';
 import { checkAcpBackend } from './acpBackendOptions.ts';
 import { AcpClient } from './acpClient.ts';
-import { AcpTurnEvents } from './acpEvents.ts';
+import { AcpTurnEvents, namesOf } from './acpEvents.ts';
 
 /** Parts that all conversations of one agent share. */
 interface AcpAgentScope {
@@ -126,10 +125,9 @@ class AcpConversation implements BackendConversation {
   async #permit(params: McpParams): Promise<McpParams> {
     const { approver } = this.#scope;
     const turn = this.#turn;
-    const { toolCallId, title, kind, rawInput } = fieldsOf(params['toolCall']);
-    const tool = typeof title === 'string' && title !== '' ? title : String(kind ?? 'tool');
-    const about = { id: String(toolCallId), tool };
-    const action = actionOf(rawInput);
+    const call = fieldsOf(params['toolCall']);
+    const { tool, action } = namesOf(call);
+    const about = { id: String(call['toolCallId']), tool };
     turn?.sink({ type: 'approval.requested', ...about, action });
     const answer =
       approver === undefined
@@ -138,7 +136,7 @@ class AcpConversation implements BackendConversation {
             {
               action: action === '' ? tool : `${tool}: ${action}`,
               session: this.id,
-              payload: { tool, input: rawInput },
+              payload: { tool, input: call['rawInput'] },
             },
             { signal: turn?.signal ?? AbortSignal.abort() },
           );

@@ -56,19 +56,26 @@ export class AcpTurnEvents {
   }
 
   #tool(update: McpParams): void {
-    const { toolCallId, title, kind, status, rawInput } = update;
+    const { toolCallId, kind, status } = update;
     const id = String(toolCallId);
     const known = this.#tools.get(id);
-    const tool =
-      known ?? (typeof title === 'string' && title !== '' ? title : typeof kind === 'string' ? kind : 'tool');
+    const { tool, action } = namesOf(update);
     if (known === undefined) {
       this.#tools.set(id, tool);
       // Of a kind that is not told it may be anything.
       if (!readOnly.has(kind)) this.#effects = 'possible';
       this.#flow.begin();
-      this.#sink({ type: 'tool.started', id, tool, action: actionOf(rawInput) });
+      this.#sink({ type: 'tool.started', id, tool, action });
     }
     if (status === 'completed' || status === 'failed')
-      this.#sink({ type: 'tool.ended', id, tool, ok: status === 'completed' });
+      this.#sink({ type: 'tool.ended', id, tool: known ?? tool, ok: status === 'completed' });
   }
+}
+
+/** Names of a tool call: the protocol has a kind for it (`edit`, `execute`), and a title for people, but no name. */
+export function namesOf({ kind, title, rawInput }: McpParams): { readonly tool: string; readonly action: string } {
+  const shown = typeof title === 'string' ? title : '';
+  const isKind = typeof kind === 'string' && kind !== 'other';
+  if (!isKind) return { tool: shown === '' ? 'tool' : shown, action: actionOf(rawInput) };
+  return { tool: kind, action: shown === '' ? actionOf(rawInput) : actionOf({ description: shown }) };
 }

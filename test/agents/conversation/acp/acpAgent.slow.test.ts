@@ -53,7 +53,7 @@ describe('an agent over the Agent Client Protocol', () => {
     const turn = (await begin(agent)).send('ask edit');
     const events = await eventsOf(turn);
     expect((await turn.outcome).ok).toBe(true);
-    expect(events.find(({ type }) => type === 'approval.resolved')).toMatchObject({ tool: 'edit', decision });
+    expect(events.find(({ type }) => type === 'approval.resolved')).toMatchObject({ tool: 'execute', decision });
     expect(asked).toHaveLength(answer === 'nobody' ? 0 : 1);
   });
 

@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../../../../src/sessions/history.ts';
 import type { SessionWhy } from '../../../../src/sessions/why.ts';
 import { whyText } from '../../../../cli/whyText.ts';
 import type { ServedAgent } from '../../../../web/serve/serveTypes.ts';
+import { builtAcpAgent } from '../../../support/acpWire.ts';
 import { fakeAgent } from '../../../support/fakeAgent.ts';
 import { SkippingClock } from '../../../support/skippingClock.ts';
 import { faultyServer } from '../../../support/faultyServer.ts';
@@ -186,6 +187,20 @@ describe('a gateway that is served', () => {
     expect(told.at(-1)?.data).toMatchObject({ type: 'agent', agent: 'coder', event: { type: 'text', text: 'four' } });
     expect(await send('a', { text: 'say five' })).toMatchObject({ result: { value: { text: 'five' } } });
     expect(fake.starts()).toHaveLength(1);
+  });
+
+  it('[A-4] [E-1] asks any agent of the Agent Client Protocol, allows kinds of tools, and goes on with the conversation', async () => {
+    const coder = { acp: builtAcpAgent(), approve: ['execute'] };
+    const { post, send } = await startServed({ agents: { coder, careful: { acp: builtAcpAgent() } } });
+    await post('/v1/sessions', { id: 'a' });
+    expect(await send('a', { text: 'say four; ask edit', agent: 'coder' })).toMatchObject({
+      state: 'done',
+      result: { status: 'ok', value: { agent: 'coder', text: 'four' } },
+    });
+    expect(await send('a', { text: 'say five', agent: 'coder' })).toMatchObject({
+      result: { value: { text: 'five' } },
+    });
+    expect(await send('a', { text: 'stop refusal', agent: 'careful' })).toMatchObject({ state: 'failed' });
   });
 
   it('[E-1] takes the conversation up again in another process', async () => {
