@@ -1,4 +1,4 @@
-import { isOfWork, markOfWork } from '../../src/calls/face.ts';
+import { markAs, markOfWork } from '../../src/calls/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
 import type { Facts } from '../../src/policy/facts/face.ts';
@@ -100,7 +100,7 @@ export class AgentConversation implements Conversation {
     }
     this.#current = controller;
     const { signal: given } = checked;
-    if (isOfWork(given)) markOfWork(controller.signal);
+    markAs(controller.signal, given);
     const passOn = (): void => controller.abort(given?.reason);
     given?.addEventListener('abort', passOn, { once: true });
     if (given?.aborted === true) passOn();

@@ -26,4 +26,4 @@ export type {
   TracedTurn,
   Tracer,
 } from './tracing.ts';
-export { isOfWork, joinedSignal, markOfWork, markRetried } from './workSignal.ts';
+export { isOfWork, isRetried, joinedSignal, markAs, markOfWork, markRetried } from './workSignal.ts';

@@ -54,8 +54,18 @@ export function isRetried(signal: AbortSignal | undefined): boolean {
 /** Aborted with either; part of what the first one is of. */
 export function joinedSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
   const joined = AbortSignal.any([first, second]);
-  if (isOfWork(first)) markOfWork(joined);
-  const attempts = attemptsOfWork(first) ?? attemptsOfWork(second);
-  if (attempts !== undefined) markRetried(joined, attempts);
+  markRetriedAs(joined, second);
+  markAs(joined, first);
   return joined;
+}
+
+/** Marks a signal as part of what another one is of. */
+export function markAs(signal: AbortSignal, other: AbortSignal | undefined): void {
+  if (isOfWork(other)) markOfWork(signal);
+  markRetriedAs(signal, other);
+}
+
+function markRetriedAs(signal: AbortSignal, other: AbortSignal | undefined): void {
+  const attempts = attemptsOfWork(other);
+  if (attempts !== undefined) markRetried(signal, attempts);
 }

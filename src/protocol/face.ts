@@ -21,6 +21,7 @@ export {
   textIn,
 } from './agentReport.ts';
 export type { AgentProfile } from './agents/profile.ts';
+export { repeatsItself } from './agents/profileFailure.ts';
 export { profilesFrom } from './agents/profileKeys.ts';
 export { type KnownAgent, agentNames, profileOf } from './agents/profiles.ts';
 export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { attemptIsOver, isOfWork, joinedSignal, markOfAttempt, markOfWork } from '../../src/calls/workSignal.ts';
+import {
+  attemptIsOver,
+  attemptsOfWork,
+  isOfWork,
+  joinedSignal,
+  markAs,
+  markOfAttempt,
+  markOfWork,
+  markRetried,
+} from '../../src/calls/workSignal.ts';
 
 function marked(): AbortController {
   const controller = new AbortController();
@@ -28,6 +37,18 @@ describe('the signal of work that is under way', () => {
     const own = new AbortController().signal;
     expect(isOfWork(joinedSignal(marked().signal, own))).toBe(true);
     expect(isOfWork(joinedSignal(own, marked().signal))).toBe(false);
+  });
+
+  it('[I-1] [R-6] makes another one that is told so part of the same, with the attempts of the whole', () => {
+    const [{ signal }, own, other] = [marked(), new AbortController().signal, new AbortController().signal];
+    markRetried(signal, 3);
+    markAs(own, signal);
+    markAs(other, undefined);
+    expect([own, other].map((each) => [isOfWork(each), attemptsOfWork(each)])).toEqual([
+      [true, 3],
+      [false, undefined],
+    ]);
+    expect(attemptsOfWork(joinedSignal(other, signal))).toBe(3);
   });
 
   it('[R-8] is aborted with either when it is joined', () => {

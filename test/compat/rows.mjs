@@ -199,7 +199,7 @@ function compile(place, cwd, options) {
     types === undefined ? [] : [path.replace('.', 'unwedge')],
   );
   writeFileSync(join(cwd, 'entries.mts'), entries.map((entry, at) => `export * as e${at} from '${entry}';\n`).join(''));
-  const examples = ['minimal.mjs', 'embed.mjs', 'workflow.mjs', 'agents.mjs', 'stream.ts'];
+  const examples = ['minimal.mjs', 'embed.mjs', 'workflow.mjs', 'workflow-goose.mjs', 'agents.mjs', 'stream.ts'];
   for (const name of examples)
     copyFileSync(join(installed, 'examples', name), join(cwd, name.replace(/\.\w+$/, '.mts')));
   const compilerOptions = {

@@ -50,6 +50,7 @@ describe('the examples', () => {
       'stream.ts',
       'tsconfig.json',
       'unwedge-serve.service',
+      'workflow-goose.mjs',
       'workflow.mjs',
     ]);
   });

@@ -24,6 +24,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClaude } from '../../agents/claude/index.ts';
 import { createGateway } from '../../src/index.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failures/failure.ts';
+import { builtAcpAgent } from '../support/acpWire.ts';
 import { fakeClaude } from '../support/fakeClaude.ts';
 import { faultyServer } from '../support/faultyServer.ts';
 import { temporaryDirectory, wholeLines } from '../support/temporary.ts';
@@ -113,6 +114,8 @@ function deskOf(page: string): Desk {
     server,
   );
   program('claude', `exec ${process.execPath} ${fixture('deskClaude.mjs')} "$@"`);
+  const goose = builtAcpAgent({ like: 'goose' });
+  program('goose', `exec '${[goose.command, ...goose.args].join("' '")}'`);
   program('codex', `exec ${process.execPath} ${fixture('codexAppServer.mjs')} "$@"`);
   writeFileSync(join(bin, 'script.json'), JSON.stringify(claudeScript));
   for (const block of blocksOf(page)) {

@@ -1,8 +1,11 @@
 import { superviseAcpProxy } from '../../../proxy/acp/acpProxy.ts';
 import type { AcpProxy } from '../../../proxy/acp/acpProxy.ts';
 import { safeEnvironment } from '../../../src/actors/process/face.ts';
+import { isRetried, refusal } from '../../../src/calls/face.ts';
 import { type Approver, superviseApproval } from '../../../src/integrations/approvals/face.ts';
-import { AttemptError, type Failure, type Outcome, classify } from '../../../src/policy/failures/face.ts';
+import { inTime } from '../../../src/policy/face.ts';
+import { AttemptError, type Failure, type Outcome, classify, isRetryable } from '../../../src/policy/failures/face.ts';
+import { type AgentProfile, agentOf, repeatsItself } from '../../../src/protocol/face.ts';
 import { waysBack } from '../../../src/protocol/acp/face.ts';
 import { type McpAnswer, type McpParams, fieldsOf } from '../../../src/protocol/mcp/face.ts';
 import { createTextRedactor } from '../../../src/redaction/face.ts';
@@ -21,6 +24,8 @@ interface AcpAgentScope {
   readonly client: AcpClient;
   readonly proxy: AcpProxy;
   readonly approver: Approver | undefined;
+  /** Facts about the agent, where its command is known. */
+  readonly profile: Pick<AgentProfile, 'retries'> | undefined;
 }
 
 /**
@@ -47,19 +52,22 @@ export function superviseAcpAgent(runtime: Runtime, name: string, options: Agent
   );
   const approver =
     approve === undefined ? undefined : superviseApproval(runtime, `agent:${name}`, approve, { overallMs: approvalMs });
-  const scope: AcpAgentScope = { name, runtime, client, proxy, approver };
+  const profile = agentOf(settings.command);
+  const scope: AcpAgentScope = { name, runtime, client, proxy, approver, profile };
 
   return {
     name: 'acp',
-    async open(id) {
+    async open(id, { signal }) {
       const opening = { cwd: cwd ?? process.cwd(), mcpServers };
       try {
-        const result = await client.open((initialized) => {
+        const opened = client.open((initialized) => {
           if (id === undefined) return { method: 'session/new', params: opening };
           const [way] = waysBack(initialized);
           if (way === undefined) throw new AttemptError(cannotResume(name));
           return { method: way, params: { ...opening, sessionId: id } };
         });
+        const result = await inTime(opened, { clock: runtime.clock, signal });
+        if (result === undefined) throw new AttemptError(refusal.cancelled(signal?.reason, false));
         const session = id ?? result['sessionId'];
         if (typeof session !== 'string') throw new AttemptError(noSession(name));
         return { ok: true, value: new AcpConversation(scope, session) };
@@ -92,7 +100,7 @@ class AcpConversation implements BackendConversation {
   }
 
   async turn(prompt: string, sink: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
-    const { client, proxy, name } = this.#scope;
+    const { client, proxy } = this.#scope;
     const { signal, idleMs, overallMs, effect, label } = options;
     const events = new AcpTurnEvents(sink);
     this.#turn = { events, sink, signal };
@@ -102,6 +110,8 @@ class AcpConversation implements BackendConversation {
     const limits = {
       ...(idleMs !== undefined && { idleMs }),
       ...(overallMs !== undefined && { overallMs, attemptMs: overallMs }),
+      // The work that it is part of is what is tried again (R-6).
+      ...(isRetried(signal) && { retry: { ...proxy.path.policy.retry, maxAttempts: 1 } }),
     };
     const answering = client.prompt(proxy, params, { ...limits, effect, ...(label !== undefined && { label }) });
     if (signal.aborted) interrupt();
@@ -109,7 +119,7 @@ class AcpConversation implements BackendConversation {
     const outcome = await answering;
     signal.removeEventListener('abort', interrupt);
     this.#turn = undefined;
-    return resultOf(outcome, { events, name, id: this.id });
+    return resultOf(outcome, { events, id: this.id }, this.#scope);
   }
 
   async released(): Promise<void> {
@@ -156,9 +166,14 @@ function chosen(options: unknown, decision: 'accept' | 'decline'): McpParams {
 
 function resultOf(
   outcome: Outcome<McpAnswer>,
-  { events, name, id }: { readonly events: AcpTurnEvents; readonly name: string; readonly id: string },
+  { events, id }: { readonly events: AcpTurnEvents; readonly id: string },
+  { name, profile = {} }: Pick<AcpAgentScope, 'name' | 'profile'>,
 ): Outcome<AgentResult> {
-  if (!outcome.ok) return outcome;
+  if (!outcome.ok) {
+    const { failure } = outcome;
+    const isOpen = events.effects === 'none' && failure.outcome !== 'not_started' && !repeatsItself(profile, failure);
+    return isOpen ? { ok: false, failure: openToOthers(failure) } : outcome;
+  }
   const { stopReason, usage } = outcome.value.result ?? {};
   const failed = stopFailures.get(stopReason);
   const { text, effects, tools } = events;
@@ -175,6 +190,16 @@ function resultOf(
       ...(told && { usage: { inputTokens, outputTokens } }),
     },
   };
+}
+
+/**
+ * The failure of a turn in which nothing was done and nothing repeated: its session has the prompt, which is not sent there again, but another
+ * conversation may begin anew.
+ */
+function openToOthers(failure: Failure): Failure {
+  if (failure.shouldRetry !== false) return failure;
+  const { shouldRetry: _, ...open } = failure;
+  return { ...open, retryable: isRetryable(open, open.effect, 'refused') };
 }
 
 /** Ends of a turn that are no answer. */

@@ -14,17 +14,19 @@ export class AcpTurnEvents {
   readonly #flow: ReturnType<typeof createTextFlow>;
   readonly #tools = new Map<string, string>();
   #text = '';
+  #isBehindTool = false;
   #messageId: unknown = undefined;
   #effects: AgentEffects = 'none';
 
   constructor(sink: Sink) {
     this.#sink = sink;
     this.#flow = createTextFlow((event) => {
-      if (event.type === 'text' && this.#text.length < longestAnswer) this.#text += event.text;
+      if (event.type === 'text') this.#said(event.text);
       sink(event);
     });
   }
 
+  /** The answer: what was said last, behind all tools. */
   get text(): string {
     return this.#text;
   }
@@ -55,6 +57,14 @@ export class AcpTurnEvents {
     }
   }
 
+  #said(text: string): void {
+    if (this.#isBehindTool) this.#text = '';
+    // An empty line has kept it apart.
+    const piece = this.#isBehindTool && text === '\n\n' ? '' : text;
+    this.#isBehindTool = false;
+    if (this.#text.length < longestAnswer) this.#text += piece;
+  }
+
   #tool(update: McpParams): void {
     const { toolCallId, kind, status } = update;
     const id = String(toolCallId);
@@ -65,6 +75,7 @@ export class AcpTurnEvents {
       // Of a kind that is not told it may be anything.
       if (!readOnly.has(kind)) this.#effects = 'possible';
       this.#flow.begin();
+      this.#isBehindTool = true;
       this.#sink({ type: 'tool.started', id, tool, action });
     }
     if (status === 'completed' || status === 'failed')

@@ -30,13 +30,20 @@ export function agentFailure(
     ...(isUnknown && /\bempty response\b|^No response was returned/i.test(message) && { reason: 'empty_response' }),
   };
   if (retries === undefined) return facts;
-  const isOnce = retries.except?.some((text) => message.includes(text)) === true;
-  const isRepeated = retriesItself && !isOnce && retries.kinds.includes(facts.kind);
+  const isRepeated = retriesItself && repeatsItself({ retries }, { kind: facts.kind, message });
   // Nothing tells whether the API asked for a second or for an hour.
   const isUntold = facts.kind === 'rate_limit' && facts.retryAfterMs === undefined;
   if (!isRepeated && !isUntold) return facts;
   const by = isRepeated ? `; ${title} has asked again by itself` : '';
   return { ...facts, message: `${facts.message.trimEnd()}${by}`, shouldRetry: false };
+}
+
+/** Tells whether an agent repeats by itself what fails like this. */
+export function repeatsItself(
+  { retries }: Pick<AgentProfile, 'retries'>,
+  { kind, message }: Pick<FailureFacts, 'kind' | 'message'>,
+): boolean {
+  return retries?.kinds.includes(kind) === true && retries.except?.some((text) => message.includes(text)) !== true;
 }
 
 const ansi = /\u001b\[[\d;]*m/g;

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Agent, type AgentOptions, agentKind, createAgent } from '../../../../agents/conversation/index.ts';
+import { markRetried } from '../../../../src/calls/workSignal.ts';
 import { createGateway } from '../../../../src/index.ts';
 import { unwrap } from '../../../../src/policy/failures/failure.ts';
 import type { FaultyAcpAgentOptions } from '../../../../testing/index.ts';
+import { workflowKind } from '../../../../workflow/workflow.ts';
 import { builtAcpAgent } from '../../../support/acpWire.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
 import { begin, eventsOf } from '../startAgent.ts';
@@ -21,7 +23,7 @@ function startFaulty(faulty: FaultyAcpAgentOptions = {}, options: Partial<AgentO
 }
 
 describe('an agent over the Agent Client Protocol', () => {
-  it('[A-4] [U-4] answers a turn, with its events in order', async () => {
+  it('[A-4] [U-4] answers a turn with what is said last, with its events in order', async () => {
     const conversation = await begin(startFaulty());
     const turn = conversation.send('think 0; say hello there; tool build; say done');
     const events = await eventsOf(turn);
@@ -31,7 +33,7 @@ describe('an agent over the Agent Client Protocol', () => {
       ...['reasoning', 'text', 'tool.started', 'tool.ended', 'text'],
     ]);
     expect(unwrap(await turn.outcome)).toMatchObject({
-      ...{ text: 'hello there\n\ndone', backend: 'acp', agent: 'coder', effects: 'possible', calls: { tools: 1 } },
+      ...{ text: 'done', backend: 'acp', agent: 'coder', effects: 'possible', calls: { tools: 1 } },
       id: conversation.id,
     });
   });
@@ -115,6 +117,42 @@ describe('an agent over the Agent Client Protocol', () => {
     const outcome = await conversation.send('wait 600', { idleMs: 300 }).outcome;
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timeout', reason: 'idle_timeout' } });
     expect(unwrap(await conversation.send('say next').outcome).text).toBe('next');
+  });
+
+  it('[A-4] [R-6] [W-4] asks once for each attempt of the work that a turn is part of', async () => {
+    const crashing: FaultyAcpAgentOptions = { faults: [{ do: 'crash' }] };
+    const { signal } = new AbortController();
+    markRetried(signal, 3);
+    const outcome = await (await begin(startFaulty(crashing))).send('say hello', { signal }).outcome;
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'crash', attempts: 1 } });
+  });
+
+  it.each<[string, string, object]>([
+    ['is tried again in another conversation', 'say hello', { status: 'done', attempts: 2, value: 'hello' }],
+    ['is not where a tool was called', 'tool pay', { status: 'failed', attempts: 1 }],
+  ])('[A-4] [A-5] [W-4] the item of a workflow whose answer broke off %s', async (_, prompt, result) => {
+    const gateway = createGateway({ store: ':memory:', control: false, kinds: [agentKind, workflowKind] });
+    onTestFinished(() => gateway.stop());
+    const text = 'Network error: connection reset. Please resend your message to try again.';
+    const agent = gateway.agent('coder', { acp: builtAcpAgent({ faults: [{ nth: 1, at: 'end', do: 'stop', text }] }) });
+    const item = async (_item: unknown, { signal }: { readonly signal: AbortSignal }): Promise<string> => {
+      const conversation = unwrap(await agent.start({ signal }));
+      return unwrap(await conversation.send(prompt, { signal }).outcome).text;
+    };
+    const plan = () => ({ success: true, items: [{ id: 'a', action: 'do a' }] });
+    const backends = [
+      { name: 'coder', plan, item, itemPolicy: { retry: { backoff: { kind: 'constant', delayMs: 1 } as const } } },
+    ];
+    const workflow = gateway.workflow<string, string>('report', { backends });
+    await gateway.start();
+    expect((await workflow.run('go').outcome).items).toMatchObject([result]);
+  });
+
+  it('[A-4] gives up a start that nobody waits for', async () => {
+    const leaving = new AbortController();
+    const started = startFaulty({ faults: [{ on: 'session/new', do: 'hang' }] }).start({ signal: leaving.signal });
+    leaving.abort('gone');
+    expect(await started).toMatchObject({ ok: false, failure: { kind: 'cancelled', outcome: 'not_started' } });
   });
 
   it('[A-4] says which option is wrong, and why an agent did not start', async () => {

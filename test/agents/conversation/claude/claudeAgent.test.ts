@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { markRetried } from '../../../../src/calls/workSignal.ts';
 import { begin, eventsOf, startAgent } from '../startAgent.ts';
 import { apiRetry, assistant, init, text, toolResult, toolUse } from '../scriptedQuery.ts';
 
@@ -350,6 +351,17 @@ describe('an agent over the Claude Agent SDK', () => {
     sdk.at(0).answer('another prompt', { user_message_uuid: 'somebody-elses' });
     sdk.at(0).answer('one!');
     expect(await outcome).toMatchObject({ ok: true, value: { text: 'one!' } });
+  });
+
+  it('[R-6] [W-4] makes one attempt of a turn that is part of work which is tried again as a whole', async () => {
+    const { clock, converse, sdk } = await startAgent();
+    const conversation = await converse();
+    const { signal } = new AbortController();
+    markRetried(signal, 3);
+    const { outcome } = conversation.send('say hi', { signal });
+    await clock.settle();
+    sdk.at(0).refuse(529, 'overloaded');
+    expect(await outcome).toMatchObject({ ok: false, failure: { kind: 'overloaded', attempts: 1 } });
   });
 
   it('[R-6] [C-6] bounds the retries inside Claude, but where they are set', async () => {
