@@ -1,6 +1,14 @@
 import { asksPerson, cancelledCode } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcLine, textHash } from '../../src/protocol/face.ts';
-import { type McpAnswer, type McpId, type McpRequest, fieldsOf, idKey, withId } from '../../src/protocol/mcp/face.ts';
+import {
+  type McpAnswer,
+  type McpId,
+  type McpParams,
+  type McpRequest,
+  fieldsOf,
+  idKey,
+  withId,
+} from '../../src/protocol/mcp/face.ts';
 import type { AcpSession } from './acpSession.ts';
 import type { AcpScope } from './scope.ts';
 
@@ -13,6 +21,7 @@ interface Open {
   readonly method: string;
   readonly session: AcpSession | undefined;
   readonly terminal: string | undefined;
+  readonly params: McpParams;
   /** Monotonic, in ms. */
   readonly at: number;
 }
@@ -53,7 +62,15 @@ export class AgentRequests {
     const isTaken = this.#open.has(key) || this.#stale.has(key);
     const clientId = isTaken ? nextId() : id;
     const terminal = typeof params['terminalId'] === 'string' ? params['terminalId'] : undefined;
-    this.#open.set(idKey(clientId) ?? '', { clientId, agentId: id, method, session, terminal, at: clock.now() });
+    this.#open.set(idKey(clientId) ?? '', {
+      clientId,
+      agentId: id,
+      method,
+      session,
+      terminal,
+      params,
+      at: clock.now(),
+    });
     // To look at a terminal again is no progress; what it shows may be.
     if (method !== 'terminal/output') session?.active?.asked();
     return isTaken ? withId(text, clientId) : line;
@@ -67,7 +84,9 @@ export class AgentRequests {
       return undefined;
     }
     this.#open.delete(key);
-    const { session, method, terminal } = open;
+    const { session, method, terminal, params } = open;
+    const tool = method === 'session/request_permission' ? permittedTool(params, result) : undefined;
+    if (tool !== undefined) session?.active?.turn.heard(tool, this.#scope.clock.now());
     if (method !== 'terminal/output' || this.#isNews(terminal, result)) session?.active?.context?.touch();
     return open.clientId === open.agentId ? line : withId(text, open.agentId);
   }
@@ -134,6 +153,18 @@ export class AgentRequests {
       this.#stale.delete(oldest);
     }
   }
+}
+
+/** What an answered permission says of its tool: some agents (gemini) tell of one that was allowed when it is over, and not before. */
+function permittedTool({ toolCall, options }: McpParams, result: McpAnswer['result']): McpParams | undefined {
+  const { toolCallId, title } = fieldsOf(toolCall);
+  if (typeof toolCallId !== 'string') return undefined;
+  const { outcome, optionId } = fieldsOf(fieldsOf(result)['outcome']);
+  const chosen = Array.isArray(options)
+    ? options.map(fieldsOf).find((each) => each['optionId'] === optionId)
+    : undefined;
+  const isAllowed = outcome === 'selected' && chosen !== undefined && !String(chosen['kind']).startsWith('reject');
+  return { sessionUpdate: 'tool_call_update', toolCallId, title, status: isAllowed ? 'in_progress' : 'failed' };
 }
 
 /** The answer to a question of a turn that was cancelled: what the protocol asks clients to say then. */

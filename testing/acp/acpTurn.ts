@@ -73,7 +73,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     const [file = '', ...words] = rest.split(' ');
     await tool(stage, turn, 'append', () => appendFileSync(file, `${words.join(' ')}\n`));
   },
-  ask: (stage, turn, name) => ask(stage, turn, name === '' ? 'tool' : name),
+  ask: (stage, turn, rest) => {
+    const [name = '', seconds = '0'] = rest.split(' ');
+    return ask(stage, turn, name === '' ? 'tool' : name, Number(seconds));
+  },
   read: async (stage, turn, path) => {
     if (stage.client.fs?.['readTextFile'] !== true) return say(stage, turn, 'The client reads no files');
     const got = await stage.request(turn, 'fs/read_text_file', { path });
@@ -121,8 +124,8 @@ async function tool(stage: AcpStage, turn: AcpExchange, title: string, work: () 
 
 let tools = 0;
 
-/** Asks for a permission; the tool is done where it is given. */
-export async function ask(stage: AcpStage, turn: AcpExchange, title: string): Promise<void> {
+/** Asks for a permission; the tool is done so many seconds after it is given. */
+export async function ask(stage: AcpStage, turn: AcpExchange, title: string, seconds = 0): Promise<void> {
   const toolCallId = `${title}-${++tools}`;
   const about = { toolCallId, title, kind: 'execute' };
   if (stage.announcesTools) stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
@@ -136,6 +139,7 @@ export async function ask(stage: AcpStage, turn: AcpExchange, title: string): Pr
   const { outcome, optionId } = (reply?.['outcome'] ?? {}) as { readonly outcome?: string; readonly optionId?: string };
   if (outcome === 'cancelled') stage.end(turn, 'cancelled');
   const isAllowed = outcome === 'selected' && optionId === 'allow_once';
+  if (isAllowed && seconds > 0) await stage.sleep(1000 * seconds);
   stage.tell(turn, toolEnd(about, isAllowed ? 'completed' : 'failed', isAllowed ? `${title} is done` : 'Denied'));
 }
 

@@ -56,7 +56,7 @@ export interface AcpScript extends Values<typeof programKeys> {}
  * Node, and no model.
  *
  * Its prompts say what it does, step by step, apart by `;` or lines: `say TEXT`, `think SECONDS`, `wait SECONDS`, `tool NAME [SECONDS]`,
- * `ask [NAME]` (a permission), `append FILE TEXT` (an effect that can be counted), `read PATH` and `write PATH TEXT` (by the client), `run COMMAND`
+ * `ask [NAME [SECONDS]]` (a permission, and the tool), `append FILE TEXT` (an effect that can be counted), `read PATH` and `write PATH TEXT` (by the client), `run COMMAND`
  * (in the client's terminal), `stop REASON`. Anything else is said back.
  * @throws TypeError or RangeError that names the option and its value.
  *

@@ -81,4 +81,28 @@ describe('turns behind unwedge acp', () => {
     ]);
     expect(acp.answer(2)).toMatchObject({ result: { stopReason: 'end_turn' } });
   });
+
+  it.each([
+    ['allow_once', true],
+    ['reject_once', false],
+  ])(
+    '[A-3] a tool that was asked about and told of when it is over alone is under way once the answer is %s: %s',
+    async (optionId, isUnderWay) => {
+      const acp = await startAcp({ agent: { announcesTools: false } });
+      await acp.open();
+      acp.prompt(1, 'say hello; ask shell 1800; wait 1800; say done');
+      await acp.settle();
+      const question = acp.messages.find(({ method }) => method === 'session/request_permission');
+      acp.send({ id: question?.id, result: { outcome: { outcome: 'selected', optionId } } });
+      await acp.clock.advance(14 * minute);
+      expect(acp.answer(1)).toBeUndefined();
+      await acp.clock.advance(2 * minute);
+      expect(acp.answer(1) === undefined).toBe(isUnderWay);
+      await acp.clock.advance(60 * minute);
+      // The tool was no excuse for what came after it.
+      expect(acp.answer(1)).toMatchObject({
+        error: { message: expect.stringContaining('No progress within 15m') as string },
+      });
+    },
+  );
 });
