@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { superviseAcpProxy } from '../../proxy/acp/acpProxy.ts';
-import { wrapServers } from '../../proxy/acp/wrapServers.ts';
+import { type OwnWords, wrapServers } from '../../proxy/acp/wrapServers.ts';
 import type { AcpProxyOptions } from '../../proxy/acp/settings.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import type { Methods } from '../../src/control/face.ts';
+import { isPostgresUrl } from '../../src/policy/text/face.ts';
 import { createTextRedactor } from '../../src/redaction/face.ts';
 import { nameIn } from '../../src/runtime/face.ts';
 import { UsageError, valueAmong } from '../errors.ts';
@@ -38,7 +40,7 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
   const proxy = superviseAcpProxy(runtime, options, {
     ...{ input: process.stdin, output: process.stdout, errors: passErrors, say },
     hide: (text) => redactor.text(text),
-    ...(args.mcp && { wrap: wrapServers({ command: process.execPath, args: [process.argv[1] ?? ''] }) }),
+    ...(args.mcp && { wrap: wrapServers(ownWords(args)) }),
   });
   const methods: Methods = {
     why(params) {
@@ -101,4 +103,15 @@ function passErrors(chunk: Uint8Array | string): void {
 function hasSpoken(): boolean {
   const { bytesRead = 0 } = process.stdin as { readonly bytesRead?: number };
   return bytesRead > 0;
+}
+
+/** Words of this program; the servers behind it are recorded where the agent is. */
+function ownWords({ db, config }: AcpArgs): OwnWords {
+  // The agent may start them in another folder.
+  const database = db === undefined || isPostgresUrl(db) ? db : resolve(db);
+  const options = [
+    ...(database === undefined ? [] : ['--db', database]),
+    ...(config === undefined ? [] : ['--config', resolve(config)]),
+  ];
+  return { command: process.execPath, args: [process.argv[1] ?? ''], options };
 }

@@ -4,6 +4,8 @@ import { fieldsOf, type McpParams, type McpRequest, memberSpan } from '../../src
 export interface OwnWords {
   readonly command: string;
   readonly args: readonly string[];
+  /** Options for each `unwedge mcp`. @defaultValue none */
+  readonly options?: readonly string[] | undefined;
 }
 
 /** Makes what the agent is sent of a request of its client. */
@@ -30,12 +32,12 @@ export function wrapServers(own: OwnWords): WrapServers {
   };
 }
 
-function wrapped(server: McpParams, { command: program, args: words }: OwnWords): McpParams {
+function wrapped(server: McpParams, { command: program, args: words, options = [] }: OwnWords): McpParams {
   const { name, command, args, type } = server;
   const isCommand = typeof command === 'string' && (type === undefined || type === 'stdio');
   if (!isCommand || !Array.isArray(args) || isOwn([command, ...args], program)) return server;
   const named = typeof name === 'string' && name !== '' ? ['--name', name] : [];
-  return { ...server, command: program, args: [...words, 'mcp', ...named, '--', command, ...args] };
+  return { ...server, command: program, args: [...words, 'mcp', ...named, ...options, '--', command, ...args] };
 }
 
 const isOwn = (words: readonly unknown[], program: string): boolean =>

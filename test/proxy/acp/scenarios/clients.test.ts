@@ -247,7 +247,9 @@ describe('editors before unwedge acp', () => {
   });
 
   it('[A-3] puts the MCP servers of a session behind `unwedge mcp` where it is told to', async () => {
-    const acp = await startAcp({ wrap: wrapServers({ command: '/node', args: ['/unwedge/dist/cli/main.js'] }) });
+    const acp = await startAcp({
+      wrap: wrapServers({ command: '/node', args: ['/unwedge/dist/cli/main.js'], options: ['--db', 'x.sqlite'] }),
+    });
     const files = { name: 'files', command: 'npx', args: ['-y', 'server-files'], env: [{ name: 'A', value: '1' }] };
     const remote = { type: 'http', name: 'web', url: 'https://example.com/mcp', headers: [] };
     const own = { name: 'own', command: 'unwedge', args: ['mcp', '--', 'x'], env: [] };
@@ -257,7 +259,18 @@ describe('editors before unwedge acp', () => {
       {
         ...files,
         command: '/node',
-        args: ['/unwedge/dist/cli/main.js', 'mcp', '--name', 'files', '--', 'npx', '-y', 'server-files'],
+        args: [
+          '/unwedge/dist/cli/main.js',
+          'mcp',
+          '--name',
+          'files',
+          '--db',
+          'x.sqlite',
+          '--',
+          'npx',
+          '-y',
+          'server-files',
+        ],
       },
       remote,
       own,
