@@ -255,7 +255,7 @@ export class Prompts {
   }
 
   #cancelled(prompt: Prompt): void {
-    this.#deliver(prompt, rpcLine({ id: prompt.request.id, result: { stopReason: 'cancelled' } }));
+    this.#deliver(prompt, cancelledLine(prompt));
     if (prompt.row !== undefined) return;
     const { name: integration } = this.#scope;
     prompt.port?.settled({ ok: false, failure: { ...cancelled, integration, attempts: 0, retryable: false } });
@@ -264,7 +264,11 @@ export class Prompts {
 
   #settled(prompt: Prompt, outcome: Outcome<McpAnswer>): void {
     prompt.port?.settled(outcome);
-    if (!outcome.ok && !prompt.delivered) this.#refuse(prompt, outcome.failure);
+    if (!outcome.ok && !prompt.delivered) {
+      // It was told to end; what else ended it meanwhile is of no interest.
+      if (prompt.isCancelled) this.#deliver(prompt, cancelledLine(prompt));
+      else this.#refuse(prompt, outcome.failure);
+    }
     prompt.context = undefined;
     if (!prompt.isAbandoned) this.#over(prompt);
   }
@@ -334,6 +338,8 @@ function errorTextOf(line: string): string {
   const { error } = JSON.parse(line) as { readonly error: { readonly message: string } };
   return error.message;
 }
+
+const cancelledLine = ({ request: { id } }: Prompt): string => rpcLine({ id, result: { stopReason: 'cancelled' } });
 
 const cancelled: FailureFacts = { kind: 'cancelled', message: 'Cancelled by the client', outcome: 'cancelled' };
 

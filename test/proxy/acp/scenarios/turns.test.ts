@@ -105,4 +105,17 @@ describe('turns behind unwedge acp', () => {
       });
     },
   );
+
+  it('[A-3] a cancel just before the idle limit is answered as one, also where the agent is deaf to it', async () => {
+    const acp = await startAcp({
+      idleMs: 4000,
+      agent: { faults: [{ at: 'text', do: 'hang', scope: 'agent' }] },
+    });
+    await acp.open();
+    acp.prompt(1, 'say one');
+    await acp.clock.advance(2000);
+    acp.cancel();
+    await acp.clock.advance(6000);
+    expect(acp.answers(1)).toMatchObject([{ result: { stopReason: 'cancelled' } }]);
+  });
 });
