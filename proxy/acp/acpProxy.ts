@@ -84,11 +84,7 @@ export class AcpProxy implements Part {
     this.#requests = new AgentRequests(scope);
     this.#replay = new Replay(scope);
     this.path = this.#supervisePrompts();
-    const served = (): void => {
-      this.#failedStarts = 0;
-      this.#firstServed();
-      this.#agent.served();
-    };
+    const served = this.#firstServed;
     const { requests, replay } = { requests: this.#requests, replay: this.#replay };
     const prompts = new Prompts(scope, {
       ...{ path: this.path, requests, replay, served },
@@ -100,7 +96,12 @@ export class AcpProxy implements Part {
     const clientRequests = new ClientRequests(scope, {
       ...{ replay, served, wrap: around.wrap ?? asTheyAre },
       greeted: () => (this.#complaint = ''),
-      hung: (method, limitMs) => this.#hung(`it did not answer ${method} within ${formatDuration(limitMs)}`),
+      hung: (method, limitMs) => {
+        // One that works in a turn may be late with the rest; the turn has limits of its own.
+        if (![...prompts.waiting()].some(({ isAtAgent }) => isAtAgent))
+          this.#hung(`it did not answer ${method} within ${formatDuration(limitMs)}`);
+      },
+      closed: (session) => prompts.cancel(session),
     });
     this.#clientRequests = clientRequests;
     this.#fromClient = new FromClient(scope, {
@@ -109,7 +110,13 @@ export class AcpProxy implements Part {
       requests,
       wantAgent: () => this.#agent.want(),
     });
-    this.#fromAgent = new FromAgent(scope, { prompts, clientRequests, requests });
+    this.#fromAgent = new FromAgent(scope, {
+      ...{ prompts, clientRequests, requests },
+      served: () => {
+        this.#failedStarts = 0;
+        this.#agent.served();
+      },
+    });
     this.#agent = this.#createAgent();
     this.#deaf = new DeafWatch(scope, prompts, (why) => this.#hung(why));
     this.#excuse = new IdleExcuse(scope, { prompts, requests, isUnread: () => this.#pipe.isFull });

@@ -76,7 +76,7 @@ export class AcpSessions {
 
   /** The agent of the moment has it under a new id. */
   rename(session: AcpSession, agentId: string): void {
-    this.#renamed.delete(session.agentId);
+    this.#unname(session);
     session.agentId = agentId;
     if (session.isRenamed) this.#renamed.set(agentId, session);
   }
@@ -85,7 +85,12 @@ export class AcpSessions {
   forget(session: AcpSession): void {
     if (session.current !== undefined || session.held.length > 0) return;
     this.#byId.delete(session.id);
-    this.#renamed.delete(session.agentId);
+    this.#unname(session);
+  }
+
+  /** A new agent may call another session as the last one called it. */
+  #unname(session: AcpSession): void {
+    if (this.#renamed.get(session.agentId) === session) this.#renamed.delete(session.agentId);
   }
 
   [Symbol.iterator](): Iterator<AcpSession> {

@@ -1,4 +1,4 @@
-import { asksPerson, cancelledCode } from '../../src/protocol/acp/face.ts';
+import { actsByClient, asksPerson, cancelledCode } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcLine, textHash } from '../../src/protocol/face.ts';
 import {
   type McpAnswer,
@@ -10,6 +10,7 @@ import {
   withId,
 } from '../../src/protocol/mcp/face.ts';
 import type { AcpSession } from './acpSession.ts';
+import type { Prompt } from './prompt.ts';
 import type { AcpScope } from './scope.ts';
 
 /** A request of the agent that the client has not answered. */
@@ -20,6 +21,8 @@ interface Open {
   readonly agentId: McpId;
   readonly method: string;
   readonly session: AcpSession | undefined;
+  /** The one that it was asked for; undefined outside of a turn. */
+  readonly prompt: Prompt | undefined;
   readonly terminal: string | undefined;
   readonly params: McpParams;
   /** Monotonic, in ms. */
@@ -54,25 +57,21 @@ export class AgentRequests {
   ): Uint8Array | string | undefined {
     const { id, key, method, params } = request;
     const { link, clock, nextId } = this.#scope;
-    // Its turn is over for the client, whom nobody may ask for it any more.
-    if (session?.isStale === true && asksPerson(method)) {
+    // Its turn is over for the client: nobody may ask for it any more, and it is to have no effect.
+    if (session?.isStale === true && (asksPerson(method) || actsByClient(method))) {
       link?.relay.write(withdrawal(id, method));
       return undefined;
     }
     const isTaken = this.#open.has(key) || this.#stale.has(key);
     const clientId = isTaken ? nextId() : id;
     const terminal = typeof params['terminalId'] === 'string' ? params['terminalId'] : undefined;
+    const prompt = session?.active;
     this.#open.set(idKey(clientId) ?? '', {
-      clientId,
-      agentId: id,
-      method,
-      session,
-      terminal,
-      params,
-      at: clock.now(),
+      ...{ clientId, agentId: id, method, session, prompt },
+      ...{ terminal, params, at: clock.now() },
     });
     // To look at a terminal again is no progress; what it shows may be.
-    if (method !== 'terminal/output') session?.active?.asked();
+    if (method !== 'terminal/output') prompt?.asked();
     return isTaken ? withId(text, clientId) : line;
   }
 
@@ -84,10 +83,10 @@ export class AgentRequests {
       return undefined;
     }
     this.#open.delete(key);
-    const { session, method, terminal, params } = open;
+    const { prompt, method, terminal, params } = open;
     const tool = method === 'session/request_permission' ? permittedTool(params, result) : undefined;
-    if (tool !== undefined) session?.active?.turn.heard(tool, this.#scope.clock.now());
-    if (method !== 'terminal/output' || this.#isNews(terminal, result)) session?.active?.context?.touch();
+    if (tool !== undefined) prompt?.turn.heard(tool, this.#scope.clock.now());
+    if (method !== 'terminal/output' || this.#isNews(terminal, result)) prompt?.context?.touch();
     return open.clientId === open.agentId ? line : withId(text, open.agentId);
   }
 
@@ -103,12 +102,14 @@ export class AgentRequests {
     }
   }
 
-  /** The agent waits for an answer no longer (`$/cancel_request`). @returns whether the client has such a request. */
-  cancelled(id: McpId): boolean {
-    const key = idKey(id) ?? '';
-    if (!this.#open.has(key)) return false;
-    this.#outlive(key);
-    return true;
+  /** The agent waits for an answer no longer (`$/cancel_request`). @returns the id of it that the client knows. */
+  cancelled(id: McpId): McpId {
+    for (const [key, { agentId, clientId }] of this.#open) {
+      if (agentId !== id) continue;
+      this.#outlive(key);
+      return clientId;
+    }
+    return id;
   }
 
   /** The agent is gone: the client need not answer any of them. */
@@ -122,8 +123,9 @@ export class AgentRequests {
 
   /** Tells whether the client owes an answer that excuses the silence of a session's agent: a person's for as long as it takes, any other for `limitMs`. */
   excuses(session: AcpSession, now: number, limitMs: number): boolean {
-    for (const { session: own, method, at } of this.#open.values())
-      if (own === session && (asksPerson(method) || now - at < limitMs)) return true;
+    // One that its turn has left behind is of no other.
+    for (const { session: own, prompt, method, at } of this.#open.values())
+      if (own === session && prompt === session.active && (asksPerson(method) || now - at < limitMs)) return true;
     return false;
   }
 
@@ -131,8 +133,8 @@ export class AgentRequests {
   *questions(
     now: number,
   ): Iterable<{ readonly id: string; readonly what: string; readonly session: string; readonly sinceMs: number }> {
-    for (const { clientId, method, session, at } of this.#open.values())
-      if (asksPerson(method))
+    for (const { clientId, method, session, prompt, at } of this.#open.values())
+      if (asksPerson(method) && prompt === session?.active)
         yield { id: String(clientId), what: method, session: session?.id ?? '', sinceMs: now - at };
   }
 

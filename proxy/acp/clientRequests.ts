@@ -1,9 +1,10 @@
 import type { Timer } from '../../src/policy/face.ts';
-import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { type FailureFacts, classify } from '../../src/policy/failures/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { isRepeatable, isSetting, sessionIn, sessionOpeners } from '../../src/protocol/acp/face.ts';
 import type { McpAnswer, McpParams, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { answerOfFailure } from '../wire/syntheticAnswer.ts';
+import type { AcpSession } from './acpSession.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { Replay } from './replay.ts';
 import type { AcpScope } from './scope.ts';
@@ -32,7 +33,10 @@ interface ClientRequestsHost {
   hung(method: string, limitMs: number): void;
   /** The client's own handshake was answered. */
   greeted(): void;
+  /** The client was given an answer. */
   served(): void;
+  /** The agent has closed a session, and with it its turn. */
+  closed(session: AcpSession): void;
 }
 
 /** Time that somebody may take to sign in, in ms. */
@@ -81,7 +85,6 @@ export class ClientRequests {
       ...{ request, params, line: sent === text ? line : sent, at: clock.now() },
       ...{ timer: undefined, sentTo: 0, attempts: 0, isWaiting: false },
     };
-    if (request.method === 'initialize') this.#scope.agreement.asked = request.params;
     this.#open.set(request.key, aside);
     aside.timer = clock.setTimeout(() => this.#expired(aside), this.#limitMs(request.method), { running: true });
     this.#send(aside);
@@ -108,8 +111,11 @@ export class ClientRequests {
   /** The agent is gone: what only looks or begins anew is asked of the next one, the rest is answered. */
   lost(facts: FailureFacts, isHopeless: boolean): void {
     for (const aside of [...this.#open.values()]) {
-      const { method } = aside.request;
-      const goesOn = aside.sentTo === 0 || (isRepeatable(method) && aside.attempts < mostAttempts);
+      const { method, params } = aside.request;
+      const session = method === 'session/load' ? this.#scope.sessions.known(sessionIn(params)) : undefined;
+      // The client has a part of the past, and would have it twice.
+      const isTold = session !== undefined && Number.isFinite(session.heardAt);
+      const goesOn = aside.sentTo === 0 || (isRepeatable(method) && !isTold && aside.attempts < mostAttempts);
       aside.sentTo = 0;
       if (isHopeless || !goesOn)
         this.#refuse(aside, { ...facts, outcome: isRepeatable(method) ? 'failed' : 'unknown' });
@@ -134,13 +140,15 @@ export class ClientRequests {
   }
 
   #send(aside: Aside): void {
-    const { link, sessions } = this.#scope;
+    const { link, sessions, clock } = this.#scope;
     const { method, params } = aside.request;
     // A handshake is what makes an agent ready.
     if (link === undefined || (!link.isReady && method !== 'initialize')) return;
     if (aside.sentTo !== 0 || aside.isWaiting) return;
-    const session = sessionOpeners.has(method) ? undefined : sessions.known(sessionIn(params));
-    const loading = session === undefined ? undefined : this.#host.replay.ensure(session, link);
+    const session = sessions.known(sessionIn(params));
+    // What the client loads itself need not be had before; but two at once would tell one past.
+    const isOwn = sessionOpeners.get(method) === 'params';
+    const loading = session && this.#host.replay[isOwn ? 'underWay' : 'ensure'](session, link);
     if (loading === undefined) {
       this.#write(aside, link);
       return;
@@ -151,14 +159,25 @@ export class ClientRequests {
       // It may have been answered meanwhile; the agent may have gone.
       if (this.#open.get(aside.request.key) === aside) this.#send(aside);
     };
-    loading.then(goOn, () => {
+    loading.then(goOn, (error: unknown) => {
+      if (isOwn) return goOn();
       aside.isWaiting = false;
+      // With another agent it is asked for again.
+      if (this.#scope.link === link && this.#open.get(aside.request.key) === aside)
+        this.#refuse(aside, classify(error, { wallNow: clock.wallNow() }));
     });
   }
 
   #write(aside: Aside, link: AgentLink): void {
     const { sessions } = this.#scope;
-    const session = sessions.known(sessionIn(aside.request.params));
+    const { method, params } = aside.request;
+    const id = sessionIn(params);
+    const session = id !== undefined && method === 'session/load' ? sessions.of(id) : sessions.known(id);
+    if (session !== undefined && method === 'session/load') {
+      // The past that follows is what the client wants.
+      session.isReplaying = false;
+      session.heardAt = Number.NEGATIVE_INFINITY;
+    }
     const { line } = aside;
     aside.sentTo = link.number;
     aside.attempts++;
@@ -173,8 +192,10 @@ export class ClientRequests {
   #remember({ request, params }: Aside, result: McpParams, link: AgentLink): void {
     const { agreement, sessions } = this.#scope;
     const { method } = request;
-    if (method === 'initialize') agreement.initialized = result;
-    else if (method === 'authenticate') agreement.authenticated = params;
+    if (method === 'initialize') {
+      agreement.asked = params;
+      agreement.initialized = result;
+    } else if (method === 'authenticate') agreement.authenticated = params;
     const opener = sessionOpeners.get(method);
     const id = sessionIn(opener === 'result' ? result : params);
     if (id === undefined) return;
@@ -191,7 +212,9 @@ export class ClientRequests {
         ?.settings.set(typeof configId === 'string' ? `${method} ${configId}` : method, { method, params: own });
     } else if (method === 'session/close' || method === 'session/delete') {
       const session = sessions.known(id);
-      if (session !== undefined) sessions.forget(session);
+      if (session === undefined) return;
+      this.#host.closed(session);
+      sessions.forget(session);
     }
   }
 

@@ -1,5 +1,7 @@
 import { isConversation, sessionIn } from '../../src/protocol/acp/face.ts';
+import { notificationLine } from '../../src/protocol/face.ts';
 import {
+  type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
@@ -18,6 +20,8 @@ interface FromAgentParts {
   readonly prompts: Prompts;
   readonly clientRequests: ClientRequests;
   readonly requests: AgentRequests;
+  /** The agent has answered its client. */
+  served(): void;
 }
 
 /** Handling of the lines an agent writes: they pass as they are, but what the client has already, or waits for no longer. */
@@ -47,7 +51,7 @@ export class FromAgent {
 
   #take(message: McpMessage, line: Uint8Array, text: string): void {
     const { toClient, link } = this.#scope;
-    const { prompts, clientRequests } = this.#parts;
+    const { prompts, clientRequests, served } = this.#parts;
     switch (message.kind) {
       case 'notification':
         this.#notified(message, line, text);
@@ -58,8 +62,8 @@ export class FromAgent {
       case 'answer':
         // It could not read something; whose that was nobody knows.
         if (message.key === undefined) toClient(line);
-        else if (link?.answered(message) !== true && !prompts.answered(message, line))
-          clientRequests.answered(message, line);
+        else if (link?.answered(message) === true) break;
+        else if (prompts.answered(message, line) || clientRequests.answered(message, line)) served();
         break;
       case 'batch':
         toClient(line);
@@ -80,8 +84,12 @@ export class FromAgent {
 
   #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
     const { sessions, clock, toClient } = this.#scope;
-    if (method === '$/cancel_request' && idKey(params['requestId']) !== undefined)
-      this.#parts.requests.cancelled(params['requestId'] as number | string);
+    const { requestId } = params;
+    if (method === '$/cancel_request' && idKey(requestId) !== undefined) {
+      const known = this.#parts.requests.cancelled(requestId as McpId);
+      toClient(known === requestId ? line : notificationLine(method, { ...params, requestId: known }));
+      return;
+    }
     const session = sessions.ofAgent(sessionIn(params));
     if (session === undefined) {
       toClient(line);

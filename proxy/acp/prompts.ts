@@ -21,7 +21,7 @@ interface PromptsHost {
   abandonedChanged(): void;
   /** The client was given an answer of ours in place of the agent's. */
   refused(prompt: Prompt, failure: Failure): void;
-  /** The agent gave an answer. */
+  /** The client was given an answer. */
   served(): void;
   /** A prompt begins, or ends. */
   changed(): void;
@@ -85,11 +85,14 @@ export class Prompts {
   /** The client wants the turn of a session ended (`session/cancel`): the agent is told, and has its time. */
   cancel(session: AcpSession): void {
     for (const prompt of session.held.splice(0)) this.#cancelled(prompt);
-    const { active: prompt } = session;
-    if (prompt === undefined || prompt.isCancelled) return;
+    if (session.active !== undefined) this.#cancel(session.active);
+  }
+
+  #cancel(prompt: Prompt): void {
+    if (prompt.isCancelled) return;
     prompt.isCancelled = true;
     prompt.leftTools = prompt.turn.openTools;
-    this.#host.requests.withdraw(session, false);
+    this.#host.requests.withdraw(prompt.session, false);
     if (!prompt.isAtAgent) {
       this.#endCancelled(prompt);
       return;
@@ -111,7 +114,7 @@ export class Prompts {
       this.#cancelled(prompt);
       return undefined;
     }
-    this.cancel(session);
+    this.#cancel(prompt);
     return prompt.isAtAgent ? session : undefined;
   }
 
@@ -255,7 +258,7 @@ export class Prompts {
   }
 
   #cancelled(prompt: Prompt): void {
-    this.#deliver(prompt, cancelledLine(prompt));
+    this.#deliver(prompt, rpcLine({ id: prompt.request.id, result: { stopReason: 'cancelled' } }));
     if (prompt.row !== undefined) return;
     const { name: integration } = this.#scope;
     prompt.port?.settled({ ok: false, failure: { ...cancelled, integration, attempts: 0, retryable: false } });
@@ -264,11 +267,9 @@ export class Prompts {
 
   #settled(prompt: Prompt, outcome: Outcome<McpAnswer>): void {
     prompt.port?.settled(outcome);
-    if (!outcome.ok && !prompt.delivered) {
-      // It was told to end; what else ended it meanwhile is of no interest.
-      if (prompt.isCancelled) this.#deliver(prompt, cancelledLine(prompt));
-      else this.#refuse(prompt, outcome.failure);
-    }
+    // It was told to end; what else ended it meanwhile is of no interest.
+    if (!outcome.ok && prompt.isCancelled) this.#cancelled(prompt);
+    else if (!outcome.ok && !prompt.delivered) this.#refuse(prompt, outcome.failure);
     prompt.context = undefined;
     if (!prompt.isAbandoned) this.#over(prompt);
   }
@@ -338,8 +339,6 @@ function errorTextOf(line: string): string {
   const { error } = JSON.parse(line) as { readonly error: { readonly message: string } };
   return error.message;
 }
-
-const cancelledLine = ({ request: { id } }: Prompt): string => rpcLine({ id, result: { stopReason: 'cancelled' } });
 
 const cancelled: FailureFacts = { kind: 'cancelled', message: 'Cancelled by the client', outcome: 'cancelled' };
 

@@ -34,8 +34,8 @@ export class Replay {
       session.knownTo = link.number;
       return undefined;
     }
-    const known = this.#loading.get(session);
-    if (known?.link === link) return known.done;
+    const known = this.underWay(session, link);
+    if (known !== undefined) return known;
     const done = this.#load(session, link).finally(() => {
       if (this.#loading.get(session)?.link === link) this.#loading.delete(session);
     });
@@ -43,28 +43,32 @@ export class Replay {
     return done;
   }
 
+  /** The work on having a session back; undefined where there is none. */
+  underWay(session: AcpSession, link: AgentLink): Promise<void> | undefined {
+    const known = this.#loading.get(session);
+    return known?.link === link ? known.done : undefined;
+  }
+
   async #load(session: AcpSession, link: AgentLink): Promise<void> {
     const { clock, facts, name } = this.#scope;
     const beganAt = clock.now();
+    // Until it is had: one that is late with the past tells it all the same.
     session.isReplaying = true;
-    try {
-      const by = await this.#bringBack(session, link);
-      for (const { method, params } of session.settings.values()) {
-        const own = { ...params, sessionId: session.agentId };
-        await link.ask(method, own, this.#scope.settings.startMs).catch(ignoreRefusal);
-      }
-      if (by === 'session/load') await this.#quiet(session, link);
-      session.knownTo = link.number;
-      facts.tell({
-        type: 'acp.session_loaded',
-        integration: name,
-        agentSession: session.id,
-        by,
-        elapsedMs: clock.now() - beganAt,
-      });
-    } finally {
-      session.isReplaying = false;
+    const by = await this.#bringBack(session, link);
+    for (const { method, params } of session.settings.values()) {
+      const own = { ...params, sessionId: session.agentId };
+      await link.ask(method, own, this.#scope.settings.startMs).catch(ignoreRefusal);
     }
+    if (by === 'session/load') await this.#quiet(session, link);
+    session.knownTo = link.number;
+    session.isReplaying = false;
+    facts.tell({
+      type: 'acp.session_loaded',
+      integration: name,
+      agentSession: session.id,
+      by,
+      elapsedMs: clock.now() - beganAt,
+    });
   }
 
   async #bringBack(session: AcpSession, link: AgentLink): Promise<string> {

@@ -1,6 +1,7 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { failureOfPrompt } from './end.ts';
 export {
+  actsByClient,
   asksPerson,
   cancelledCode,
   isRepeatable,

@@ -25,6 +25,10 @@ export const isRepeatable = (method: string): boolean => repeatable.test(method)
 export const asksPerson = (method: string): boolean =>
   method === 'session/request_permission' || method.startsWith('elicitation/');
 
+/** Tells whether the client does something to files or the machine when it answers. */
+export const actsByClient = (method: string): boolean =>
+  method === 'fs/write_text_file' || method === 'terminal/create';
+
 /** The session that a message is of; undefined where it names none. */
 export function sessionIn({ sessionId }: McpParams): string | undefined {
   return typeof sessionId === 'string' ? sessionId : undefined;

@@ -39,6 +39,7 @@ export class AcpTurn {
   #text = '';
   #isLong = false;
   #hasOther = false;
+  #hasThought = false;
   #toolCount = 0;
   /** The last piece of text, where nothing was told after it. */
   #last = '';
@@ -46,7 +47,7 @@ export class AcpTurn {
 
   /** True once anything of the turn was told: what is sent again then may be done twice. */
   get begun(): boolean {
-    return this.#text !== '' || this.#isLong || this.#hasOther;
+    return this.#text !== '' || this.#isLong || this.#hasOther || this.#hasThought;
   }
 
   /** The answer where it is all that was told, up to 4,000 characters; undefined where there is more, or nothing. */
@@ -73,6 +74,7 @@ export class AcpTurn {
       case 'agent_message_chunk':
         return this.#said(update['content']);
       case 'agent_thought_chunk':
+        this.#hasThought ||= hasContent(update['content']);
         return hasContent(update['content']);
       case 'tool_call':
       case 'tool_call_update':
