@@ -14,7 +14,7 @@ export const command = defineCommand({
     'A failure that an agent tells as text, and as the end of its turn (`end_turn`), is told as the error that it is.',
     '`unwedge why NAME` shows what a prompt waits for, `unwedge events` what happened, `unwedge restart NAME` restarts the agent by hand.',
     'With --check it prints which musts of the protocol the agent keeps, as a table or --json: it starts it up to three times, and asks its model',
-    'seven times for a few words. Exit codes of that: 0 when none is broken, 1 when one is.',
+    'six times for a few words. Exit codes of that: 0 when none is broken, 1 when one is.',
     'Exit codes: 0 when the editor has ended its side, 1 when stdin ended before anybody said anything, 2 wrong usage, or it could not begin, 128+n ended by signal n.',
   ].join('\n'),
   takesCommand: 'bare',

@@ -157,8 +157,9 @@ export class Prompts {
       this.#over(prompt);
       return true;
     }
-    const { clock } = this.#scope;
-    const facts = failureOfPrompt(answer, { turn: prompt.turn, wallNow: clock.wallNow() });
+    const { clock, settings } = this.#scope;
+    const { profile } = settings;
+    const facts = failureOfPrompt(answer, { turn: prompt.turn, wallNow: clock.wallNow(), profile });
     if (prompt.isCancelled && facts !== undefined) {
       // An agent is to say so, whatever the cancel made of its work.
       this.#endCancelled(prompt);

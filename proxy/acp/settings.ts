@@ -1,7 +1,9 @@
 import { allowedEnvironment, checkMcpServer, commandHandshakeMs, processTarget } from '../../src/actors/mcp/face.ts';
-import { type Policies, policyKey, resolvePolicy } from '../../src/policy/face.ts';
+import { policyKey, resolvePolicy } from '../../src/policy/face.ts';
 import { type Given, byName, choice, duration, list, readOptions, text } from '../../src/policy/options/face.ts';
 import { programForm } from '../../src/policy/text/face.ts';
+import { agentOf } from '../../src/protocol/face.ts';
+import type { Runtime } from '../../src/runtime/face.ts';
 
 /** Prompts at once, over all sessions of a client. */
 const mostInFlight = 1000;
@@ -46,7 +48,10 @@ export type AcpSettings = ReturnType<typeof checkAcpProxy>;
  * Checks options: what they say wins over the policies.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
-export function checkAcpProxy(options: AcpProxyOptions, { policies }: { readonly policies: Policies }) {
+export function checkAcpProxy(
+  options: AcpProxyOptions,
+  { policies, agentProfiles }: Pick<Runtime, 'policies' | 'agentProfiles'>,
+) {
   const {
     name,
     command,
@@ -67,5 +72,5 @@ export function checkAcpProxy(options: AcpProxyOptions, { policies }: { readonly
   const target = processTarget(
     checkMcpServer({ command, args, cwd, handshakeMs: startMs, ...allowedEnvironment(envAllow, env) }),
   );
-  return { name, policy, target, startMs, ...own };
+  return { name, policy, target, startMs, profile: agentOf(command, args, agentProfiles), ...own };
 }

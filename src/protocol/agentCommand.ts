@@ -36,10 +36,14 @@ const runners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
 
 const nameOf = (command: string): string => command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
 
-/** Returns the facts of the known agent that a command is, whatever its arguments; undefined where it is none. */
-export function agentOf(command: string): AgentProfile | undefined {
-  const agent = agentNames.find((known) => profileOf({ agent: known }).commands.includes(nameOf(command)));
-  return agent && profileOf({ agent });
+/** Returns the facts of the agent that a command is, whatever it is to do; undefined where it is none. @param own - the user's own profiles. */
+export function agentOf(
+  command: string,
+  args: readonly string[] = [],
+  own: OwnProfiles = {},
+): AgentProfile | undefined {
+  const agent = agentNamed(command, args, own);
+  return agent && profileOf({ agent, profile: own[agent] });
 }
 
 function agentNamed(command: string, args: readonly string[], own: OwnProfiles): AgentName | undefined {
@@ -53,7 +57,9 @@ function agentNamed(command: string, args: readonly string[], own: OwnProfiles):
 }
 
 function answersOnce({ headless: { words, not = [] } }: AgentProfile, own: readonly string[]): boolean {
-  return own.some((word) => words.includes(word)) && !own.some((word) => not.includes(word));
+  const hasOne = (of: readonly string[]): boolean =>
+    own.some((word) => of.includes(word.startsWith('--') ? (word.split('=')[0] ?? word) : word));
+  return hasOne(words) && !hasOne(not);
 }
 
 function formatOf({ formats, output }: AgentProfile, own: readonly string[]): AgentFormat {

@@ -84,7 +84,7 @@ export function textIn(value: unknown): string | undefined {
 /** Most ids that are told apart; later ones are counted each. */
 const mostIds = 10_000;
 
-/** Counts calls by their ids: one is told in several messages. */
+/** Counts calls by their ids: one is told in several messages, but for those without an id. */
 export class CallCount {
   readonly #ids = new Set<unknown>();
   #more = 0;
@@ -95,7 +95,7 @@ export class CallCount {
 
   take(id: unknown): void {
     if (this.#ids.has(id)) return;
-    if (this.#ids.size < mostIds) this.#ids.add(id);
+    if (id !== undefined && this.#ids.size < mostIds) this.#ids.add(id);
     else this.#more++;
   }
 }

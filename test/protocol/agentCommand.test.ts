@@ -21,6 +21,15 @@ describe('the agent behind a command', () => {
     expect(agentCommand(command, args.split(' '))).toEqual(expected);
   });
 
+  it.each(['gemini --prompt=hello', 'copilot --prompt=hello'])(
+    '[A-2] is known by an option with its value: %s',
+    (line) => {
+      const [command = '', ...args] = line.split(' ');
+      expect(agentCommand(command, args)).toMatchObject({ agent: command, format: 'text' });
+      expect(agentCommand(command, [...args, '-i'])).toBeUndefined();
+    },
+  );
+
   it('[S-10] is the one that is named, or none on demand', () => {
     expect(agentCommand('my-wrapper', ['--json'], 'codex')).toEqual({ agent: 'codex', format: 'stream-json' });
     expect(agentCommand('claude', ['-p'], 'none')).toBeUndefined();

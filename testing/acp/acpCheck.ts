@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { descendants, terminateTree } from '../../src/actors/process/face.ts';
+import { PassThrough, Readable } from 'node:stream';
+import {
+  type ProcessEntry,
+  descendants,
+  listProcesses,
+  terminateTree,
+  tryStart,
+} from '../../src/actors/process/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
 import { type AcpCheckLimits, acpMusts, type CheckState, ended, missingFor } from './acpMusts.ts';
 import { AcpTalk, type CheckedAgent } from './acpTalk.ts';
@@ -41,20 +49,28 @@ export async function checkAcpAgent(options: AcpCheckOptions): Promise<AcpCheckR
   const limits = { ...usualLimits, ...options.limits };
   let errors = '';
   const start = (): CheckedAgent => {
-    const child = spawn(command, args, { env, cwd, stdio: 'pipe' });
+    const started = tryStart(() => spawn(command, args, { env, cwd, stdio: 'pipe' }));
+    if (started.child === undefined) return neverStarted(started.error.then(messageOf));
+    const { child, pid } = started;
     const exited = new Promise<string>((resolve) => {
-      child.on('error', (error) => resolve(error.message));
       child.on('exit', (code, signal) => resolve(signal === null ? `exit ${String(code)}` : `died of ${signal}`));
     });
     child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-10_000)));
-    const { pid } = child;
+    const { stdin, stdout } = child;
+    let family: readonly ProcessEntry[] = [];
     return {
-      stdin: child.stdin,
-      stdout: child.stdout,
-      exited,
-      family: () => (pid === undefined ? Promise.resolve([]) : descendants(pid)),
-      kill: async () => {
-        if (pid !== undefined) await terminateTree(pid, { clock, exited, graceMs: 500 });
+      ...{ stdin, stdout, exited },
+      async family() {
+        const pids = await descendants(pid);
+        family = (await listProcesses()).filter((each) => pids.includes(each.pid));
+        return pids;
+      },
+      async kill() {
+        await terminateTree(pid, { clock, exited, graceMs: 500 });
+        // Once it has gone nothing leads to what it left behind.
+        await Promise.all(
+          family.map((each) => terminateTree(each.pid, { clock, startTime: each.startTime, graceMs: 0 })),
+        );
       },
     };
   };
@@ -62,6 +78,11 @@ export async function checkAcpAgent(options: AcpCheckOptions): Promise<AcpCheckR
   const passed = rows.every(({ result }) => result !== 'fail');
   const stderr = passed ? undefined : errors.trimEnd().split('\n').at(-1);
   return { passed, rows, ...(stderr !== undefined && stderr !== '' && { stderr }) };
+}
+
+function neverStarted(exited: Promise<string>): CheckedAgent {
+  const kill = (): Promise<void> => Promise.resolve();
+  return { stdin: new PassThrough(), stdout: Readable.from([]), exited, family: () => Promise.resolve([]), kill };
 }
 
 /** Looks at an agent however it is started. */

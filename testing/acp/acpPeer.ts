@@ -57,6 +57,7 @@ export class AcpPeer implements AcpStage {
   readonly #asked = new Map<unknown, (reply: RpcMessage) => void>();
   #client: AcpStage['client'] | undefined;
   #requests = 0;
+  #tools = 0;
   #stdinEnded = false;
 
   constructor(script: AcpScript, world: AcpWorld) {
@@ -78,6 +79,10 @@ export class AcpPeer implements AcpStage {
 
   get client(): AcpStage['client'] {
     return this.#client ?? {};
+  }
+
+  toolId(title: string): string {
+    return `${title}-${this.#memory.start}.${++this.#tools}`;
   }
 
   tell(turn: AcpExchange, update: AcpUpdate): void {

@@ -36,6 +36,8 @@ export const isLive = ({ isOver, stands }: AcpExchange): boolean => !isOver && !
 /** Surroundings of a turn: its agent and the client. */
 export interface AcpStage {
   readonly announcesTools: boolean;
+  /** Makes an id of a tool call, another one each time. */
+  toolId(title: string): string;
   /** The client's `clientCapabilities`. */
   readonly client: { readonly fs?: Readonly<Record<string, unknown>>; readonly terminal?: unknown };
   /** Sends an update unless the turn is over. */
@@ -110,7 +112,7 @@ async function say(stage: AcpStage, turn: AcpExchange, text: string): Promise<vo
 }
 
 async function tool(stage: AcpStage, turn: AcpExchange, title: string, work: () => unknown): Promise<void> {
-  const toolCallId = `${title}-${++tools}`;
+  const toolCallId = stage.toolId(title);
   const about = { toolCallId, title, kind: 'execute' };
   if (stage.announcesTools) {
     stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
@@ -122,11 +124,9 @@ async function tool(stage: AcpStage, turn: AcpExchange, title: string, work: () 
   stage.tell(turn, toolEnd(about, 'completed', `${title} is done`));
 }
 
-let tools = 0;
-
 /** Asks for a permission; the tool is done so many seconds after it is given. */
 export async function ask(stage: AcpStage, turn: AcpExchange, title: string, seconds = 0): Promise<void> {
-  const toolCallId = `${title}-${++tools}`;
+  const toolCallId = stage.toolId(title);
   const about = { toolCallId, title, kind: 'execute' };
   if (stage.announcesTools) stage.tell(turn, { sessionUpdate: 'tool_call', ...about, status: 'pending', rawInput: {} });
   const reply = await stage.request(turn, 'session/request_permission', {

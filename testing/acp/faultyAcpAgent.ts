@@ -30,7 +30,7 @@ const agentKeys = {
 
 const programKeys = {
   ...agentKeys,
-  /** A file to which each line that it reads is appended, as JSON: `start`, `atMs` (wall time) and `line`. @defaultValue none */
+  /** A file to which each line that it reads is appended, as JSON: its `pid`, `atMs` (wall time) and `line`. @defaultValue none */
   transcriptFile: text(),
   /** Written to stderr at its start. @defaultValue nothing */
   stderr: text({ empty: true }),

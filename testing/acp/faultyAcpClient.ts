@@ -186,7 +186,7 @@ export class FaultyAcpClient {
       const head = prompt.text.slice(0, Math.min(headLength, Math.max(shortestHead, prompt.text.length >> 1)));
       if (head.length < shortestHead) return [];
       const others = this.#prompts.slice(index + 1).filter(({ asked }) => asked !== prompt.asked);
-      const again = prompt.text.includes(head, 1) || others.some(({ text }) => text.includes(head));
+      const again = prompt.text.includes(head, 1) || others.some(({ text }) => text.includes(prompt.text));
       return again ? [`the text ${JSON.stringify(head)} came twice`] : [];
     });
     return [

@@ -52,7 +52,7 @@ export function superviseAcpAgent(runtime: Runtime, name: string, options: Agent
   );
   const approver =
     approve === undefined ? undefined : superviseApproval(runtime, `agent:${name}`, approve, { overallMs: approvalMs });
-  const profile = agentOf(settings.command);
+  const profile = agentOf(settings.command, settings.args, runtime.agentProfiles);
   const scope: AcpAgentScope = { name, runtime, client, proxy, approver, profile };
 
   return {

@@ -26,4 +26,5 @@ export { type ProcessEntry, isYoungestNow, listProcesses } from './processTable.
 export { descendants, killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
 export { isShortage, shortageText, spawnFailure } from './spawnFailure.ts';
 export { spawnObstacle } from './spawnObstacle.ts';
+export { tryStart } from './tryStart.ts';
 export { valueHider, withoutValues } from './valueHider.ts';

@@ -34,7 +34,7 @@ export function superviseSubprocess(
   given: SubprocessOptions,
   role: PathRole = {},
 ): CallPath<RunRequest, RunResult> {
-  const options = checkSubprocessOptions(name, given);
+  const options = checkSubprocessOptions(name, given, runtime.agentProfiles);
   const {
     command,
     args,

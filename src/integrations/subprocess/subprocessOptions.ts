@@ -1,5 +1,5 @@
 import type { AgentOption } from '../../protocol/agentCommand.ts';
-import { agentNames } from '../../protocol/agents/profiles.ts';
+import { type OwnProfiles, agentNames } from '../../protocol/agents/profiles.ts';
 import type { PromptBy } from '../../actors/prompt/promptDelivery.ts';
 import {
   commandKeys,
@@ -38,10 +38,10 @@ const ownSubprocessKeys = {
   effect: choice(effects),
   /**
    * Agent whose output it is: the command line of an agent is judged by its own word on its end (`--output-format json` or `stream-json`, `--json`,
-   * `--format json`), not by its exit code. `auto` tells by the command and its arguments.
+   * `--format json`), not by its exit code. `auto` tells by the command and its arguments. One of `agentProfiles` has its name there.
    * @defaultValue 'auto'
    */
-  agent: choice(['auto', 'none', ...agentNames], { given: {} as AgentOption }),
+  agent: text({ given: {} as AgentOption }),
   /**
    * Way of the prompt of a run to the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the arguments. As an
    * argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a dash: the command would take it
@@ -70,8 +70,13 @@ export interface SubprocessOptions
 type CheckedSubprocess = Values<typeof subprocessKeys>;
 
 /** @throws TypeError or RangeError that names the first wrong option and its value. */
-export function checkSubprocessOptions(name: string, options: SubprocessOptions): CheckedSubprocess {
-  return readOptions(name, options, subprocessKeys, commandRule);
+export function checkSubprocessOptions(
+  name: string,
+  options: SubprocessOptions,
+  own: OwnProfiles = {},
+): CheckedSubprocess {
+  const agent = choice(['auto', 'none', ...agentNames, ...Object.keys(own)]);
+  return readOptions(name, options, { ...subprocessKeys, agent }, commandRule);
 }
 
 const runKeys = {

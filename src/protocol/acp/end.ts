@@ -1,5 +1,7 @@
 import { classify } from '../../policy/failures/classify.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
+import type { AgentProfile } from '../agents/profile.ts';
+import { errorTextIn } from '../agents/profileFailure.ts';
 import { type McpAnswer, type McpParams, fieldsOf } from '../mcp/message.ts';
 import { endsBadly, looksFailed } from './signs.ts';
 import type { AcpTurn } from './turn.ts';
@@ -11,6 +13,8 @@ const authRequired = -32_000;
 interface EndContext {
   readonly turn: AcpTurn;
   readonly wallNow: number;
+  /** Facts about the agent. @defaultValue nobody knows it */
+  readonly profile?: AgentProfile | undefined;
 }
 
 /**
@@ -27,6 +31,9 @@ export function failureOfPrompt(answer: McpAnswer, context: EndContext): Failure
   if (turn.isFailed) return failureOfText(turn.lastText ?? 'The agent says that its turn failed', context);
   if (turn.lastText !== undefined && endsBadly(turn.lastText)) return failureOfText(turn.lastText, context);
   const text = turn.onlyText;
+  const own =
+    context.profile && (errorTextIn(turn.lastText ?? '', context.profile) ?? errorTextIn(text ?? '', context.profile));
+  if (own !== undefined) return failureOfText(own, context);
   if (text === undefined || !looksFailed(text)) return undefined;
   const facts = failureOfText(text, context);
   // Somebody may have asked for the text: what names no failure that is known is an answer.
@@ -60,8 +67,8 @@ function failureOfError(error: McpParams, wallNow: number): FailureFacts {
   return code === authRequired && facts.kind === 'unknown' ? { ...facts, kind: 'auth' } : facts;
 }
 
-function failureOfText(text: string, { wallNow, turn }: EndContext): FailureFacts {
-  const facts = classify(new Error(text.trim()), { wallNow });
+function failureOfText(text: string, { wallNow, turn, profile }: EndContext): FailureFacts {
+  const facts = classify(new Error(text.trim()), { wallNow, patterns: profile?.kinds });
   return ownWord({ ...facts, cause: undefined }, turn);
 }
 

@@ -38,6 +38,8 @@ export function createProfileReader(options: ProfileReaderOptions): AgentReader 
   let length = 0;
   return {
     line(text) {
+      // Words for people may stand before the value.
+      if (pieces.length === 0 && !text.startsWith('{')) return 'traffic';
       length += text.length + 1;
       if (length <= longestWhole) pieces.push(text);
       return 'traffic';

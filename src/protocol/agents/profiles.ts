@@ -1,12 +1,6 @@
 import type { AgentProfile, MessageRule } from './profile.ts';
 
 const gooseMessages: readonly MessageRule[] = [
-  {
-    when: { type: 'message', 'message.metadata.outputTokenLimitReached': true },
-    means: 'failure',
-    says: 'The answer was cut off at its limit of tokens',
-    kind: 'permanent',
-  },
   // What the model wrote names it; goose's own words on a failure are messages of the assistant, too.
   {
     when: { type: 'message', 'message.role': 'assistant', 'message.metadata.inference': true },
@@ -15,6 +9,13 @@ const gooseMessages: readonly MessageRule[] = [
     means: 'text',
     text: ['text'],
     id: 'message.id',
+  },
+  // Behind the text, which may stand in the same message.
+  {
+    when: { type: 'message', 'message.metadata.outputTokenLimitReached': true },
+    means: 'failure',
+    says: 'The answer was cut off at its limit of tokens',
+    kind: 'permanent',
   },
   {
     when: { type: 'message', 'message.role': 'assistant', 'message.metadata.inference': false },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createGateway } from '../../../src/index.ts';
 import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import {
   checkRunRequest,
@@ -21,6 +22,14 @@ describe('the options of a command', () => {
     [{ stdin: 'x' }, 'Unknown option `cli.stdin`'],
   ])('are refused with %o', (wrong, message) => {
     expect(check(wrong)).toThrow(message);
+  });
+
+  it("[A-1] take an agent of the user's own by its name", async () => {
+    const gateway = createGateway({ agentProfiles: { qwen: { commands: ['qwen'], like: 'gemini' } } });
+    expect(() => gateway.subprocess('fork', { command: 'node', args: ['qwen.js'], agent: 'qwen' })).not.toThrow();
+    const misspelt = { command: 'node', agent: 'qwem' };
+    expect(() => gateway.subprocess('other', misspelt)).toThrow('`other.agent` to be one of auto, none, claude');
+    await gateway.stop();
   });
 });
 

@@ -60,6 +60,15 @@ describe("an agent of the user's own", () => {
     });
   });
 
+  it('[A-1] has called a tool by each message on one, where these have no id', () => {
+    const said = [
+      { kind: 'act', tool: 'look' },
+      { kind: 'act', tool: 'look' },
+      { kind: 'end', code: 0 },
+    ];
+    expect(report(nova, ['ask', '--lines'], said)).toMatchObject({ calls: { tools: 2 } });
+  });
+
   it('[A-1] has not ended where it goes on after an end', () => {
     const said = [
       { kind: 'say', words: 'One' },

@@ -5,6 +5,7 @@ describe('a run of an agent that was recorded', () => {
   it.each([
     ['goose', 'good', 'Hello world.'],
     ['goose', 'good-json', 'Hello world.'],
+    ['goose', 'banner-json', 'Hello world.'],
     ['goose', 'tool', 'Done.'],
     ['gemini', 'good', 'Hello world.'],
     ['gemini', 'good-json', 'Hello world.'],
@@ -31,6 +32,7 @@ describe('a run of an agent that was recorded', () => {
     ['goose', 'cut', 0, 'transient', undefined],
     ['goose', 'empty', 0, 'unknown', undefined],
     ['goose', 'length', 0, 'permanent', undefined],
+    ['goose', 'length-json', 0, 'permanent', undefined],
     ['goose', '401', 1, 'auth', 401],
     ['goose', 'silent-int', 1, 'cancelled', undefined],
     ['gemini', 'eof', 0, 'transient', undefined],

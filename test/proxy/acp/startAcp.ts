@@ -10,17 +10,18 @@ import { type InProcessAcpAgentOptions, SimulatedClock } from '../../../testing/
 import type { WireMessage } from '../../support/wire.ts';
 import { agentTarget } from './agentTarget.ts';
 
-interface StartOptions extends Partial<AcpProxyOptions> {
+export interface StartOptions extends Partial<AcpProxyOptions> {
   /** Of each start of the agent. @defaultValue one that does all right */
   readonly agent?: InProcessAcpAgentOptions | ((start: number) => InProcessAcpAgentOptions);
   readonly wrap?: WrapServers;
   readonly policies?: Parameters<typeof checkGatewayOptions>[0]['policies'];
+  readonly agentProfiles?: Parameters<typeof checkGatewayOptions>[0]['agentProfiles'];
 }
 
 /** An agent in this process behind a proxy, on simulated time, and a raw client of it. */
-export async function startAcp({ agent = {}, wrap, policies, ...options }: StartOptions = {}) {
+export async function startAcp({ agent = {}, wrap, policies, agentProfiles, ...options }: StartOptions = {}) {
   const clock = new SimulatedClock();
-  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies }));
+  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies, agentProfiles }));
   const { runtime } = registry;
   const target = agentTarget(typeof agent === 'function' ? agent : () => agent);
   const facts: Fact[] = [];

@@ -58,6 +58,19 @@ describe('the ACP agent without a fault', () => {
     expect(messages.at(-1)?.result).toEqual({ stopReason: 'end_turn' });
   });
 
+  it('[A-7] says the same each time, but for the ids of its tools in another life', async () => {
+    const stateFile = join(temporaryDirectory(), 'state');
+    const lives: string[] = [];
+    for (const options of [{}, {}, { stateFile }, { stateFile }]) {
+      const peer = await open(options);
+      peer.prompt(1, 'tool look');
+      lives.push(JSON.stringify((await peer.answer(1)).messages.find(({ params }) => params !== undefined)?.params));
+    }
+    expect(lives[0]).toContain('"toolCallId"');
+    expect(new Set(lives.slice(0, 3)).size).toBe(1);
+    expect(lives[3]).not.toBe(lives[2]);
+  });
+
   it('[A-7] says back what is no order, and stops with the reason it is told', async () => {
     expect(await turn([], 'Reply with the word ok')).toMatchObject({ text: 'You said: Reply with the word ok' });
     expect(reasonOf(await turn([], 'stop refusal'))).toEqual({ stopReason: 'refusal' });

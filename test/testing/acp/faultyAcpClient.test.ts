@@ -43,6 +43,13 @@ describe('the ACP client without a fault', () => {
     expect(client.judge()).toEqual([]);
   });
 
+  it('[A-7] has nothing to say of answers that begin alike', async () => {
+    const { client } = await start();
+    await client.prompt('hello');
+    await client.prompt('goodbye');
+    expect(client.judge()).toEqual([]);
+  });
+
   it('[A-7] loads a session, before and after whose answer its history may come', async () => {
     const { client, session } = await start({}, { replay: 'split' });
     await client.prompt('say hello there');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startAcp } from '../startAcp.ts';
+import { type StartOptions, startAcp } from '../startAcp.ts';
 
 const minute = 60_000;
 
@@ -12,6 +12,22 @@ describe('turns behind unwedge acp', () => {
     expect(acp.answer(1)).toMatchObject({ result: { stopReason: 'end_turn' } });
     expect(acp.texts(session)).toBe('hellodone');
     expect(acp.answers(1)).toHaveLength(1);
+  });
+
+  it("[A-1] [A-3] a text of failure of the user's own agent is the error that it is, in its kind", async () => {
+    const own = {
+      errorTexts: [{ begins: 'Out of luck: ', ends: 'Bye.' }],
+      kinds: [{ pattern: 'luck', kind: 'quota' }],
+    };
+    const acp = await startAcp({
+      command: '/opt/nova',
+      agentProfiles: { nova: { commands: ['nova'], ...own } } as StartOptions['agentProfiles'],
+      agent: { faults: [{ at: 'end', do: 'stop', text: 'Out of luck: no more. Bye.' }] },
+    });
+    await acp.open();
+    acp.prompt(1, 'say half of it');
+    await acp.settle();
+    expect(acp.answers(1)).toMatchObject([{ error: { data: { 'unwedge/failure': { kind: 'quota' } } } }]);
   });
 
   it('[A-3] a turn without progress for the idle limit is an error with kind and cause, and its agent is told', async () => {
