@@ -130,6 +130,13 @@ export class AcpProxy implements Part {
     this.#prompts.start(request, Buffer.from(rpcLine({ id, method, params })), port);
   }
 
+  /** Resolves once a session that its client in this process has loaded has told its past. */
+  async quiet(id: string): Promise<void> {
+    const { sessions, link } = this.#scope;
+    const session = sessions.known(id);
+    if (session !== undefined && link !== undefined) await this.#replay.quiet(session, link);
+  }
+
   /** Tells what the client waits for, in the form of a session: its connection is one. */
   why(): SessionWhy {
     const { name, clock, link } = this.#scope;

@@ -59,7 +59,7 @@ export class Replay {
       const own = { ...params, sessionId: session.agentId };
       await link.ask(method, own, this.#scope.settings.startMs).catch(ignoreRefusal);
     }
-    if (by === 'session/load') await this.#quiet(session, link);
+    if (by === 'session/load') await this.quiet(session, link);
     session.knownTo = link.number;
     session.isReplaying = false;
     facts.tell({
@@ -90,8 +90,8 @@ export class Replay {
     return 'session/new';
   }
 
-  /** Some agents tell more of the past after they have answered (gemini 0.61). */
-  #quiet(session: AcpSession, link: AgentLink): Promise<void> {
+  /** Resolves once a session that was loaded has told its past: some agents tell more of it after they have answered (gemini 0.61). */
+  quiet(session: AcpSession, link: AgentLink): Promise<void> {
     const { clock } = this.#scope;
     const beganAt = clock.now();
     return new Promise((resolve) => {

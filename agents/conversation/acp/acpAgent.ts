@@ -70,6 +70,7 @@ export function superviseAcpAgent(runtime: Runtime, name: string, options: Agent
         if (result === undefined) throw new AttemptError(refusal.cancelled(signal?.reason, false));
         const session = id ?? result['sessionId'];
         if (typeof session !== 'string') throw new AttemptError(noSession(name));
+        if (id !== undefined) await proxy.quiet(id);
         return { ok: true, value: new AcpConversation(scope, session) };
       } catch (error) {
         return { ok: false, failure: failureOf(name, error, runtime.clock.wallNow()) };
@@ -205,6 +206,7 @@ function openToOthers(failure: Failure): Failure {
 /** Ends of a turn that are no answer. */
 const stopFailures: ReadonlyMap<unknown, Pick<Failure, 'kind' | 'message' | 'outcome'>> = new Map([
   ['cancelled', { kind: 'cancelled', message: 'The turn was cancelled', outcome: 'cancelled' }],
+  ['max_turn_requests', { kind: 'permanent', message: 'The turn took as many requests as it may', outcome: 'failed' }],
   ['refusal', { kind: 'permanent', message: 'The agent refused to go on', outcome: 'failed' }],
 ] as const);
 

@@ -12,7 +12,7 @@ const readOnly: ReadonlySet<unknown> = new Set(['read', 'search', 'think', 'fetc
 export class AcpTurnEvents {
   readonly #sink: Sink;
   readonly #flow: ReturnType<typeof createTextFlow>;
-  readonly #tools = new Map<string, string>();
+  readonly #tools = new Map<string, { readonly tool: string; isOver: boolean }>();
   #text = '';
   #isBehindTool = false;
   #messageId: unknown = undefined;
@@ -70,16 +70,18 @@ export class AcpTurnEvents {
     const id = String(toolCallId);
     const known = this.#tools.get(id);
     const { tool, action } = namesOf(update);
+    const call = known ?? { tool, isOver: false };
+    // Of a kind that is not told it may be anything, and it may be told late.
+    if ((known === undefined || typeof kind === 'string') && !readOnly.has(kind)) this.#effects = 'possible';
     if (known === undefined) {
-      this.#tools.set(id, tool);
-      // Of a kind that is not told it may be anything.
-      if (!readOnly.has(kind)) this.#effects = 'possible';
+      this.#tools.set(id, call);
       this.#flow.begin();
       this.#isBehindTool = true;
       this.#sink({ type: 'tool.started', id, tool, action });
     }
-    if (status === 'completed' || status === 'failed')
-      this.#sink({ type: 'tool.ended', id, tool: known ?? tool, ok: status === 'completed' });
+    if (call.isOver || (status !== 'completed' && status !== 'failed')) return;
+    call.isOver = true;
+    this.#sink({ type: 'tool.ended', id, tool: call.tool, ok: status === 'completed' });
   }
 }
 

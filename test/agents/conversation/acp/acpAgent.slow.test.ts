@@ -76,16 +76,19 @@ describe('an agent over the Agent Client Protocol', () => {
     expect(unwrap(await conversation.send('say again').outcome).text).toBe('again');
   });
 
-  it('[A-4] [U-4] takes a conversation up again by its id', async () => {
-    const stateFile = join(temporaryDirectory(), 'state.json');
-    const first = startFaulty({ stateFile });
-    const conversation = await begin(first);
-    unwrap(await conversation.send('say one').outcome);
-    await first.stop();
-    const resumed = await begin(startFaulty({ stateFile }), conversation.id);
-    expect(resumed.id).toBe(conversation.id);
-    expect(unwrap(await resumed.send('say two').outcome).text).toBe('two');
-  });
+  it.for(['before', 'after'] as const)(
+    '[A-4] [U-4] takes a conversation up again by its id: its past, told %s, is no answer',
+    async (replay) => {
+      const stateFile = join(temporaryDirectory(), 'state.json');
+      const first = startFaulty({ stateFile });
+      const conversation = await begin(first);
+      unwrap(await conversation.send('say one').outcome);
+      await first.stop();
+      const resumed = await begin(startFaulty({ stateFile, replay }), conversation.id);
+      expect(resumed.id).toBe(conversation.id);
+      expect(unwrap(await resumed.send('say two').outcome).text).toBe('two');
+    },
+  );
 
   it('[A-4] [R-11] hands over to a fallback of any kind where it fails as the text says, and not where it acted', async () => {
     const gateway = createGateway({ store: ':memory:', control: false, kinds: [agentKind] });
@@ -110,6 +113,15 @@ describe('an agent over the Agent Client Protocol', () => {
       ok: false,
       failure: { kind: 'crash', outcome: 'unknown' },
     });
+  });
+
+  it.for([
+    ['refusal', 'permanent'],
+    ['max_turn_requests', 'permanent'],
+    ['cancelled', 'cancelled'],
+  ] as const)('[A-4] [U-4] a turn that stops by %s is no answer', async ([reason, kind]) => {
+    const outcome = await (await begin(startFaulty())).send(`say half; stop ${reason}`).outcome;
+    expect(outcome).toMatchObject({ ok: false, failure: { kind } });
   });
 
   it('[A-4] [U-4] limits a single turn, and ends it at its agent', async () => {
