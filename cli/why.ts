@@ -5,6 +5,7 @@ import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type AskedRuntime, askRuntimes } from '../operator/askRuntimes.ts';
+import { withLayers } from '../operator/layersBelow.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import { KnownSecrets, createFactRedactor, createShownNames, nameAmong } from '../src/redaction/face.ts';
 import { failedTurnsOf, failedTurnsText, type LastTurn, lastTurnOf, lastTurnText } from './lastTurnText.ts';
@@ -79,7 +80,8 @@ export const command = defineCommand({
     const lost = mattersOfLostLog(lostLog, io.now());
     if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {
-      const { runtime, answer } = found;
+      const { runtime } = found;
+      const answer = redact(await withLayers(found.answer, rows, runtime.pid));
       const owner = records?.owner;
       const where = owner === undefined ? '' : ownerText(session, owner, io.columns);
       // A server behind a proxy has the name that the connection of its client has.

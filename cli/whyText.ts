@@ -1,4 +1,10 @@
-import { type RuleWhy, type SessionWhy, type ToolCallWhy, defaultMaxDeliveries } from '../src/sessions/face.ts';
+import {
+  type LayerWhy,
+  type RuleWhy,
+  type SessionWhy,
+  type ToolCallWhy,
+  defaultMaxDeliveries,
+} from '../src/sessions/face.ts';
 import type { CallRule, CallWhy } from '../src/calls/face.ts';
 import { reconcileText } from '../proxy/wire/reconcileText.ts';
 import { formatDuration } from '../src/policy/text/face.ts';
@@ -102,9 +108,12 @@ export function ruleText({ rule, what, of }: NonNullable<SessionWhy['next']>): s
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
 }
 
-function callLines({ call, integration, tool, sinceMs, progress, target }: ToolCallWhy, why: SessionWhy): string[] {
+function callLines(about: ToolCallWhy, why: SessionWhy): string[] {
+  const { call, integration, tool, sinceMs, progress, target, waitsFor, behind = [] } = about;
   const name = `${sanitize(integration)} ${sanitize(tool)} (${sanitize(call)})`;
   const lines = [`  ${name} for ${time(sinceMs)}: ${phaseText(progress)}`];
+  if (waitsFor !== undefined) lines.push(`    ${sanitize(waitsFor)}`);
+  lines.push(...behind.map((layer) => `    behind it: ${layerText(layer)}`));
   const also = [
     ...(progress?.also ?? []),
     ...why.rules.filter((each) => each.call === call && each.rule === 'tool_call' && each !== why.next),
@@ -135,6 +144,15 @@ function callLines({ call, integration, tool, sinceMs, progress, target }: ToolC
     else if (pid !== undefined) lines.push(`    ${process} runs`);
   }
   return lines;
+}
+
+/** Describes work in another program. Of times that are none in JSON, which are null, it says nothing. */
+function layerText({ by, what, sinceMs, silentMs, limitInMs }: LayerWhy): string {
+  const came = (ms: number): string =>
+    ms < sinceMs ? `the model's content came ${time(ms)} ago` : 'no content of the model yet';
+  const content = typeof silentMs === 'number' ? `, ${came(silentMs)}` : '';
+  const limit = typeof limitInMs === 'number' ? `, limit in ${time(limitInMs)}` : '';
+  return `${sanitize(by)}: ${sanitize(what)} for ${time(sinceMs)}${content}${limit}`;
 }
 
 const nameOf = ({ rule }: Pick<RuleWhy, 'rule'>): string => (rule === 'tool_call' ? watchdog : rule);

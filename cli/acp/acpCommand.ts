@@ -4,7 +4,7 @@ import { type OwnWords, wrapServers } from '../../proxy/acp/wrapServers.ts';
 import type { AcpProxyOptions } from '../../proxy/acp/settings.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
 import type { Methods } from '../../src/control/face.ts';
-import { isPostgresUrl } from '../../src/policy/text/face.ts';
+
 import { createTextRedactor } from '../../src/redaction/face.ts';
 import { nameIn } from '../../src/runtime/face.ts';
 import { UsageError, valueAmong } from '../errors.ts';
@@ -40,7 +40,12 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
   const proxy = superviseAcpProxy(runtime, options, {
     ...{ input: process.stdin, output: process.stdout, errors: passErrors, say },
     hide: (text) => redactor.text(text),
-    ...(args.mcp && { wrap: wrapServers(ownWords(args)) }),
+    layers: async (conversations) => {
+      if (runtime.store() === undefined) return [];
+      // Loaded now: few prompts are silent.
+      return (await import('../../operator/layersBelow.ts')).ownLayers(storePath, conversations);
+    },
+    ...(args.mcp && { wrap: wrapServers(ownWords(args, storePath)) }),
   });
   const methods: Methods = {
     why(params) {
@@ -106,12 +111,8 @@ function hasSpoken(): boolean {
 }
 
 /** Words of this program; the servers behind it are recorded where the agent is. */
-function ownWords({ db, config }: AcpArgs): OwnWords {
-  // The agent may start them in another folder.
-  const database = db === undefined || isPostgresUrl(db) ? db : resolve(db);
-  const options = [
-    ...(database === undefined ? [] : ['--db', database]),
-    ...(config === undefined ? [] : ['--config', resolve(config)]),
-  ];
+function ownWords({ config }: AcpArgs, storePath: string): OwnWords {
+  // The agent may start them in another folder, and without its environment.
+  const options = ['--db', storePath, ...(config === undefined ? [] : ['--config', resolve(config)])];
   return { command: process.execPath, args: [process.argv[1] ?? ''], options };
 }

@@ -35,6 +35,7 @@ export async function run(args: ApiArgs, io: Io): Promise<number> {
   const live = registry.show({
     name: `unwedge api ${proxy.name}`,
     methods: {
+      layers: () => proxy.layers(),
       why(params) {
         throw new RangeError(`No session \`${nameIn(params, 'session')}\`: this is a proxy of ${proxy.name}`);
       },

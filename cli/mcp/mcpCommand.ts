@@ -3,7 +3,7 @@ import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
 import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/face.ts';
 import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
 import { superviseMcpProxy } from '../../proxy/mcp/mcpProxy.ts';
-import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
+import { proxyLayers, proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import type { Methods } from '../../src/control/face.ts';
 import { type KnownSecrets, withoutTokens } from '../../src/redaction/face.ts';
@@ -100,6 +100,7 @@ async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache
   const { stdin: input, stdout: output } = process;
   const proxy = superviseMcpProxy(registry.runtime, options, { input, output, ...voice, handshakes });
   const methods: Methods = {
+    layers: () => proxyLayers(proxy),
     why(params) {
       const session = nameIn(params, 'session');
       if (session !== name) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);

@@ -4,7 +4,7 @@ import type { LiveStatus, Methods } from '../../src/control/face.ts';
 import type { LeftOut } from '../../proxy/hub/hubNames.ts';
 import { McpHub } from '../../proxy/hub/mcpHub.ts';
 import { McpSessions } from '../../proxy/mcp/mcpSessions.ts';
-import { proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
+import { proxyLayers, proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
 import { noteIn } from '../../src/policy/face.ts';
 import { nameIn } from '../../src/runtime/face.ts';
 import { ownVersion } from '../doctor/ownVersion.ts';
@@ -39,6 +39,7 @@ export function openServed(
     open: (streams: ClientStreams) => sessions.serve(streams),
   }));
   const methods: Methods = {
+    layers: () => all.flatMap((each) => each.names.flatMap((own) => proxyLayers(each.proxy(own)))),
     why(params) {
       const session = nameIn(params, 'session');
       const proxy = all.map((sessions) => sessions.proxy(session)).find((found) => found !== undefined);

@@ -17,6 +17,7 @@ import { DeafWatch } from './deafWatch.ts';
 import { FromAgent } from './fromAgent.ts';
 import { FromClient, maxLineBytes } from './fromClient.ts';
 import { IdleExcuse } from './idleExcuse.ts';
+import type { AskLayers } from './layers.ts';
 import type { Prompt, PromptPort } from './prompt.ts';
 import { Prompts } from './prompts.ts';
 import { Replay } from './replay.ts';
@@ -30,6 +31,8 @@ export type { AcpProxyOptions } from './settings.ts';
 export interface AcpSurroundings extends AcpVoice, Pick<ClientStreams, 'input' | 'output'> {
   /** Changes what the agent is sent of a request. @defaultValue it is sent as it came */
   readonly wrap?: WrapServers | undefined;
+  /** Tells what goes on below the agent; asked every 30 s at the most, while a prompt is silent. @defaultValue nobody does */
+  readonly layers?: AskLayers | undefined;
 }
 
 /** Times that the rest may take once the client has ended its side, in ms: what is under way, then the agent and the client each. */
@@ -119,7 +122,10 @@ export class AcpProxy implements Part {
     });
     this.#agent = this.#createAgent();
     this.#deaf = new DeafWatch(scope, prompts, (why) => this.#hung(why));
-    this.#excuse = new IdleExcuse(scope, { prompts, requests, isUnread: () => this.#pipe.isFull });
+    this.#excuse = new IdleExcuse(scope, {
+      ...{ prompts, requests, isUnread: () => this.#pipe.isFull, ask: around.layers },
+      silentMs: ({ row, isAtAgent }) => (row !== undefined && isAtAgent && this.path.why(row)?.silentMs) || 0,
+    });
     this.#pipe = this.#startPipe(around);
   }
 

@@ -13,6 +13,15 @@ import type { AcpSession } from './acpSession.ts';
 import type { Prompt } from './prompt.ts';
 import type { AcpScope } from './scope.ts';
 
+/** A question that waits for a person. */
+export interface OpenQuestion {
+  readonly id: string;
+  readonly what: string;
+  /** Id of its session, as the client knows it. */
+  readonly session: string;
+  readonly sinceMs: number;
+}
+
 /** A request of the agent that the client has not answered. */
 interface Open {
   /** As the client knows it. */
@@ -130,12 +139,12 @@ export class AgentRequests {
   }
 
   /** The questions that wait for a person, with their ages in ms. */
-  *questions(
-    now: number,
-  ): Iterable<{ readonly id: string; readonly what: string; readonly session: string; readonly sinceMs: number }> {
-    for (const { clientId, method, session, prompt, at } of this.#open.values())
-      if (asksPerson(method) && prompt === session?.active)
-        yield { id: String(clientId), what: method, session: session?.id ?? '', sinceMs: now - at };
+  *questions(now: number): Iterable<OpenQuestion> {
+    for (const { clientId, method, params, session, prompt, at } of this.#open.values()) {
+      if (!asksPerson(method) || prompt !== session?.active) continue;
+      const what = String(fieldsOf(params['toolCall'])['title'] ?? params['message'] ?? method).slice(0, 100);
+      yield { id: String(clientId), what, session: session?.id ?? '', sinceMs: now - at };
+    }
   }
 
   #isNews(terminal: string | undefined, result: McpAnswer['result']): boolean {

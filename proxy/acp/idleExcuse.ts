@@ -1,5 +1,8 @@
 import type { Timer } from '../../src/policy/face.ts';
+import { layersOf } from '../../src/sessions/face.ts';
 import type { AgentRequests } from './agentRequests.ts';
+import { type AskLayers, judgeLayers, mostEveryMs } from './layers.ts';
+import type { Prompt } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
 import type { AcpScope } from './scope.ts';
 
@@ -7,19 +10,25 @@ import type { AcpScope } from './scope.ts';
 const mostMs = 5000;
 
 interface IdleExcuseParts {
-  readonly prompts: Pick<Prompts, 'waiting'>;
+  readonly prompts: Pick<Prompts, 'waiting' | 'endSilent'>;
   readonly requests: Pick<AgentRequests, 'excuses'>;
   /** Tells whether the client does not read what is written. */
   readonly isUnread: () => boolean;
+  /** @defaultValue nobody is asked */
+  readonly ask: AskLayers | undefined;
+  /** For how long a prompt has been silent, in ms. */
+  readonly silentMs: (prompt: Prompt) => number;
 }
 
-/** Keeps a turn from being taken for silent while a person is asked, a tool of it is within its own limit, or the client does not read. */
+/** Keeps a turn from being taken for silent while a person is asked, a tool of it is within its own limit, what is below it gets on, or the client does not read. */
 export class IdleExcuse {
   readonly #scope: AcpScope;
   readonly #parts: IdleExcuseParts;
   readonly #everyMs: number;
   #timer: Timer | undefined = undefined;
   #isStopped = false;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
 
   constructor(scope: AcpScope, parts: IdleExcuseParts) {
     this.#scope = scope;
@@ -54,6 +63,27 @@ export class IdleExcuse {
       const until = turn.excusedUntil(toolMs);
       const isAtTool = until !== undefined && now < until;
       if (isAtTool || isUnread() || requests.excuses(session, now, toolMs)) context?.touch();
+    }
+    void this.#askBelow(now);
+  }
+
+  async #askBelow(now: number): Promise<void> {
+    const { prompts, ask, silentMs } = this.#parts;
+    const { idleMs } = this.#scope.settings.policy.limits;
+    const leastMs = Math.min(mostEveryMs, idleMs / 3);
+    const silent = [...prompts.waiting()].filter((prompt) => silentMs(prompt) >= leastMs);
+    if (ask === undefined || silent.length === 0 || this.#isAsking || now - this.#askedAt < leastMs) return;
+    this.#askedAt = now;
+    this.#isAsking = true;
+    // Where it rejects, nothing is known of what goes on below.
+    const layers = await ask(silent.map(({ session }) => session.agentId)).catch(() => []);
+    this.#isAsking = false;
+    // One may have said something in the meantime.
+    for (const prompt of silent.filter((each) => silentMs(each) >= leastMs)) {
+      const about = { silentMs: silentMs(prompt), idleMs };
+      const verdict = judgeLayers(layersOf(prompt.session.agentId, layers), about);
+      if (verdict === 'gets on') prompt.context?.touch();
+      else if (verdict === 'wedged') prompts.endSilent(prompt, idleMs / 3);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { AttemptContext, CallPath, CallSettings } from '../../src/calls/face.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../../src/policy/failures/face.ts';
+import { formatDuration } from '../../src/policy/text/face.ts';
 import { failureOfPrompt, sessionIn } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
 import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
@@ -141,6 +142,14 @@ export class Prompts {
     const prompt = this.#byCall.get(call);
     if (prompt?.isAtAgent !== true) return facts;
     return { ...prompt.lossOf(facts), outcome: 'unknown', shouldRetry: false };
+  }
+
+  /** Ends a prompt whose model has said nothing for `limitMs`. */
+  endSilent(prompt: Prompt, limitMs: number): void {
+    const message = `No content of the model within ${formatDuration(limitMs)}, as \`unwedge api\` sees it`;
+    const facts: FailureFacts = { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
+    if (prompt.row !== undefined)
+      this.#host.path.end(prompt.row, this.lateFacts(facts, prompt.context?.call ?? prompt));
   }
 
   /** Adds what is known of the effects of a turn that was lost with its agent. @param call - its call of the path. */

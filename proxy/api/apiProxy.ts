@@ -4,6 +4,7 @@ import type { DrainOrder } from '../../src/calls/face.ts';
 import { inboundTrace } from '../wire/inboundTrace.ts';
 import type { Failure } from '../../src/policy/failures/face.ts';
 import type { Part, Runtime } from '../../src/runtime/face.ts';
+import type { LayerWhy } from '../../src/sessions/face.ts';
 import { clientOf } from './clients.ts';
 import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
 import { Exchange } from './exchange.ts';
@@ -52,6 +53,11 @@ export class ApiProxy {
     this.#repeats = new Repeats(runtime.clock);
     this.#bodies = new KeptBodies(settings.maxKeptBytes, settings.maxKeptInAllBytes);
     runtime.join(this.#part());
+  }
+
+  /** Lists the requests that are under way. */
+  layers(): readonly LayerWhy[] {
+    return [...this.#open.values()].flatMap((exchange) => exchange?.layer(`unwedge api ${this.name}`) ?? []);
   }
 
   /** Answers a request. Never rejects. */

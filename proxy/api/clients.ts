@@ -148,7 +148,8 @@ export const clients = {
     name: 'OpenAI SDK',
     version: '7.59.0',
     agent: /(?:)/,
-    conversations: [],
+    // That of goose.
+    conversations: ['agent-session-id'],
     // It throws what the event says, as do others that are not known here.
     cells: { ...everywhere, ...broken({ does: 'error', then: 'fails' }) },
   },

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/policy/face.ts';
+import type { LayerWhy } from '../../src/sessions/face.ts';
 import type { EventScanner } from './eventScanner.ts';
 import type { ApiProxySettings } from './settings.ts';
 
@@ -10,6 +11,9 @@ const longestHoldMs = 20_000;
 
 /** Limits on the time that a stream may be without content, in ms. */
 export type ContentLimits = Pick<ApiProxySettings, 'firstContentMs' | 'contentMs'>;
+
+/** Times of {@link ContentWatch.silence}. */
+export interface Silence extends Pick<LayerWhy, 'silentMs' | 'limitInMs'> {}
 
 /** Watches whether a stream says anything beside that it lives. Until it does, its beginning is held back: another attempt may follow. */
 export class ContentWatch {
@@ -51,6 +55,13 @@ export class ContentWatch {
     const held = this.#held;
     this.#held = [];
     return held;
+  }
+
+  /** Time since content came, where any has, and to the end of the limit on it, in ms. */
+  silence({ firstContentMs, contentMs }: ContentLimits): Silence {
+    const silentMs = this.#clock.now() - this.#since;
+    if (this.#said === 0) return { silentMs: undefined, limitInMs: firstContentMs - silentMs };
+    return { silentMs, limitInMs: contentMs - silentMs };
   }
 
   /** @returns the limit that has passed without content, in ms; undefined while none has. */

@@ -9,6 +9,7 @@ import {
   mayRepeat,
 } from '../../src/policy/failures/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
+import type { LayerWhy } from '../../src/sessions/face.ts';
 import type { StreamedAttempt } from '../../src/streams/face.ts';
 import type { ContentLimits } from './contentWatch.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
@@ -16,6 +17,7 @@ import type { FailedAnswer } from './failedAnswer.ts';
 import type { Asked, ForwardedRequest } from './forwardedRequest.ts';
 import { type ForwardedAnswer, Forwarding } from './forwarding.ts';
 import { gone, type Passage } from './passage.ts';
+import { conversationsOf } from './repeats.ts';
 import type { ApiProxySettings } from './settings.ts';
 import type { Bucket, Upstream } from './upstream.ts';
 
@@ -87,6 +89,19 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
 
   get integration(): string {
     return this.#bucket.path.name;
+  }
+
+  /** Tells how it is under way, for who waits for its client. A limit on bytes moves with each sign of life: where content is seen, its limit is told. */
+  layer(by: string): LayerWhy {
+    const { streams, request } = this.asked;
+    const sinceMs = this.#elapsedMs;
+    const isAnswered = this.settings.stage === 'events' || this.settings.stage === 'body';
+    const silence = isAnswered ? this.forwarding?.silence : undefined;
+    const isSeen = streams && (!isAnswered || silence !== undefined);
+    const silentMs = isSeen ? (silence?.silentMs ?? sinceMs) : undefined;
+    const limitInMs = silence?.limitInMs ?? (this.#call && this.#bucket.path.why(this.#call)?.next.inMs);
+    const about = { what: this.settings.label, sinceMs, conversations: conversationsOf(request.headers) };
+    return { kind: 'stream', by, ...about, silentMs, limitInMs };
   }
 
   /** The client has gone: nobody wants the answer, unless it has all of it. */

@@ -7,7 +7,7 @@ import { EncodedBody, type StreamedAttempt, resetError, wasReset } from '../../s
 import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
 import { closingWords } from './streamEnd.ts';
-import { ContentWatch } from './contentWatch.ts';
+import { ContentWatch, type Silence } from './contentWatch.ts';
 import { EventScanner } from './eventScanner.ts';
 import { collectRefusal, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
 import type { ForwardedRequest } from './forwardedRequest.ts';
@@ -74,6 +74,11 @@ export class Forwarding {
   /** True where an event of ours may follow all that the client got. */
   get isBetweenEvents(): boolean {
     return this.#scanner?.isBetweenEvents ?? false;
+  }
+
+  /** That of an answer that is read; undefined of any other. */
+  get silence(): Silence | undefined {
+    return this.#scanner === undefined ? undefined : this.#watch.silence(this.#exchange.contentLimits);
   }
 
   get hasCall(): boolean {

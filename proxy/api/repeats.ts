@@ -68,6 +68,11 @@ function delayAfter(count: number): number {
 /** By which headers the requests of one conversation know each other. */
 const conversations: readonly string[] = Object.values(clients).flatMap((client) => client.conversations);
 
+/** Returns the ids of the conversations that a request is part of. */
+export function conversationsOf(headers: IncomingHttpHeaders): string[] {
+  return conversations.flatMap((name) => headers[name] ?? []);
+}
+
 /**
  * Returns the keys that a request shares with the next try of it: its body, or its conversation, as one that goes on from half an answer has another body.
  * They are hashes.
@@ -78,7 +83,7 @@ export function repeatKeys(
   credential: string,
   body: Buffer | undefined,
 ): string[] {
-  const ids = conversations.flatMap((name) => headers[name] ?? []);
+  const ids = conversationsOf(headers);
   const of = (what: string | Buffer): string =>
     createHash('sha1').update(url).update('\0').update(credential).update('\0').update(what).digest('base64');
   return [...(body === undefined ? [] : [of(body)]), ...(ids.length === 0 ? [] : [of(ids.join('\0'))])];

@@ -2,7 +2,7 @@ import { type CallPath, circuitOf } from '../../src/calls/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
 import type { Failure } from '../../src/policy/failures/face.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
-import type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
+import type { EndedCallWhy, LayerWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
 import type { ClientCall } from './clientCall.ts';
 
 /** A request of a client that unwedge answered, as its server did not. Its contents are not kept. */
@@ -61,6 +61,16 @@ export function proxyWhy({ pending }: { readonly pending: PendingCalls }): Sessi
     rules: [],
     next,
   };
+}
+
+/** Lists the calls that are pending, for who waits for the client of a proxy. */
+export function proxyLayers(proxy: { readonly pending: PendingCalls } | undefined): readonly LayerWhy[] {
+  const calls = proxy === undefined ? [] : proxyWhy(proxy).calls;
+  return calls.map(({ integration, tool, sinceMs, progress }) => {
+    // The other rules have it go on.
+    const limit = [progress?.next, ...(progress?.also ?? [])].find((each) => each?.rule.endsWith('_timeout'));
+    return { kind: 'call', by: `unwedge mcp ${integration}`, what: tool, sinceMs, limitInMs: limit?.inMs };
+  });
 }
 
 function endedCall(name: string, { number, tool, failure, startedAt, at }: RefusedCall, now: number): EndedCallWhy {

@@ -5,7 +5,7 @@ import type { BreakerHandle } from '../calls/integration.ts';
 import type { OpenToolCircuit } from '../calls/circuit/toolCircuits.ts';
 import type { RateWait } from '../calls/rates/rateBucket.ts';
 import { done, type OrderResult } from '../policy/operatorOrder.ts';
-import type { SessionWhy } from '../sessions/why.ts';
+import type { LayerWhy, SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 
 /** An integration as its runtime sees it now. */
@@ -105,6 +105,11 @@ export function readWhyAnswer(value: unknown): SessionWhy | undefined {
   return { ...(value as SessionWhy), rules: Array.isArray(rules) ? (rules as SessionWhy['rules']) : [] };
 }
 
+/** An answer to `layers`: work under way that may be part of what other programs wait for; undefined when it is none. */
+export function readLayersAnswer(value: unknown): readonly LayerWhy[] | undefined {
+  return areLayers(value) ? (value as readonly LayerWhy[]) : undefined;
+}
+
 /** An answer to an order: what became of it. The answer of one that says nothing is that it was done. */
 export function readOrderAnswer(value: unknown): OrderResult {
   const { ok, text } = fieldsOf(value);
@@ -183,6 +188,9 @@ const isStatus = shape({
 });
 const isOutage = shape({ reason: text, fix: text, forMs: number, waiting: number, dropped: number });
 const isWhy = shape({ session: text, state: text, waiting: number, calls: Array.isArray, questions: Array.isArray });
+const areLayers = all(
+  shape({ kind: text, by: text, what: text, sinceMs: number, conversations: missingOr(all(text)) }),
+);
 const areWatched = all(shape({ integration: text, quietMs: number, once: missingOr(text) }));
 const isNode = shape({
   id: text,

@@ -7,6 +7,7 @@ export {
   type WatchedAlert,
   readAlertsAnswer,
   readFlightAnswer,
+  readLayersAnswer,
   readOrderAnswer,
   readSelfAnswer,
   readStatusAnswer,

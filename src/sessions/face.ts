@@ -34,4 +34,4 @@ export type { ToolRequest } from './toolRequest.ts';
 export type { ToolResult } from './toolResult.ts';
 export type { Turn } from './turn.ts';
 export { sessionFailure } from './turnEnds.ts';
-export type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from './why.ts';
+export { type EndedCallWhy, type LayerWhy, type RuleWhy, type SessionWhy, type ToolCallWhy, layersOf } from './why.ts';

@@ -17,6 +17,28 @@ export interface TargetWhy {
   readonly process?: { readonly pid?: number | undefined; readonly lastLine?: string | undefined } | undefined;
 }
 
+/** Work under way below a call, in another program: a request to a model whose answer is a stream, or the call of a tool. Times are in ms. */
+export interface LayerWhy {
+  readonly kind: 'stream' | 'call';
+  /** Program that has it, such as `unwedge mcp files`. */
+  readonly by: string;
+  /** Tool that is called, or kind of the request. */
+  readonly what: string;
+  readonly sinceMs: number;
+  /** Conversations that it is part of, by the ids that its client gives them. @defaultValue not known */
+  readonly conversations?: readonly string[] | undefined;
+  /** Time since content of the model came, or since it was asked where none has. @defaultValue nobody sees its content */
+  readonly silentMs?: number | undefined;
+  /** Time to the limit of its own that ends it, of a stream whose content is seen to that on content. @defaultValue it has none */
+  readonly limitInMs?: number | undefined;
+}
+
+/** Picks those of one conversation. Calls are those of its agent: where that works in several conversations, each may be the one that waits. */
+export const layersOf = (conversation: string | undefined, layers: readonly LayerWhy[]): readonly LayerWhy[] =>
+  conversation === undefined
+    ? []
+    : layers.filter(({ kind, conversations = [] }) => kind === 'call' || conversations.includes(conversation));
+
 /** A tool call of a session that is pending. */
 export interface ToolCallWhy {
   readonly call: string;
@@ -26,6 +48,12 @@ export interface ToolCallWhy {
   /** Absent while the call is being written to the ledger. */
   readonly progress?: CallWhy | undefined;
   readonly target?: TargetWhy | undefined;
+  /** What the prompt of an agent waits for, in words. @defaultValue not known */
+  readonly waitsFor?: string | undefined;
+  /** Id by which the agent of a prompt knows its conversation. @defaultValue it is no prompt */
+  readonly conversation?: string | undefined;
+  /** Work below it. @defaultValue none is known */
+  readonly behind?: readonly LayerWhy[] | undefined;
 }
 
 /** A tool call of the turn under way that has its result. */

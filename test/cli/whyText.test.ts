@@ -103,12 +103,43 @@ const inFlight = (progress: object, more: object = {}) =>
     ...more,
   }) as never;
 
+/** The same with more that is known of the call. */
+const waits = (more: object) => {
+  const why = inFlight({}) as { readonly calls: readonly object[] };
+  return { ...why, calls: why.calls.map((call) => ({ ...call, ...more })) } as never;
+};
+
 describe('the words for a call in flight', () => {
   it('[L-5] show the rule that ends it first, and the others in the order of their time', () => {
     const text = whyText(inFlight({}));
     expect(text).toContain('attempt 1 of 3 in flight, silent for 20s; idle_timeout in 10s\n');
     expect(text).toContain('    also: attempt_timeout in 1m, watchdog in 5m\n');
     expect(text).not.toContain('overall_timeout');
+  });
+
+  it('[A-8] name what the prompt of an agent waits for, and what is below it', () => {
+    const about = { conversations: ['s1'], sinceMs: 60_000 };
+    const api = { ...about, kind: 'stream', by: 'unwedge api model', what: 'messages' };
+    const mcp = { kind: 'call', by: 'unwedge mcp files', what: 'read_file', sinceMs: 120_000 };
+    const behind = [
+      { ...mcp, limitInMs: 180_000 },
+      // Infinite as JSON has it.
+      { ...mcp, limitInMs: null },
+      { ...api, silentMs: 3000, limitInMs: 87_000 },
+      { ...api, silentMs: 60_000, limitInMs: 30_000 },
+      { ...api, limitInMs: 240_000 },
+    ];
+    const text = whyText(waits({ waitsFor: 'waits for tool read\u001b[2J for 2m', behind }));
+    expect(text).toContain('in flight, silent for 20s; idle_timeout in 10s\n    waits for tool read');
+    expect(text).not.toContain('\u001b');
+    expect(text.split('\n').filter((line) => line.includes('behind it'))).toEqual([
+      '    behind it: unwedge mcp files: read_file for 2m, limit in 3m',
+      '    behind it: unwedge mcp files: read_file for 2m',
+      "    behind it: unwedge api model: messages for 1m, the model's content came 3s ago, limit in 1m27s",
+      '    behind it: unwedge api model: messages for 1m, no content of the model yet, limit in 30s',
+      '    behind it: unwedge api model: messages for 1m, limit in 4m',
+    ]);
+    expect(whyText(waits({}))).not.toContain('behind it');
   });
 
   it('[L-5] [P-1] say of one whose server is pinged what ends it where that answers', () => {

@@ -25,7 +25,8 @@ interface ToolCall {
   status: string;
   /** Hash of the last update. */
   last: string;
-  /** When it last moved, monotonic, in ms. */
+  /** When it was first told of, and when it last moved, monotonic, in ms. */
+  readonly beganAt: number;
   movedAt: number;
 }
 
@@ -106,6 +107,12 @@ export class AcpTurn {
     return last;
   }
 
+  /** The tool under way that moved last. */
+  get openTool(): { readonly title: string; readonly beganAt: number } | undefined {
+    const open = [...this.#tools.values()].filter(({ status }) => isOpen(status));
+    return open.toSorted((one, other) => other.movedAt - one.movedAt)[0];
+  }
+
   /** What it did, in words, for who is told that its end is lost; empty where it told of no tool. */
   get deeds(): string {
     if (this.#toolCount === 0) return '';
@@ -144,7 +151,7 @@ export class AcpTurn {
       this.#toolCount++;
       if (this.#tools.size >= mostTools) this.#forgetOne();
       const shown = typeof title === 'string' && title !== '' ? title.slice(0, 60) : id.slice(0, 60);
-      this.#tools.set(id, { title: shown, status: textOr(status, 'pending'), last, movedAt: now });
+      this.#tools.set(id, { title: shown, status: textOr(status, 'pending'), last, beganAt: now, movedAt: now });
       return true;
     }
     // An agent may tell the same every second to show that it lives; that is no news of the tool.

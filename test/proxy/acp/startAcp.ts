@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { AcpProxy, type AcpProxyOptions } from '../../../proxy/acp/acpProxy.ts';
 import { checkAcpProxy } from '../../../proxy/acp/settings.ts';
+import type { AskLayers } from '../../../proxy/acp/layers.ts';
 import type { WrapServers } from '../../../proxy/acp/wrapServers.ts';
 import type { Fact, FactType } from '../../../src/policy/facts/facts.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
@@ -14,12 +15,13 @@ export interface StartOptions extends Partial<AcpProxyOptions> {
   /** Of each start of the agent. @defaultValue one that does all right */
   readonly agent?: InProcessAcpAgentOptions | ((start: number) => InProcessAcpAgentOptions);
   readonly wrap?: WrapServers;
+  readonly layers?: AskLayers;
   readonly policies?: Parameters<typeof checkGatewayOptions>[0]['policies'];
   readonly agentProfiles?: Parameters<typeof checkGatewayOptions>[0]['agentProfiles'];
 }
 
 /** An agent in this process behind a proxy, on simulated time, and a raw client of it. */
-export async function startAcp({ agent = {}, wrap, policies, agentProfiles, ...options }: StartOptions = {}) {
+export async function startAcp({ agent = {}, wrap, layers, policies, agentProfiles, ...options }: StartOptions = {}) {
   const clock = new SimulatedClock();
   const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies, agentProfiles }));
   const { runtime } = registry;
@@ -44,7 +46,7 @@ export async function startAcp({ agent = {}, wrap, policies, agentProfiles, ...o
     runtime,
     { ...settings, target },
     {
-      ...{ input, output, hide: (text) => text, say: (line) => said.push(line), wrap },
+      ...{ input, output, hide: (text) => text, say: (line) => said.push(line), wrap, layers },
       errors: (chunk) => (errors += String(chunk)),
     },
   );

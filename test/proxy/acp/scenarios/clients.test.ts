@@ -186,7 +186,7 @@ describe('editors before unwedge acp', () => {
     acp.prompt(1, 'ask edit');
     await acp.clock.advance(120 * minute);
     expect(acp.answer(1)).toBeUndefined();
-    expect(acp.proxy.why().questions).toMatchObject([{ what: 'session/request_permission', sinceMs: 120 * minute }]);
+    expect(acp.proxy.why().questions).toMatchObject([{ what: 'edit', sinceMs: 120 * minute }]);
     const question = acp.messages.find(isQuestion);
     acp.send({ id: question?.id, result: { outcome: { outcome: 'selected', optionId: 'allow_once' } } });
     await acp.settle();
