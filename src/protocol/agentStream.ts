@@ -46,6 +46,8 @@ export function createAgentStream(
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
   const reader = readerOf(command, retriesItself);
   if (reader === undefined) return silentStream({ agent, effects: 'unknown', concluded: false });
+  // Nobody but the user knows which message of an agent of their own may be long.
+  const isRead = format === 'json' || command.profile !== undefined;
   let missed = false;
   /** A line that was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
   let unread = false;
@@ -53,7 +55,7 @@ export function createAgentStream(
     maxBytes: longestLineBytes,
     onLine(line) {
       let sign: AgentSign = 'progress';
-      if (format === 'json' || line.length <= longestCheapLine || ends(line)) sign = reader.line(line);
+      if (isRead || line.length <= longestCheapLine || ends(line)) sign = reader.line(line);
       else if (agent !== 'claude') unread = true;
       heard?.(sign);
     },

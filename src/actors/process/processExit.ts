@@ -167,7 +167,7 @@ export function agentExitFacts(
   const isWhole = exit.reason === 'output-cut' && (report.concluded || report.failure !== undefined);
   if (exit.reason !== 'exit' && !isWhole) return exitFacts(exit, ofAgent);
   if (report.concluded || report.failure !== undefined) return withStatus(report.failure, exit, profile, retriesItself);
-  const told = profile.exits === 'signal' ? exitFacts(exit, ofAnswer) : profileFacts(exit, profile, retriesItself);
+  const told = profileFacts(exit, profile, retriesItself);
   if (told !== undefined || format === 'text') return told;
   return missed
     ? {
@@ -203,6 +203,7 @@ function profileFacts(exit: ProcessExit, profile: AgentProfile, retriesItself: b
   const status = statusOf(exit, profile);
   const said = errorLineIn(stderr.text, profile, exitCode) ?? errorTextIn(stdout.text, profile);
   if (said === undefined && status === undefined) {
+    if (profile.exits === 'signal') return exitFacts(exit, ofAnswer);
     return exitFacts({ ...exit, stdout: exitCode === 0 ? stdout : { ...stdout, text: '' } }, ofPlain);
   }
   const message = said ?? `${profile.title} failed with HTTP ${status}`;

@@ -48,6 +48,15 @@ describe("an agent of the user's own", () => {
     });
   });
 
+  it('[A-1] has answers of any length', () => {
+    const words = 'x'.repeat(300_000);
+    const said = [
+      { kind: 'say', words },
+      { kind: 'end', code: 0 },
+    ];
+    expect(report(nova, ['ask', '--lines'], said)?.text).toBe(words);
+  });
+
   it('[A-1] fails by its own word', () => {
     const said = [
       { kind: 'act', id: 1, tool: 'write' },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agentExitFacts } from '../../../../src/actors/process/processExit.ts';
 import type { ProcessExit } from '../../../../src/machines/subprocess.ts';
+import { profilesFrom } from '../../../../src/protocol/agents/profileKeys.ts';
 import type { AgentReport } from '../../../../src/protocol/agentReport.ts';
 
 const captured = (text: string) => ({ text, bytes: Buffer.byteLength(text), omittedBytes: 0 });
@@ -50,6 +51,19 @@ describe("the end of an agent's run", () => {
     expect(agentExitFacts(exitOf({ exitCode: 1, stderr }), stream, silent)).toMatchObject({ kind: 'permanent' });
     expect(agentExitFacts(exitOf({ exitCode: 143 }), stream, silent)).toMatchObject({ kind: 'crash' });
     expect(agentExitFacts(exitOf({}), stream, silent)).toMatchObject({ kind: 'unknown', reason: 'empty_response' });
+  });
+
+  it("[A-1] [A-2] of the user's own agent is by its own words, also where its exit code tells a signal", () => {
+    const own = {
+      commands: ['nova'],
+      exits: 'signal',
+      errorTexts: [{ begins: 'Out of luck: ', ends: 'Bye.' }],
+    } as const;
+    const command = { agent: 'nova', format: 'text', profile: profilesFrom({ nova: own })['nova'] } as const;
+    const told = exitOf({ stdout: 'Half of it\nOut of luck: 503 Service Unavailable. Bye.\n' });
+    expect(agentExitFacts(told, command, silent)).toMatchObject({ kind: 'transient' });
+    expect(agentExitFacts(exitOf({ stdout: 'All of it' }), command, silent)).toBeUndefined();
+    expect(agentExitFacts(exitOf({ exitCode: 143 }), command, silent)).toMatchObject({ kind: 'crash' });
   });
 
   it('[S-10] with code 0 and a stream cut short is no success', () => {
