@@ -85,13 +85,16 @@ export class AcpProxy implements Part {
     const scope = new AcpScope(runtime, settings, around, (line) => this.#pipe.write(line));
     this.#scope = scope;
     this.#requests = new AgentRequests(scope);
-    this.#replay = new Replay(scope);
+    this.#replay = new Replay(scope, (method) => this.#late(method));
     this.path = this.#supervisePrompts();
     const served = this.#firstServed;
     const { requests, replay } = { requests: this.#requests, replay: this.#replay };
     const prompts = new Prompts(scope, {
       ...{ path: this.path, requests, replay, served },
-      abandonedChanged: () => this.#deaf.check(),
+      abandonedChanged: () => {
+        this.#deaf.check();
+        this.#clientRequests.agentReady();
+      },
       changed: () => this.#excuse.check(),
       refused: (prompt, failure) => (this.#refused = { prompt, failure, at: scope.clock.now() }),
     });
@@ -99,11 +102,7 @@ export class AcpProxy implements Part {
     const clientRequests = new ClientRequests(scope, {
       ...{ replay, served, wrap: around.wrap ?? asTheyAre },
       greeted: () => (this.#complaint = ''),
-      hung: (method, limitMs) => {
-        // One that works in a turn may be late with the rest; the turn has limits of its own.
-        if (![...prompts.waiting()].some(({ isAtAgent }) => isAtAgent))
-          this.#hung(`it did not answer ${method} within ${formatDuration(limitMs)}`);
-      },
+      late: (method) => this.#late(method),
       closed: (session) => prompts.cancel(session),
     });
     this.#clientRequests = clientRequests;
@@ -248,6 +247,12 @@ export class AcpProxy implements Part {
     this.#clientRequests.lost(told, isHopeless);
     this.#pipe.release('agent');
     return isQuiet && facts.reason === 'connection_closed';
+  }
+
+  /** It did not answer what every agent answers at once. One that works in a turn may be late with the rest; the turn has limits of its own. */
+  #late(method: string): void {
+    if ([...this.#prompts.waiting()].some(({ isAtAgent }) => isAtAgent)) return;
+    this.#hung(`it did not answer ${method} within ${formatDuration(this.#scope.settings.startMs)}`);
   }
 
   /** It is ended with all it started, and started again. */

@@ -29,8 +29,8 @@ interface Aside {
 interface ClientRequestsHost {
   readonly replay: Replay;
   readonly wrap: WrapServers;
-  /** The agent did not answer what every agent answers at once: it hangs. */
-  hung(method: string, limitMs: number): void;
+  /** The agent did not answer what every agent answers at once. */
+  late(method: string): void;
   /** The client's own handshake was answered. */
   greeted(): void;
   /** The client was given an answer. */
@@ -148,6 +148,8 @@ export class ClientRequests {
     const session = sessions.known(sessionIn(params));
     // What the client loads itself need not be had before; but two at once would tell one past.
     const isOwn = sessionOpeners.get(method) === 'params';
+    // The end of that turn sends it: what is told until then is not shown.
+    if (isOwn && session?.isStale === true) return;
     const loading = session && this.#host.replay[isOwn ? 'underWay' : 'ensure'](session, link);
     if (loading === undefined) {
       this.#write(aside, link);
@@ -225,7 +227,7 @@ export class ClientRequests {
     const message = `No answer to ${method} within ${formatDuration(limitMs)}`;
     const outcome = wasAsked ? 'unknown' : 'not_started';
     this.#refuse(aside, { kind: 'timeout', reason: 'attempt_timeout', message, outcome });
-    if (wasAsked && isRepeatable(method) && method !== 'authenticate') this.#host.hung(method, limitMs);
+    if (wasAsked && isRepeatable(method) && method !== 'authenticate') this.#host.late(method);
   }
 
   #refuse(aside: Aside, facts: FailureFacts): void {

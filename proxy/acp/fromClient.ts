@@ -1,13 +1,13 @@
 import { sessionIn } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
   idKey,
   readMessage,
 } from '../../src/protocol/mcp/face.ts';
+import { idIn } from '../wire/mcpClientPipe.ts';
 import type { AgentRequests } from './agentRequests.ts';
 import type { ClientRequests } from './clientRequests.ts';
 import type { Prompts } from './prompts.ts';
@@ -55,11 +55,8 @@ export class FromClient {
 
   /** A line was too long; what of it is known says whom to answer. */
   refuse(head: Buffer): void {
-    const [, id] = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/.exec(head.toString('utf8')) ?? [];
-    const known: McpId | null = id === undefined ? null : (JSON.parse(id) as McpId);
-    this.#scope.toClient(
-      errorAnswer(known, rpcErrors.invalidRequest, `A message is longer than ${maxLineBytes} bytes`),
-    );
+    const message = `A message may have ${maxLineBytes} bytes; this one was not passed on`;
+    this.#scope.toClient(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
   }
 
   #take(message: McpMessage, line: Uint8Array, text: string): void {
@@ -68,7 +65,7 @@ export class FromClient {
         this.#asked(message, line, text);
         break;
       case 'notification':
-        this.#notified(message, line);
+        this.#notified(message, line, text);
         break;
       case 'answer': {
         const passed = this.#parts.requests.answered(message, line, text);
@@ -91,19 +88,19 @@ export class FromClient {
     else clientRequests.start(request, line, text);
   }
 
-  #notified({ method, params }: McpNotification, line: Uint8Array): void {
+  #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
     const { sessions, link } = this.#scope;
     const { prompts } = this.#parts;
+    const session = sessions.known(sessionIn(params));
     if (method === 'session/cancel') {
-      const session = sessions.known(sessionIn(params));
       this.#cancelAtAgent(session?.agentId, line, session?.isRenamed === true);
       if (session !== undefined) prompts.cancel(session);
     } else if (method === '$/cancel_request') {
-      const session = prompts.cancelRequest(idKey(params['requestId']) ?? '');
+      const cancelled = prompts.cancelRequest(idKey(params['requestId']) ?? '');
       if (link?.isReady === true) link.relay.write(line);
       // Not every agent knows the request; every one knows the turn.
-      if (session !== undefined) this.#cancelAtAgent(session.agentId, line, true);
-    } else this.#pass(line);
+      if (cancelled !== undefined) this.#cancelAtAgent(cancelled.agentId, line, true);
+    } else this.#pass(session?.isRenamed === true ? Buffer.from(session.translated(text, 'agent')) : line);
   }
 
   #cancelAtAgent(sessionId: string | undefined, line: Uint8Array, isNew: boolean): void {

@@ -14,8 +14,12 @@ export class Replay {
   readonly #scope: AcpScope;
   readonly #loading = new Map<AcpSession, { readonly link: AgentLink; readonly done: Promise<void> }>();
 
-  constructor(scope: AcpScope) {
+  readonly #late: (method: string) => void;
+
+  /** @param late - told of a way back that the agent does not answer. Must not throw. */
+  constructor(scope: AcpScope, late: (method: string) => void) {
     this.#scope = scope;
+    this.#late = late;
   }
 
   /** Greets it as the client greeted the first one. Rejects with {@link AttemptError} where it does not take that. */
@@ -79,6 +83,7 @@ export class Replay {
         await link.ask(way, { ...opening, sessionId: session.agentId }, settings.startMs);
         return way;
       } catch (error) {
+        if (error instanceof AttemptError && error.facts.reason === 'init_timeout') this.#late(way);
         ignoreRefusal(error);
       }
     }

@@ -1,14 +1,13 @@
 import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
 import {
-  type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
   idKey,
-  memberSpan,
   messagesOf,
   readMessage,
 } from '../../src/protocol/mcp/face.ts';
+import { idIn } from '../wire/mcpClientPipe.ts';
 import { withRequestId } from '../wire/rewrite.ts';
 import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';
@@ -183,17 +182,5 @@ export class FromClient {
     }
     if (same === batch.items.length) this.#scope.wire?.write(line);
     else for (const each of passed) this.#scope.wire?.write(each);
-  }
-}
-
-/** The id in the first part of a message; null when it is not there, or not within the message itself. */
-function idIn(head: string): McpId | null {
-  const span = memberSpan(head, 'id');
-  if (span === undefined) return null;
-  try {
-    const id: unknown = JSON.parse(head.slice(span.start, span.end));
-    return idKey(id) === undefined ? null : (id as McpId);
-  } catch {
-    return null;
   }
 }

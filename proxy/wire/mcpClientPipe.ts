@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { createByteLines } from '../../src/protocol/face.ts';
+import { type McpId, idKey, memberSpan } from '../../src/protocol/mcp/face.ts';
 
 interface McpClientPipeOptions {
   readonly input: Readable;
@@ -164,5 +165,17 @@ export class GatheredLines {
     this.#first = undefined;
     const length = this.#end - first.byteOffset;
     this.#pieces.push(length === first.byteLength ? first : Buffer.from(first.buffer, first.byteOffset, length));
+  }
+}
+
+/** The id in the first part of a message; null when it is not there, or not within the message itself. */
+export function idIn(head: string): McpId | null {
+  const span = memberSpan(head, 'id');
+  if (span === undefined) return null;
+  try {
+    const id: unknown = JSON.parse(head.slice(span.start, span.end));
+    return idKey(id) === undefined ? null : (id as McpId);
+  } catch {
+    return null;
   }
 }

@@ -257,4 +257,74 @@ describe('edges of turns behind unwedge acp', () => {
     }
     expect(acp.agents.length).toBeLessThan(15);
   });
+
+  it('[A-3] an agent that does not answer how its session is brought back is started again', async () => {
+    const acp = await startAcp({
+      agent: inTurn([{ nth: 1, at: 'text', do: 'crash' }], [{ on: 'session/load', do: 'hang' }]),
+    });
+    await acp.open();
+    acp.prompt(1, 'say one');
+    await acp.clock.advance(5000);
+    acp.prompt(2, 'say two');
+    await acp.clock.advance(4 * minute);
+    expect(acp.answer(2)).toMatchObject({ result: { stopReason: 'end_turn' } });
+    expect(acp.agents).toHaveLength(3);
+  });
+
+  it('[A-3] an editor that loads a session whose turn its agent does not end is told its past once that has ended', async () => {
+    const acp = await startAcp({ agent: inTurn([{ nth: 2, at: 'text', do: 'hang' }, ...deaf.slice(1)]) });
+    const sessionId = await acp.open();
+    acp.prompt(1, 'say one');
+    await acp.settle();
+    acp.prompt(2, 'say two');
+    await acp.settle();
+    acp.cancel();
+    await acp.clock.advance(6000);
+    acp.request(3, 'session/load', { sessionId, cwd: '/', mcpServers: [] });
+    await acp.clock.advance(30_000);
+    expect(acp.answer(3)).toMatchObject({ result: {} });
+    expect(acp.texts(sessionId)).toBe('onetwoonetwo');
+  });
+
+  it('[A-3] a notification of a session that goes on under another id reaches it', async () => {
+    const acp = await startAcp({
+      agent: (start) => ({ loadSession: false, faults: start === 1 ? [{ at: 'text', do: 'crash' }] : [] }),
+    });
+    await acp.open();
+    acp.request('m', 'session/new', { cwd: '/', mcpServers: [] });
+    await acp.settle();
+    const sessionId = String(acp.answer('m')?.result?.['sessionId']);
+    for (const id of [1, 2]) {
+      acp.prompt(id, 'say one', sessionId);
+      await acp.clock.advance(5000);
+    }
+    acp.send({ method: '_x/hint', params: { sessionId, a: 1 } });
+    await acp.settle();
+    expect(acp.heard(2).at(-1)).toMatchObject({ method: '_x/hint', params: { sessionId: 'session-1', a: 1 } });
+  });
+
+  it('[A-3] [I-4] a message that is too long is refused, whatever its id is, and the next is heard', async () => {
+    const acp = await startAcp();
+    await acp.open();
+    acp.input.write(String.raw`{"jsonrpc":"2.0","id":"\x","method":"session/prompt","params":{"a":"`);
+    const megabyte = Buffer.alloc(1024 * 1024, 'x');
+    for (let count = 0; count < 65; count++) acp.input.write(megabyte);
+    acp.input.write('"}}\n');
+    acp.prompt(1, 'say one');
+    await acp.settle();
+    expect(acp.messages.map(({ error }) => error?.['message'])).toContainEqual(expect.stringContaining('bytes'));
+    expect(acp.answer(1)).toMatchObject({ result: { stopReason: 'end_turn' } });
+  });
+
+  it('[A-3] a handshake that is refused changes nothing for the next agent', async () => {
+    const acp = await startAcp({ agent: inTurn([{ on: 'initialize', nth: 2, do: 'error' }]) });
+    await acp.open();
+    acp.request('j', 'initialize', { protocolVersion: 99 });
+    await acp.settle();
+    acp.agents[0]?.kill();
+    await acp.clock.advance(5000);
+    acp.prompt(1, 'say one');
+    await acp.clock.advance(5000);
+    expect(acp.heard(2)[0]).toMatchObject({ method: 'initialize', params: { protocolVersion: 1 } });
+  });
 });
