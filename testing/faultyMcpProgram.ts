@@ -1,6 +1,6 @@
 // The program of `faultyMcpServer`: its one argument is the script, as JSON.
 import { appendFileSync, closeSync, statSync } from 'node:fs';
-import { createLineSplitter } from '../src/protocol/face.ts';
+import { wholeLines } from './wholeLines.ts';
 import {
   type Answer,
   type ClientMessage,
@@ -18,11 +18,7 @@ const script = JSON.parse(process.argv[2] ?? '{}') as FaultyMcpScript;
 const { stdin, stdout, stderr } = process;
 
 const peer = createFaultyMcpPeer(script, countStart(script.startsFile), (text) => void stdout.write(text));
-const lines = createLineSplitter({
-  maxBytes: 2 ** 30,
-  onLine: (line) => peer.receive(line),
-  onTooLong: () => undefined,
-});
+const lines = wholeLines((line) => peer.receive(line));
 
 if (script.ignoreSigterm) process.on('SIGTERM', () => void stderr.write('not now\n'));
 if (script.ignoreStdinEnd) setInterval(() => undefined, 1_000_000);

@@ -1,13 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { isConversation } from '../../src/protocol/acp/face.ts';
-import {
-  type RpcError,
-  type RpcId,
-  createLineSplitter,
-  parseRpc,
-  rpcErrors,
-  rpcLine,
-} from '../../src/protocol/face.ts';
+import { type RpcError, type RpcId, parseRpc, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
+import { wholeLines } from '../wholeLines.ts';
 
 /** Pipes of an agent: a child process has them, and so has `inProcessAcpAgent`. */
 export interface AcpPipes {
@@ -50,8 +44,7 @@ export class AcpWire {
   constructor(pipes: AcpPipes, handlers: AcpHandlers) {
     this.#pipes = pipes;
     this.#handlers = handlers;
-    const onLine = (line: string): void => this.#take(line);
-    const lines = createLineSplitter({ maxBytes: 2 ** 30, onLine, onTooLong: () => undefined });
+    const lines = wholeLines((line) => this.#take(line));
     const close = (): void => {
       this.isClosed = true;
       lines.end();

@@ -2,9 +2,9 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Clock } from '../../src/policy/face.ts';
 import { type Given, type Values, choice, having, integer, readOptions, text } from '../../src/policy/options/face.ts';
 import { show } from '../../src/policy/text/face.ts';
-import { createLineSplitter } from '../../src/protocol/face.ts';
 import { realClock } from '../realClock.ts';
 import { programWords } from '../programWords.ts';
+import { wholeLines } from '../wholeLines.ts';
 import { acpRulesKey, knownManners, mannerKeys } from './acpFaults.ts';
 import { type AcpExit, AcpPeer } from './acpPeer.ts';
 
@@ -106,14 +106,10 @@ export function inProcessAcpAgent(options: InProcessAcpAgentOptions = {}): InPro
     exit: end,
     block: () => (isDeaf = true),
   });
-  const lines = createLineSplitter({
-    maxBytes: 2 ** 30,
-    onLine: (line) => {
-      if (isDeaf) return;
-      transcript.push({ atMs: clock.now(), line });
-      peer.receive(line);
-    },
-    onTooLong: () => undefined,
+  const lines = wholeLines((line) => {
+    if (isDeaf) return;
+    transcript.push({ atMs: clock.now(), line });
+    peer.receive(line);
   });
   stdin.on('data', (chunk: Buffer) => lines.push(chunk));
   stdin.on('end', () => void (isDeaf || peer.stdinEnded()));

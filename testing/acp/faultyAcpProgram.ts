@@ -1,6 +1,6 @@
 // The program of `faultyAcpAgent`: its one argument is the script, as JSON.
 import { appendFileSync, writeSync } from 'node:fs';
-import { createLineSplitter } from '../../src/protocol/face.ts';
+import { wholeLines } from '../wholeLines.ts';
 import { AcpPeer } from './acpPeer.ts';
 import type { AcpScript } from './faultyAcpAgent.ts';
 
@@ -21,14 +21,10 @@ const peer = new AcpPeer(script, {
   // Neither a message, nor a timer, nor the end of stdin gets through any more.
   block: () => void setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)),
 });
-const lines = createLineSplitter({
-  maxBytes: 2 ** 30,
-  onLine(line) {
-    if (script.transcriptFile !== undefined)
-      appendFileSync(script.transcriptFile, `${JSON.stringify({ pid: process.pid, atMs: Date.now(), line })}\n`);
-    peer.receive(line);
-  },
-  onTooLong: () => undefined,
+const lines = wholeLines((line) => {
+  if (script.transcriptFile !== undefined)
+    appendFileSync(script.transcriptFile, `${JSON.stringify({ pid: process.pid, atMs: Date.now(), line })}\n`);
+  peer.receive(line);
 });
 
 if (script.ignoreSigterm) process.on('SIGTERM', () => void stderr.write('not now\n'));

@@ -143,7 +143,6 @@ const longestErrorBytes = 2000;
 const ofAgent = { tellers: new Set(['agent']) } satisfies ExpectedExit;
 /** The same where no answer is no success. */
 const ofAnswer = { ...ofAgent, expectsOutput: true };
-const ofPlain = { expectsOutput: true } satisfies ExpectedExit;
 
 /**
  * Gives the end of an agent's run as a failure, undefined when it succeeded: the word of its protocol counts, its exit code only where the protocol says
@@ -204,7 +203,7 @@ function profileFacts(exit: ProcessExit, profile: AgentProfile, retriesItself: b
   const said = errorLineIn(stderr.text, profile, exitCode) ?? errorTextIn(stdout.text, profile);
   if (said === undefined && status === undefined) {
     if (profile.exits === 'signal') return exitFacts(exit, ofAnswer);
-    return exitFacts({ ...exit, stdout: exitCode === 0 ? stdout : { ...stdout, text: '' } }, ofPlain);
+    return exitFacts({ ...exit, stdout: exitCode === 0 ? stdout : { ...stdout, text: '' } }, { expectsOutput: true });
   }
   const message = said ?? `${profile.title} failed with HTTP ${status}`;
   const facts = agentFailure(profile, { message, status }, endedAt, retriesItself);
