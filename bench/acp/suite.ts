@@ -16,7 +16,10 @@ const memory = '200,000 updates';
 const program = (path: string): CommandLine => [process.execPath, fileURLToPath(new URL(path, import.meta.url))];
 const agent = program('./agent.js');
 const piped: CommandLine = [...program('../mcp/plainRelay.js'), ...agent];
-const own: CommandLine = unwedge('acp', '--name', 'bench', '--', ...agent);
+const own = (): CommandLine => unwedge('acp', '--name', 'bench', '--', ...agent);
+
+/** Makes a command line; it is built when it is first asked for. */
+type Reach = () => CommandLine;
 
 /** Rounds in which both take turns, so that what disturbs the machine disturbs both. */
 const turns = 10;
@@ -29,7 +32,11 @@ export const acpSuite = defineSuite({
     'takes turns between its own and one through a Node program of ten lines that pipes both ways; `added` and `share` are of these turns.',
   baseline: 'pipe',
   subjects: [
-    { name: 'pipe', about: 'a Node program of ten lines in between, which pipes both ways', cases: casesOf(piped) },
+    {
+      name: 'pipe',
+      about: 'a Node program of ten lines in between, which pipes both ways',
+      cases: casesOf(() => piped),
+    },
     {
       name: 'unwedge',
       about: 'the built `unwedge acp`, with a store of its own',
@@ -45,7 +52,7 @@ export const acpSuite = defineSuite({
   ],
 });
 
-function casesOf(command: CommandLine): Record<string, Case> {
+function casesOf(command: Reach): Record<string, Case> {
   return {
     [updates]: added(command, (client) => client.prompt(200, 1)),
     [request]: added(command, (client) => timesOf(() => client.ask())),
@@ -56,7 +63,7 @@ function casesOf(command: CommandLine): Record<string, Case> {
   };
 }
 
-function added(command: CommandLine, work: (client: PlainAcpClient) => Promise<readonly number[]>): Case {
+function added(command: Reach, work: (client: PlainAcpClient) => Promise<readonly number[]>): Case {
   return {
     isolated: true,
     measure: (probe) =>
@@ -84,7 +91,7 @@ async function timesOf(work: () => Promise<unknown>): Promise<readonly number[]>
 
 type Talk = (client: PlainAcpClient) => Promise<readonly number[]>;
 
-function throughput(command: CommandLine, talk: Talk): Case {
+function throughput(command: Reach, talk: Talk): Case {
   return {
     isolated: true,
     measure: (probe) =>
@@ -109,7 +116,7 @@ async function rateOf(client: PlainAcpClient, talk: Talk): Promise<number> {
   return (length / (performance.now() - begun)) * 1000;
 }
 
-function starting(command: CommandLine): Case {
+function starting(command: Reach): Case {
   return {
     isolated: true,
     measure: (probe) =>
@@ -117,7 +124,7 @@ function starting(command: CommandLine): Case {
         const times = { ours: [] as number[], base: [] as number[] };
         for (let turn = 0; turn < turns; turn++) {
           times.base.push(await startOf(piped, env));
-          times.ours.push(await startOf(command, env));
+          times.ours.push(await startOf(command(), env));
         }
         probe.record('wall', median(times.ours), 'ms');
         probe.record('added', median(times.ours) - median(times.base), 'ms');
@@ -138,7 +145,7 @@ function memoryOf(): Case {
   return {
     measure: (probe) =>
       inNewHome(async (env) => {
-        const client = await connectAcp(own, env);
+        const client = await connectAcp(own(), env);
         for (let count = 0; count < 10; count++) await client.prompt(20_000);
         const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${client.pid}/status`, 'latin1'))?.[1];
         probe.record('peak memory', Number(peak) * 1024, 'B');
@@ -148,12 +155,12 @@ function memoryOf(): Case {
 }
 
 async function sideBySide(
-  command: CommandLine,
+  command: Reach,
   work: (ours: PlainAcpClient, base: PlainAcpClient) => Promise<void>,
 ): Promise<void> {
   await inNewHome(async (env) => {
     const base = await connectAcp(piped, env);
-    const ours = await connectAcp(command, env);
+    const ours = await connectAcp(command(), env);
     for (const client of [base, ours]) await client.prompt(20_000);
     await work(ours, base);
     await ours.close();

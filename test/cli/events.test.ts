@@ -233,6 +233,8 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
       stdout: '',
       stderr: 'unwedge: Unknown category "sesion"; did you mean session?\n',
     });
-    expect((await call(['events', '--db', db, '--category', 'zzz'])).stderr).toContain('it is one of agent, alert, ');
+    expect((await call(['events', '--db', db, '--category', 'zzz'])).stderr).toContain(
+      'it is one of acp, agent, alert, ',
+    );
   });
 });

@@ -89,7 +89,7 @@ describe('unwedge config', () => {
     const lines = below(stdout, '.kb');
     expect(lines).toContain('extends | the preset of the kind of integration | default');
     expect(lines).toContain(
-      'limits.idleMs | 30s (mcp), 2m (sdk), 3m (subprocess, claudeCli), 5m (codex) | code, else preset of its kind',
+      'limits.idleMs | 30s (mcp), 2m (sdk), 3m (subprocess, claudeCli), 5m (codex), 15m (acp) | code, else preset of its kind',
     );
     expect(lines).toContain('maxInFlight | 100 | code, else preset of its kind');
     expect(lines).toContain('tools.find.idleMs | that of the integration | default');
