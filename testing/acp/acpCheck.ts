@@ -95,6 +95,7 @@ export async function lookAtAll(
     ...{ limits, cwd, greeting: {}, session: '', talk: talks[0] as AcpTalk },
     async restart() {
       await state.talk.agent.kill();
+      if (signal?.aborted === true) return state.talk;
       state.talk = new AcpTalk(start(), clock);
       talks.push(state.talk);
       return state.talk;

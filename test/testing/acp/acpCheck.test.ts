@@ -11,6 +11,7 @@ async function check(
   { faults = [], ...options }: FaultyAcpAgentOptions = {},
   family: readonly number[] = [],
   signal?: AbortSignal,
+  onKill = (): void => undefined,
 ) {
   const clock = new SimulatedClock();
   const stateFile = join(temporaryDirectory(), 'state');
@@ -22,7 +23,10 @@ async function check(
       ...agent,
       exited: agent.exited.then((exit) => JSON.stringify(exit)),
       family: () => Promise.resolve(family),
-      kill: () => Promise.resolve(agent.kill()),
+      kill() {
+        onKill();
+        return Promise.resolve(agent.kill());
+      },
     };
   };
   let isOver = false;
@@ -134,5 +138,13 @@ describe('the check of an ACP agent', () => {
     const checked = check({ faults: [{ nth: 1, do: 'hang' }] }, [], abort.signal);
     abort.abort();
     expect((await checked).rows.map(({ result }) => result)).toEqual(['fail', 'pass', 'pass', 'pass']);
+  });
+
+  it('[A-7] starts no other agent once it is told to end', async () => {
+    const abort = new AbortController();
+    const { broken } = await check({}, [], abort.signal, () => abort.abort());
+    expect(broken).toEqual([
+      'session/load tells what was said before it is answered, in another process: it ended: {"code":0}',
+    ]);
   });
 });
