@@ -22,12 +22,16 @@ export class AgentLink {
   readonly #clock: Clock;
   readonly #nextId: () => string;
   readonly #own = new Map<string, Own>();
+  /** Resolves when it can no longer be used. */
+  readonly gone: Promise<void>;
+  #isGone = (): void => undefined;
 
   constructor(relay: McpRelay, number: number, clock: Clock, nextId: () => string) {
     this.relay = relay;
     this.number = number;
     this.#clock = clock;
     this.#nextId = nextId;
+    this.gone = new Promise((resolve) => (this.#isGone = resolve));
   }
 
   /**
@@ -41,7 +45,9 @@ export class AgentLink {
       const own: Own = { method, resolve, reject, timer: undefined };
       own.timer = this.#clock.setTimeout(() => this.#expired(key, own, limitMs), limitMs, { running: true });
       this.#own.set(key, own);
-      if (!this.relay.write(requestLine(id, method, params))) this.lost(gone);
+      if (this.relay.write(requestLine(id, method, params))) return;
+      this.#end(key, own);
+      reject(new AttemptError(noInput));
     });
   }
 
@@ -60,6 +66,7 @@ export class AgentLink {
 
   /** The agent is gone: none of its answers will come. */
   lost(facts: FailureFacts): void {
+    this.#isGone();
     for (const [key, own] of [...this.#own]) {
       this.#end(key, own);
       own.reject(new AttemptError({ ...facts, outcome: 'not_started' }));
@@ -78,7 +85,7 @@ export class AgentLink {
   }
 }
 
-const gone: FailureFacts = {
+const noInput: FailureFacts = {
   kind: 'crash',
   reason: 'connection_lost',
   message: 'The agent takes no more input',

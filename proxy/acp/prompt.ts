@@ -1,4 +1,5 @@
 import type { AttemptContext, Call, CallSettings } from '../../src/calls/face.ts';
+import type { Timer } from '../../src/policy/face.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failures/face.ts';
 import { AcpTurn, TextRepeats, isConversation, isAsked, isNotice, threadSign } from '../../src/protocol/acp/face.ts';
 import {
@@ -42,6 +43,8 @@ export class Prompt {
   delivered = false;
   /** The client has cancelled it. */
   isCancelled = false;
+  /** Answers it in place of an agent that does not hear the cancel. */
+  cancelTimer: Timer | undefined = undefined;
   /** Tools that were under way when it was given up. */
   leftTools: readonly string[] = [];
   /** The error of the agent itself, as it was written: it is passed rather than one of ours. */

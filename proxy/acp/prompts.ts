@@ -99,9 +99,7 @@ export class Prompts {
       return;
     }
     const { clock, settings } = this.#scope;
-    clock.setTimeout(() => {
-      if (!prompt.delivered) this.#endCancelled(prompt);
-    }, settings.cancelMs);
+    prompt.cancelTimer = clock.setTimeout(() => this.#endCancelled(prompt), settings.cancelMs);
   }
 
   /** The client waits for one request no longer (`$/cancel_request`). @returns the session whose agent is to be told. */
@@ -328,6 +326,7 @@ export class Prompts {
   #deliver(prompt: Prompt, line: Uint8Array | string): void {
     if (prompt.delivered) return;
     prompt.delivered = true;
+    this.#scope.clock.clearTimeout(prompt.cancelTimer);
     if (prompt.port === undefined) this.#scope.toClient(line);
     this.#host.served();
     this.#host.changed();

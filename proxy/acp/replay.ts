@@ -1,3 +1,4 @@
+import { inTime } from '../../src/policy/face.ts';
 import { AttemptError } from '../../src/policy/failures/face.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
 import { waysBack } from '../../src/protocol/acp/face.ts';
@@ -96,18 +97,15 @@ export class Replay {
   }
 
   /** Resolves once a session that was loaded has told its past: some agents tell more of it after they have answered (gemini 0.61). */
-  quiet(session: AcpSession, link: AgentLink): Promise<void> {
+  async quiet(session: AcpSession, link: AgentLink): Promise<void> {
     const { clock } = this.#scope;
     const beganAt = clock.now();
-    return new Promise((resolve) => {
-      const look = (): void => {
-        const now = clock.now();
-        const leftMs = Math.max(session.heardAt, beganAt) + quietMs - now;
-        if (leftMs <= 0 || now - beganAt >= mostQuietMs || this.#scope.link !== link) resolve();
-        else clock.setTimeout(look, leftMs, { running: true });
-      };
-      look();
-    });
+    for (;;) {
+      const now = clock.now();
+      const limitMs = Math.max(session.heardAt, beganAt) + quietMs - now;
+      if (limitMs <= 0 || now - beganAt >= mostQuietMs || this.#scope.link !== link) return;
+      await inTime(link.gone, { clock, limitMs, running: true });
+    }
   }
 }
 

@@ -327,4 +327,24 @@ describe('edges of turns behind unwedge acp', () => {
     await acp.clock.advance(5000);
     expect(acp.heard(2)[0]).toMatchObject({ method: 'initialize', params: { protocolVersion: 1 } });
   });
+
+  it.for([
+    ['a turn that was cancelled', [{ at: 'text', do: 'hang' }]],
+    ['one that does not hear that', deaf],
+    ['a session that is brought back', [{ nth: 1, at: 'text', do: 'crash' }]],
+  ] as const)('[A-3] [I-3] a stop leaves no timer of %s', async ([, faults]) => {
+    const acp = await startAcp({ agent: inTurn(faults) });
+    await acp.open();
+    acp.prompt(1, 'say one');
+    await acp.clock.advance(5000);
+    acp.cancel();
+    acp.prompt(2, 'say two');
+    await acp.settle();
+    let isStopped = false;
+    void acp.registry.stop().then(() => (isStopped = true));
+    for (let count = 0; count < 100 && !isStopped; count++) await acp.clock.advance(10);
+    expect(isStopped).toBe(true);
+    expect(acp.clock.pending).toBe(0);
+    for (const id of [1, 2]) expect(acp.answers(id)).toHaveLength(1);
+  });
 });
