@@ -92,3 +92,10 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
   };
   return prepared;
 }
+
+/** Tells whether stdin has ended before anybody wrote to it. */
+export function hasNoClient(input: object): boolean {
+  // A pipe, a terminal and a file count what they have read; what is none of these has read nothing.
+  const { bytesRead = 0 } = input as { readonly bytesRead?: number };
+  return bytesRead === 0;
+}

@@ -13,7 +13,7 @@ import { nearestPackage } from '../mcp/plan.ts';
 import { serverName } from '../mcp/serverName.ts';
 import { startTelemetry } from '../otel.ts';
 import { aboveZero } from '../parse.ts';
-import { prepareProxy } from '../proxyRuntime.ts';
+import { hasNoClient, prepareProxy } from '../proxyRuntime.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
 import { agentWords } from './agentWords.ts';
@@ -59,7 +59,7 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
 
   await Promise.race([proxy.ended, untilAborted(io.signal)]);
   const hurried = io.signal.aborted;
-  const isAlone = !hurried && !hasSpoken();
+  const isAlone = !hurried && hasNoClient(process.stdin);
   if (isAlone) say('stdin ended before an editor said anything; `unwedge acp` is started by an editor');
   await registry.stop({ recordsEarly: true, lastCallsMs: alertMs });
   await telemetry.end();
@@ -102,12 +102,6 @@ function planAcp(args: AcpArgs, rest: readonly string[]): AcpProxyOptions {
 /** An editor that does not read our stderr must not have it kept for ever. */
 function passErrors(chunk: Uint8Array | string): void {
   if (process.stderr.writableLength < mostUnreadErrors) process.stderr.write(chunk);
-}
-
-/** Tells whether anybody wrote to stdin before it ended. */
-function hasSpoken(): boolean {
-  const { bytesRead = 0 } = process.stdin as { readonly bytesRead?: number };
-  return bytesRead > 0;
 }
 
 /** Words of this program; the servers behind it are recorded where the agent is. */

@@ -13,6 +13,7 @@ import { UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
 import { configFile } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
+import { hasNoClient } from '../proxyRuntime.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
 import { commandIdentity } from './commandIdentity.ts';
@@ -185,13 +186,6 @@ function titleOf(names: readonly string[]): string {
 
 /** The exit code where nobody was there to be served. */
 const noClientCode = 1;
-
-/** Tells whether stdin has ended before anybody wrote to it. */
-function hasNoClient(input: object): boolean {
-  // A pipe, a terminal and a file count what they have read; what is none of these has read nothing.
-  const { bytesRead = 0 } = input as { readonly bytesRead?: number };
-  return bytesRead === 0;
-}
 
 /** Writes the message for then: that it is a client's to start this, and the obstacles that its servers would have met. */
 function noClientLines(servers: readonly McpProxyOptions[], env: Environment, cwd: string): readonly string[] {
