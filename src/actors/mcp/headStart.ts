@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { createChildGuard } from '../process/childGuard.ts';
 import { killAtExit, nextMark } from '../process/processMark.ts';
@@ -95,6 +96,9 @@ function isSame({ command: own, env }: Waiting, command: ServerCommand): boolean
 /** The process with all it has said so far, for a listener that comes later. */
 function held(child: ServerChild, forget: () => void): ServerChild {
   const { stdin, stdout, stderr } = child;
+  const waits = new Set([stdout, stderr]);
+  // Once: a stream that loses a listener of this kind goes on to flow, also where somebody has paused it since.
+  const taken = (stream: Readable): Readable => (waits.delete(stream) ? stream.off('readable', noop) : stream);
   // A stream that has this listener keeps what was read; without any the exit would have it thrown away.
   for (const stream of [stdout, stderr]) stream.on('readable', noop).on('error', noop);
   stdin.on('error', noop);
@@ -115,10 +119,10 @@ function held(child: ServerChild, forget: () => void): ServerChild {
     },
     stdin,
     get stdout() {
-      return stdout.off('readable', noop);
+      return taken(stdout);
     },
     get stderr() {
-      return stderr.off('readable', noop);
+      return taken(stderr);
     },
     once(event, listener) {
       if (hasExited) setImmediate(listener);

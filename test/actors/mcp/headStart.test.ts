@@ -51,6 +51,21 @@ describe('a server that is started ahead', () => {
     expect(child?.exitCode).toBe(3);
   });
 
+  it('[P-3] [P-4] stays paused when its reader has it wait, however often it is asked for its output', async () => {
+    const command = program(`setInterval(() => process.stdout.write("x".repeat(1000)), 1)`);
+    startAhead(command, systemClock);
+    const taken = takeHeadStart(command);
+    onTestFinished(() => taken?.end());
+    const { child } = taken ?? {};
+    if (child === undefined) throw new Error('It was not taken');
+    const heard = once(child.stdout, 'data');
+    child.stdout.on('data', () => undefined);
+    await heard;
+    child.stdout.pause();
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    expect(child.stdout.isPaused()).toBe(true);
+  });
+
   it('[P-3] that has ended by itself before somebody listens is gone at once, not after a time', async () => {
     const flag = join(temporaryDirectory(), 'exits');
     const command = program(
