@@ -5,7 +5,7 @@ import { quoted } from './sanitize.ts';
 /** Every command, and its purpose in half a line. */
 export const commands: Readonly<Record<string, string>> = {
   acp: 'stand between an editor and its agent, so that every prompt ends and the agent comes back',
-  agent: 'ask Claude or Codex once, under supervision, and watch it work',
+  agent: 'ask Claude, Codex, goose or another agent once, under supervision, and watch it work',
   alerts: 'which integrations fail so often that somebody should look, and which did',
   api: 'stand between agents and the API of their model, so that no stream hangs',
   cancel: 'end a pending call of a session, or its turn; or have a call not be tried again',

@@ -177,12 +177,10 @@ export class AcpProxy implements Part {
       // All who start it call one model.
       shares: 'circuit',
       operation: (prompt, context) => this.#prompts.operation(prompt, context),
-      startsDown: () => this.#scope.link?.isReady !== true,
-      restartInMs: () => this.#agent.nextStartInMs,
+      onRestart: () => this.#agent.restart(),
       describeTimeout: (reason, limitMs) =>
         `${reason === 'idle_timeout' ? 'No progress' : 'No end of the turn'} within ${formatDuration(limitMs)}`,
       amendTimeout: (facts, { call }) => this.#prompts.lateFacts(facts, call),
-      amendLoss: (facts, { call }) => this.#prompts.lossFacts(facts, call),
     });
   }
 
@@ -200,7 +198,7 @@ export class AcpProxy implements Part {
   }
 
   #isNeeded(): boolean {
-    return this.path.stats.waiting > 0 || this.#clientRequests.size > 0;
+    return [...this.#prompts.waiting()].length > 0 || this.#clientRequests.size > 0;
   }
 
   #started(link: AgentLink): Promise<void> | undefined {
@@ -219,7 +217,7 @@ export class AcpProxy implements Part {
       voice.say(`${name} was restarted after ${formatDuration(clock.now() - lost.at)}: ${lost.why}`);
     this.#clientRequests.agentReady();
     this.#fromClient.agentReady();
-    this.path.restarted();
+    this.#prompts.agentReady();
   }
 
   /** It is gone. @returns whether that was to be expected, and is no failure. */
@@ -238,7 +236,7 @@ export class AcpProxy implements Part {
       this.#complaint = facts.message;
       voice.say(`${name} does not come up: ${facts.message}${stderr === '' ? '' : `; stderr: ${stderr}`}`);
     }
-    this.#prompts.lost(facts, () => this.path.crashed(facts, isQuiet));
+    this.#prompts.lost(facts);
     // One that is cut off is given more time at the next.
     if (facts.reason !== 'init_timeout') this.#failedStarts++;
     if (isHopeless || this.#failedStarts >= mostFailedStarts) this.#prompts.endWaiting(told);

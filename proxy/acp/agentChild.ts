@@ -39,11 +39,6 @@ export class AgentChild {
     this.#startLimit = new StartLimit(scope.clock, scope.settings.startMs);
   }
 
-  /** Time to the next start, in ms; undefined when none is planned. */
-  get nextStartInMs(): number | undefined {
-    return this.#scope.runtime.root.node(this.#id)?.nextRestartInMs;
-  }
-
   /** Has an agent started when there is none: the first message does, a request that finds it at rest, or waiting for its restart. */
   want(): void {
     const { runtime, link } = this.#scope;
@@ -55,6 +50,12 @@ export class AgentChild {
     }
     const state = runtime.root.state(this.#id);
     if (state === 'stopped' || state === 'quarantined') runtime.root.restartChild(this.#id);
+  }
+
+  /** Ends it, and starts it again, as an operator wants it. */
+  restart(): void {
+    const { root } = this.#scope.runtime;
+    if (root.has(this.#id)) root.restartChild(this.#id);
   }
 
   /** It gave the client an answer. */

@@ -3,8 +3,8 @@ import { formatDuration } from '../../src/policy/text/face.ts';
 import type { Prompts } from './prompts.ts';
 import type { AcpScope } from './scope.ts';
 
-/** Time that an agent may go on with a turn that it was told to end and that has its answer, in ms. */
-const deafMs = 10_000;
+/** Least time that an agent may go on with a turn that it was told to end and that has its answer, in ms; `cancelMs` where that is more. */
+const leastMs = 1000;
 /** Time between two looks at one that cannot be ended, in ms. */
 const againMs = 1000;
 
@@ -15,6 +15,7 @@ export class DeafWatch {
   readonly #scope: AcpScope;
   readonly #prompts: Pick<Prompts, 'refuseHeld'>;
   readonly #end: (why: string) => void;
+  readonly #deafMs: number;
   #timer: Timer | undefined = undefined;
   #isStopped = false;
 
@@ -22,6 +23,7 @@ export class DeafWatch {
     this.#scope = scope;
     this.#prompts = prompts;
     this.#end = end;
+    this.#deafMs = Math.max(leastMs, scope.settings.cancelMs);
   }
 
   /** A turn was abandoned, or the agent has ended one. */
@@ -34,7 +36,7 @@ export class DeafWatch {
     const stale = [...sessions].filter(({ isStale }) => isStale);
     const first = Math.min(...stale.map(({ current }) => current?.abandonedAt ?? now));
     if (stale.length === 0) return;
-    if (now - first < deafMs) this.#later(first + deafMs - now);
+    if (now - first < this.#deafMs) this.#later(first + this.#deafMs - now);
     else this.#overdue(now);
   }
 
@@ -47,12 +49,12 @@ export class DeafWatch {
     const { sessions } = this.#scope;
     const all = [...sessions];
     if (all.some(({ active }) => active?.isAtAgent === true)) {
-      for (const session of all) if (session.isStale) this.#prompts.refuseHeld(session, now - deafMs);
+      for (const session of all) if (session.isStale) this.#prompts.refuseHeld(session, now - this.#deafMs);
       this.#later(againMs);
       return;
     }
     this.isEnding = true;
-    this.#end(`it did not end a turn within ${formatDuration(deafMs)} after it was told to`);
+    this.#end(`it did not end a turn within ${formatDuration(this.#deafMs)} after it was told to`);
   }
 
   #later(ms: number): void {

@@ -1,6 +1,7 @@
 import { isConversation, sessionIn } from '../../src/protocol/acp/face.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
 import {
+  type McpAnswer,
   type McpId,
   type McpMessage,
   type McpNotification,
@@ -9,6 +10,7 @@ import {
   idKey,
   readMessage,
 } from '../../src/protocol/mcp/face.ts';
+import { parsedJson } from '../../src/policy/text/face.ts';
 import { StrayOutput } from '../wire/strayOutput.ts';
 import type { AgentRequests } from './agentRequests.ts';
 import type { ClientRequests } from './clientRequests.ts';
@@ -69,6 +71,8 @@ export class FromAgent {
         toClient(line);
         break;
       case 'foreign':
+        if (!prompts.answered(unreadable(text), line)) this.#stray.take(text);
+        break;
       case 'garbage':
         this.#stray.take(text);
     }
@@ -120,4 +124,11 @@ export class FromAgent {
     this.#stray.take(text.slice(0, at));
     this.#take(message, Buffer.from(rest), rest);
   }
+}
+
+/** A message that has an id and nothing else, as an answer that is none. */
+function unreadable(text: string): McpAnswer {
+  const { id, method } = fieldsOf(parsedJson(text));
+  const key = method === undefined ? idKey(id) : undefined;
+  return { kind: 'answer', key, result: undefined, error: undefined, flaw: 'it has neither a result nor an error' };
 }

@@ -106,9 +106,13 @@ export class Prompt {
 
   /** Why it has no answer, where its agent was lost: what is known of its effects in words. */
   lossOf(facts: FailureFacts): FailureFacts {
-    if (!this.turn.begun) return { ...facts, outcome: 'not_started' };
-    const { deeds } = this.turn;
-    const told = deeds === '' ? 'the turn had begun, no tool call was told' : deeds;
+    const { deeds, begun } = this.turn;
+    // It may have acted without a word.
+    const mayHaveActed = this.context?.effect === 'mutating' || facts.reason === 'message_too_large';
+    if (!begun && !mayHaveActed)
+      return { ...facts, message: `${facts.message}; it had told nothing of the turn`, outcome: 'not_started' };
+    const first = begun ? 'the turn had begun' : 'it had told nothing of the turn';
+    const told = deeds === '' ? `${first}, no tool call was told` : deeds;
     return { ...facts, message: `${facts.message}; ${told}`, outcome: 'unknown', shouldRetry: false };
   }
 }

@@ -1,5 +1,11 @@
 import type { AttemptContext, CallPath, CallSettings } from '../../src/calls/face.ts';
-import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../../src/policy/failures/face.ts';
+import {
+  AttemptError,
+  type Failure,
+  type FailureFacts,
+  type Outcome,
+  failureKinds,
+} from '../../src/policy/failures/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { failureOfPrompt, sessionIn } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
@@ -28,6 +34,9 @@ interface PromptsHost {
   changed(): void;
 }
 
+/** Time that a prompt waits for an agent, in ms: some take 20 s to start on a busy machine (opencode 1.18). */
+const startWaitMs = 60_000;
+
 /** The prompts of the client, each a call of the integration, one at a time in each session: what an agent makes of a second one, nobody knows. */
 export class Prompts {
   readonly #scope: AcpScope;
@@ -36,6 +45,8 @@ export class Prompts {
   /** By the id: those that have no answer, and those that the agent is still at. */
   readonly #open = new Map<string, Prompt>();
   readonly #byCall = new WeakMap<object, Prompt>();
+  /** Attempts that wait for an agent. */
+  readonly #starts: { resolve(): void; reject(error: Error): void }[] = [];
   readonly #idle: (() => void)[] = [];
 
   constructor(scope: AcpScope, host: PromptsHost) {
@@ -44,7 +55,7 @@ export class Prompts {
     const { limits, retry } = scope.settings.policy;
     this.#settings = {
       ...limits,
-      // What the agent has begun with is not sent again, whatever a policy says.
+      // What the agent has begun with says so itself, whatever a policy says.
       retry: { ...retry, repeatAfter: 'broken' },
       label: 'session/prompt',
       givenUp: (prompt, facts) => this.#givenUp(prompt, facts),
@@ -127,10 +138,11 @@ export class Prompts {
 
   /** Does the work of one attempt. */
   async operation(prompt: Prompt, context: AttemptContext): Promise<McpAnswer> {
-    const { link } = this.#scope;
-    if (link?.isReady !== true || prompt.line === undefined) throw new AttemptError(notConnected);
     prompt.context = context;
     this.#byCall.set(context.call, prompt);
+    if (this.#scope.link?.isReady !== true) await this.#start();
+    const { link } = this.#scope;
+    if (link?.isReady !== true) throw new AttemptError(notConnected);
     await this.#host.replay.ensure(prompt.session, link);
     return this.#send(prompt, context, link);
   }
@@ -148,11 +160,6 @@ export class Prompts {
     const facts: FailureFacts = { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
     if (prompt.row !== undefined)
       this.#host.path.end(prompt.row, this.lateFacts(facts, prompt.context?.call ?? prompt));
-  }
-
-  /** Adds what is known of the effects of a turn that was lost with its agent. @param call - its call of the path. */
-  lossFacts(facts: FailureFacts, call: object): FailureFacts {
-    return this.#byCall.get(call)?.lossOf(facts) ?? facts;
   }
 
   /** The agent answers a prompt. @returns whether it is one that it was sent. */
@@ -182,21 +189,29 @@ export class Prompts {
     return true;
   }
 
-  /** The agent is gone, and what it was at. @param crash - tells the path, which ends what it can no longer answer. */
-  lost(facts: FailureFacts, crash: () => void): void {
-    const atAgent = [...this.#open.values()].filter((prompt) => prompt.isAtAgent);
-    for (const prompt of atAgent) if (prompt.isCancelled && !prompt.isAbandoned) this.#endCancelled(prompt);
-    crash();
-    for (const prompt of atAgent) {
+  /** An agent takes prompts. */
+  agentReady(): void {
+    for (const { resolve } of this.#starts.splice(0)) resolve();
+  }
+
+  /** The agent is gone, and what it was at. One incident counts once. */
+  lost(facts: FailureFacts): void {
+    let counted: FailureFacts['breaker'];
+    for (const prompt of [...this.#open.values()]) {
+      if (!prompt.isAtAgent) continue;
+      const isOver = prompt.isAbandoned;
+      if (prompt.isCancelled && !isOver) this.#endCancelled(prompt);
       prompt.isAtAgent = false;
       if (prompt.isAbandoned) this.#over(prompt);
-      else prompt.reject?.(new AttemptError(prompt.lossOf(facts)));
+      else prompt.reject?.(new AttemptError({ ...prompt.lossOf(facts), ...(counted && { breaker: counted }) }));
+      if (!isOver) counted = 'ignored';
     }
   }
 
   /** Those that wait for a start that will not come. */
   endWaiting(facts: FailureFacts): void {
-    for (const { row } of [...this.#open.values()]) if (row?.waiting === 'restart') this.#host.path.end(row, facts);
+    const refused = new AttemptError({ ...facts, outcome: 'not_started', shouldRetry: false });
+    for (const { reject } of this.#starts.splice(0)) reject(refused);
   }
 
   /** The agent does not end a turn that is over, and cannot be ended itself for what it does in other sessions: what waits behind it does not wait for ever. */
@@ -211,6 +226,22 @@ export class Prompts {
       this.#refuse(prompt, failure);
       this.#forget(prompt);
     }
+  }
+
+  /** Resolves when there is an agent that takes prompts; rejects where none comes up, or not in time. */
+  #start(): Promise<void> {
+    const { clock, name } = this.#scope;
+    return new Promise((resolve, reject) => {
+      const message = `${name} is down and has not come back within ${formatDuration(startWaitMs)}`;
+      const late = { kind: 'unavailable', message, outcome: 'not_started', shouldRetry: false } as const;
+      const timer = clock.setTimeout(() => reject(new AttemptError(late)), startWaitMs, { running: true });
+      const ended = (settle: () => void): void => {
+        clock.clearTimeout(timer);
+        settle();
+      };
+      const waits = { resolve: () => ended(resolve), reject: (error: Error) => ended(() => reject(error)) };
+      this.#starts.push(waits);
+    });
   }
 
   #send(prompt: Prompt, context: AttemptContext, link: AgentLink): Promise<McpAnswer> {
@@ -311,7 +342,10 @@ export class Prompts {
     const { session } = prompt;
     const asked = { id, method: 'session/prompt', modern: false, asTask: false };
     const stderr = failure.kind === 'crash' || failure.kind === 'spawn' ? lastStderr : '';
-    const line = answerOfFailure(asked, failure, clock.now() - prompt.startedAt, stderr);
+    // We do not send it again; its writer may.
+    const retryable = failure.outcome !== 'unknown' && failureKinds[failure.kind].retried;
+    const told = { ...failure, shouldRetry: undefined, retryable: failure.retryable || retryable };
+    const line = answerOfFailure(asked, told, clock.now() - prompt.startedAt, stderr);
     this.#host.refused(prompt, failure);
     if (settings.errors === 'error' || prompt.port !== undefined) {
       this.#deliver(prompt, prompt.ownError ?? line);

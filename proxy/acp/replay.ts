@@ -1,7 +1,7 @@
 import { inTime } from '../../src/policy/face.ts';
 import { AttemptError } from '../../src/policy/failures/face.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
-import { waysBack } from '../../src/protocol/acp/face.ts';
+import { noteField, waysBack } from '../../src/protocol/acp/face.ts';
 import type { AcpSession } from './acpSession.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AcpScope } from './scope.ts';
@@ -91,7 +91,10 @@ export class Replay {
     const { sessionId } = await link.ask('session/new', opening, settings.startMs);
     if (typeof sessionId === 'string') sessions.rename(session, sessionId);
     const text = `${name} was restarted and cannot load this session: it goes on without what was said before.`;
-    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${text}\n\n` } };
+    const update = {
+      ...{ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${text}\n\n` } },
+      _meta: { [noteField]: true },
+    };
     toClient(notificationLine('session/update', { sessionId: session.id, update }));
     return 'session/new';
   }

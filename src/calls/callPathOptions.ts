@@ -72,8 +72,6 @@ export interface CallPathOptions<I, O> {
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
   /** Adds the known facts of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
   readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
-  /** Adds the known facts of an attempt that was lost with its server; asked then. Must not throw. */
-  readonly amendLoss?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
   /** Sends the machine also the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
   /** Takes plain calls by the steps of all others: slower, and nothing else. @defaultValue false */

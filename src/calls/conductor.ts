@@ -183,7 +183,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** The server is gone, or counts as that: attempts end, and what may be tried again waits for the restart. */
   protected lose(facts: FailureFacts, quietly = false): void {
-    const { circuit, outage, records, inFlight, options } = this.state;
+    const { circuit, outage, records, inFlight } = this.state;
     const isNew = circuit.link.lastState !== 'crashed';
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
     const told = outage.begin(facts, quietly, isNew, this.now());
@@ -192,9 +192,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     else if (told === 'restart_failed') records.restartFailed(facts.message);
     for (const call of inFlight.list()) {
       if (call.attempt === undefined) continue;
-      const own = options.amendLoss?.(facts, call.attempt) ?? facts;
-      this.steps.lifecycle.lose(call.attempt, own);
-      this.steps.retryOrEnd(call, own);
+      this.steps.lifecycle.lose(call.attempt, facts);
+      this.steps.retryOrEnd(call, facts);
     }
   }
 

@@ -74,10 +74,9 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
   // Progress is what counts: work that gets on for hours is no failure.
   acp: {
     ...defaultPolicy,
+    // A prompt that its agent had not begun with when it died is sent once more.
+    retry: { ...fourAttempts, maxAttempts: 2 },
     limits: { idleMs: minutes(15), attemptMs: minutes(24 * 60), overallMs: minutes(24 * 60) },
-    // Some agents take 20 s to start on a busy machine (opencode 1.18).
-    restartWaitMs: seconds(60),
-    repeatWaitMs: seconds(60),
   },
   hook: {
     ...defaultPolicy,

@@ -44,7 +44,6 @@ type IntegrationParts<I, O> = Pick<
   | 'whenAlive'
   | 'describeTimeout'
   | 'amendTimeout'
-  | 'amendLoss'
   | 'retryBudget'
 > &
   PathRole & {

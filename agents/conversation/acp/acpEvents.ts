@@ -1,3 +1,4 @@
+import { noteField } from '../../../src/protocol/acp/face.ts';
 import type { AgentEffects } from '../../../src/protocol/face.ts';
 import { type McpParams, fieldsOf } from '../../../src/protocol/mcp/face.ts';
 import { longestAnswer } from '../../../src/protocol/face.ts';
@@ -44,6 +45,10 @@ export class AcpTurnEvents {
     const { text } = fieldsOf(update['content']);
     switch (update['sessionUpdate']) {
       case 'agent_message_chunk':
+        if (fieldsOf(update['_meta'])[noteField] === true) {
+          this.#sink({ type: 'notice', message: String(text).trim() });
+          break;
+        }
         if (update['messageId'] !== this.#messageId) this.#flow.begin();
         this.#messageId = update['messageId'];
         if (typeof text === 'string') this.#flow.say(text);

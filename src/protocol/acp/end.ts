@@ -24,7 +24,7 @@ interface EndContext {
 export function failureOfPrompt(answer: McpAnswer, context: EndContext): FailureFacts | undefined {
   const { error, result, flaw } = answer;
   if (flaw !== undefined)
-    return { kind: 'protocol', message: `The answer is malformed: ${flaw}`, outcome: outcomeOf(context.turn) };
+    return { kind: 'protocol', message: `The answer is malformed: ${flaw}`, outcome: 'unknown', shouldRetry: false };
   if (error !== undefined) return ownWord(failureOfError(error, context.wallNow), context.turn);
   if (result?.['stopReason'] !== 'end_turn') return undefined;
   const { turn } = context;

@@ -6,6 +6,7 @@ export {
   cancelledCode,
   isRepeatable,
   isSetting,
+  noteField,
   sessionIn,
   sessionOpeners,
   waysBack,

@@ -3,6 +3,9 @@ import { type McpParams, fieldsOf } from '../mcp/message.ts';
 /** JSON-RPC code of a request that was cancelled. */
 export const cancelledCode = -32_800;
 
+/** Field in the `_meta` of an update that is a note of ours to the reader, and no word of the agent. */
+export const noteField = 'unwedge/note';
+
 /** Requests after which the agent has a session, by what names it: a parameter, or the result. */
 export const sessionOpeners: ReadonlyMap<string, 'params' | 'result'> = new Map([
   ['session/new', 'result'],
