@@ -24,7 +24,8 @@ export class SharedBreakers {
 
   /** @param heard - told of each breaker of this name that another process has changed; one for each name. Must not throw. */
   follow(name: string, heard: Heard): void {
-    if (this.#store()?.persistent !== true) return;
+    // One that is not open yet may be opened later, as that of a proxy is.
+    if (this.#store()?.persistent === false) return;
     this.#heard.set(name, heard);
     this.#arm();
   }
