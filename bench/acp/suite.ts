@@ -161,7 +161,10 @@ async function sideBySide(
   await inNewHome(async (env) => {
     const base = await connectAcp(piped, env);
     const ours = await connectAcp(command(), env);
-    for (const client of [base, ours]) await client.prompt(20_000);
+    for (const client of [base, ours]) {
+      await client.prompt(20_000);
+      for (let count = 0; count < 3000; count++) await client.ask();
+    }
     await work(ours, base);
     await ours.close();
     await base.close();

@@ -1,6 +1,6 @@
 /** Characters of an answer by which one that is begun anew is known, and the most that are compared. */
 const leastText = 20;
-const mostText = 1024 * 1024;
+const mostText = 64 * 1024;
 
 /** What is to be done with a piece of an answer: passed, left out, or passed in part; `before`: pieces that were held back, and are passed before it. */
 interface Passed<T> {
