@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { seededRandom } from '../../../testing/index.ts';
 import { findAgents, type InstalledAgent, nodeOf } from './agents.ts';
 import { acpCell, type Cell } from './cell.ts';
 import { type Fault, faults } from './faults.ts';
@@ -19,6 +20,8 @@ export interface FireOptions {
   /** Results so far: cells that are in it are not run again. */
   readonly file: string;
   progress(line: string): void;
+  /** Runs so many cells that the seed picks among all of them, each anew, in place of each once. @defaultValue each once */
+  readonly rounds?: { readonly count: number; readonly seed: number } | undefined;
   /** Cells that are run at once. @defaultValue 2 */
   readonly atOnce?: number;
 }
@@ -63,7 +66,7 @@ export async function fire(options: FireOptions): Promise<readonly Cell[]> {
         cell.mode === mode &&
         cell.way === way,
     );
-  const queue = wanted.filter((job) => !isThere(job));
+  const queue = options.rounds === undefined ? wanted.filter((job) => !isThere(job)) : picked(wanted, options.rounds);
   const worker = async (): Promise<void> => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
       const cell = await runJob(job, options);
@@ -77,6 +80,11 @@ export async function fire(options: FireOptions): Promise<readonly Cell[]> {
   };
   await Promise.all(Array.from({ length: options.atOnce ?? 2 }, worker));
   return cells;
+}
+
+function picked(jobs: readonly Job[], { count, seed }: NonNullable<FireOptions['rounds']>): Job[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => jobs[Math.floor(random() * jobs.length)] as Job);
 }
 
 function runJob({ agent, fault, mode, way }: Job, { modules, patienceMs, unwedge = [] }: FireOptions): Promise<Cell> {
