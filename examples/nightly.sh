@@ -21,7 +21,7 @@ trap : INT HUP TERM # Ctrl-C ends the run. What follows is done all the same.
 code=$?
 # All is done, nothing was changed, or nothing was started (no prompt.txt, no node).
 [ "$code" = 0 ] && mv "$report.part" "$report" && rm "$begun"
-grep -qs '^  "effects": "none"' "$report.part" && rm "$begun"
+grep -qs ',"effects":"none","session_id":' "$report.part" && rm "$begun"
 case $code in 125 | 126 | 127) [ -s "$report.part" ] || rm -f "$begun" ;; esac
 echo "$(date '+%F %T') exit $code $(tail -n 2 last-run.log | tr '\n' ' ')" >>nightly.log
 
