@@ -150,6 +150,9 @@ export const mannerKeys = {
   ignoreSigterm: boolean({ default: false }),
 };
 
+/** Manners of an agent. */
+export interface AcpManners extends Given<typeof mannerKeys> {}
+
 /** Manners of real agents, as measured of goose 1.52, gemini 0.61, opencode 1.18, copilot 1.0.102, claude-agent-acp 0.101 and codex-acp 2.6. */
 export const knownManners = {
   goose: { busy: 'refuse', cancelWaitsForReply: true },
@@ -166,4 +169,4 @@ export const knownManners = {
   copilot: { busy: 'end_first' },
   claude: { busy: 'queue' },
   codex: { busy: 'queue' },
-} as const satisfies Readonly<Record<string, Given<typeof mannerKeys>>>;
+} as const satisfies Readonly<Record<string, AcpManners>>;

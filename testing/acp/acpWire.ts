@@ -16,6 +16,7 @@ export interface AcpReply {
   readonly isClosed?: true;
 }
 
+/** Parameters of a message, or an object in one, as they came. */
 export type AcpParams = Readonly<Record<string, unknown>>;
 
 interface AcpHandlers {

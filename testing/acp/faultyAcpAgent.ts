@@ -5,7 +5,7 @@ import { show } from '../../src/policy/text/face.ts';
 import { realClock } from '../realClock.ts';
 import { programWords } from '../programWords.ts';
 import { wholeLines } from '../wholeLines.ts';
-import { acpRulesKey, knownManners, mannerKeys } from './acpFaults.ts';
+import { type AcpManners, acpRulesKey, knownManners, mannerKeys } from './acpFaults.ts';
 import { type AcpExit, AcpPeer } from './acpPeer.ts';
 
 /** A program and its arguments, as clients and `unwedge acp` take them. */
@@ -25,7 +25,6 @@ const agentKeys = {
   stateFile: text(),
   /** Seed of the `chance` of rules. @defaultValue 1 */
   seed: integer({ min: 0, default: 1 }),
-  ...mannerKeys,
 };
 
 const programKeys = {
@@ -43,13 +42,13 @@ const inProcessKeys = {
 };
 
 /** Faults of an ACP agent that is a program, and what it is like otherwise. */
-export interface FaultyAcpAgentOptions extends Given<typeof programKeys> {}
+export interface FaultyAcpAgentOptions extends AcpManners, Given<typeof programKeys> {}
 
 /** The same of one in this process. */
-export interface InProcessAcpAgentOptions extends Given<typeof inProcessKeys> {}
+export interface InProcessAcpAgentOptions extends AcpManners, Given<typeof inProcessKeys> {}
 
 /** Options that were read. */
-export interface AcpScript extends Values<typeof programKeys> {}
+export interface AcpScript extends Values<typeof mannerKeys & typeof programKeys> {}
 
 /**
  * An agent of the Agent Client Protocol (version 1, over stdio) that does wrong what the script says, and the same each time. It needs nothing but
@@ -67,7 +66,7 @@ export interface AcpScript extends Values<typeof programKeys> {}
  * });
  */
 export function faultyAcpAgent(options: FaultyAcpAgentOptions = {}): FaultyAcpAgent {
-  return programWords('faultyAcpProgram', scriptOf(options, programKeys));
+  return programWords('faultyAcpProgram', scriptOf(options, { ...mannerKeys, ...programKeys }));
 }
 
 /** An agent in this process, as the one that started it has it. */
@@ -87,7 +86,7 @@ export interface InProcessAcpAgent {
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function inProcessAcpAgent(options: InProcessAcpAgentOptions = {}): InProcessAcpAgent {
-  const { clock = realClock, ...script } = scriptOf(options, inProcessKeys);
+  const { clock = realClock, ...script } = scriptOf(options, { ...mannerKeys, ...inProcessKeys });
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const transcript: { atMs: number; line: string }[] = [];

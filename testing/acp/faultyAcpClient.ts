@@ -70,7 +70,7 @@ const clientKeys = {
   ids: choice(['numbers', 'mixed', 'same'], { default: 'numbers' }),
   /** What it says that it can do, in `initialize`. @defaultValue {} */
   clientCapabilities: { ...anyObject, required: undefined } as Key<object | undefined>,
-  /** @defaultValue the system's */
+  /** Time of its waits. @defaultValue the system's */
   clock: having<Pick<Clock, 'setTimeout'>>('a clock', ['setTimeout']),
 };
 

@@ -6,7 +6,7 @@ import { agentOf } from '../../../src/protocol/face.ts';
 export const acpKeys = {
   /** The agent: path, or name to look up on the PATH. Never goes through a shell. */
   command: text({ required: true, ...programForm }),
-  /** @defaultValue those by which an agent that is known speaks the protocol (`goose`: `acp`), else [] */
+  /** Its arguments. @defaultValue those by which an agent that is known speaks the protocol (`goose`: `acp`), else [] */
   args: list(text({ empty: true }), { expected: 'an array of strings' }),
   /** MCP servers for each session, in the form of the protocol. @defaultValue [] */
   mcpServers: list(anyObject, { expected: 'an array of objects', default: [] }),
