@@ -58,4 +58,10 @@ describe('a page of the site', () => {
   it('[U-6] is called by its heading', () => {
     expect(titleOf('<!-- x -->\n# `unwedge serve`: a gateway\n## b')).toBe('unwedge serve: a gateway');
   });
+
+  it('[U-6] is shown of all that is in docs, whose list site.mjs has', () => {
+    const script = read('scripts/site.mjs');
+    const pages = readdirSync(new URL('docs', root)).filter((file) => file.endsWith('.md'));
+    expect(pages.filter((file) => !new RegExp(`['/]${file.slice(0, -3)}(\\.md)?'`).test(script))).toEqual([]);
+  });
 });
