@@ -14,7 +14,7 @@ export interface ProxyRuntime {
   readonly registry: Registry;
   readonly checked: CheckedGatewayOptions;
   /** Opens the store and begins to watch for alerts, with what is on record. Never rejects. */
-  openStore(): Promise<void>;
+  readonly openStore: () => Promise<void>;
 }
 
 /** Runtime of the command of a proxy, and what it says on stderr. */

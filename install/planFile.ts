@@ -146,7 +146,7 @@ function restore(root: unknown, { path, commandKey, command, args }: Unwrapped):
   for (const step of path) at = at?.[step] as Fields | undefined;
   if (at === undefined) return;
   if (commandKey === 'argv') {
-    at[commandKey] = [command, ...(args ?? [])];
+    at[commandKey] = [command, ...(args === undefined || args === 'none' ? [] : args)];
     return;
   }
   at[commandKey] = command;

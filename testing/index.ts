@@ -37,11 +37,10 @@ export type { AcpExit } from './acp/acpPeer.ts';
 export {
   type FaultyAcpAgent,
   faultyAcpAgent,
-  type FaultyAcpAgentOptions,
   type InProcessAcpAgent,
   inProcessAcpAgent,
-  type InProcessAcpAgentOptions,
 } from './acp/faultyAcpAgent.ts';
+export type { FaultyAcpAgentOptions, InProcessAcpAgentOptions } from './acp/acpScript.ts';
 export type { AcpParams, AcpPipes } from './acp/acpWire.ts';
 export {
   type AcpClientFault,

@@ -58,7 +58,8 @@ export class AgentLink {
     this.#end(key, own);
     if (result !== undefined) own.resolve(result);
     else {
-      const message = `${own.method} was refused: ${String(error?.['message'] ?? 'without a reason')}`;
+      const reason = error?.['message'];
+      const message = `${own.method} was refused: ${typeof reason === 'string' ? reason : 'without a reason'}`;
       own.reject(new AttemptError({ kind: 'permanent', message, outcome: 'not_started' }));
     }
     return true;

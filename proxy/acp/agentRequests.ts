@@ -9,7 +9,7 @@ import {
   idKey,
   withId,
 } from '../../src/protocol/mcp/face.ts';
-import type { AcpSession } from './acpSession.ts';
+import type { AcpSession } from './prompt.ts';
 import type { Prompt } from './prompt.ts';
 import type { AcpScope } from './scope.ts';
 
@@ -142,7 +142,8 @@ export class AgentRequests {
   *questions(now: number): Iterable<OpenQuestion> {
     for (const { clientId, method, params, session, prompt, at } of this.#open.values()) {
       if (!asksPerson(method) || prompt !== session?.active) continue;
-      const what = String(fieldsOf(params['toolCall'])['title'] ?? params['message'] ?? method).slice(0, 100);
+      const words = [fieldsOf(params['toolCall'])['title'], params['message'], method];
+      const what = words.find((each) => typeof each === 'string')?.slice(0, 100) ?? '';
       yield { id: String(clientId), what, session: session?.id ?? '', sinceMs: now - at };
     }
   }

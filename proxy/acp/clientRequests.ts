@@ -4,7 +4,7 @@ import { formatDuration } from '../../src/policy/text/face.ts';
 import { isRepeatable, isSetting, sessionIn, sessionOpeners } from '../../src/protocol/acp/face.ts';
 import type { McpAnswer, McpParams, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { answerOfFailure } from '../wire/syntheticAnswer.ts';
-import type { AcpSession } from './acpSession.ts';
+import type { AcpSession } from './prompt.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { Replay } from './replay.ts';
 import type { AcpScope } from './scope.ts';

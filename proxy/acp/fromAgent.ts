@@ -23,7 +23,7 @@ interface FromAgentParts {
   readonly clientRequests: ClientRequests;
   readonly requests: AgentRequests;
   /** The agent has answered its client. */
-  served(): void;
+  readonly served: () => void;
 }
 
 /** Handling of the lines an agent writes: they pass as they are, but what the client has already, or waits for no longer. */

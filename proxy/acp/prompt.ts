@@ -10,7 +10,7 @@ import {
   memberSpan,
   replaced,
 } from '../../src/protocol/mcp/face.ts';
-import type { AcpSession } from './acpSession.ts';
+import type { Replayed } from '../wire/sessionRecord.ts';
 
 /** A client in this process: its prompts have limits of their own, and outcomes rather than lines. */
 export interface PromptPort {
@@ -123,4 +123,52 @@ function withText(line: Uint8Array | string, rest: string): string {
   let start = 0;
   for (const name of ['params', 'update', 'content']) start = memberSpan(text, name, start)?.start ?? 0;
   return replaced(text, memberSpan(text, 'text', start), rest);
+}
+
+/** A session as the client knows it, over all processes of the agent. */
+export class AcpSession {
+  /** As the client knows it. */
+  readonly id: string;
+  /** As the agent of the moment knows it: another one where that could not load it. */
+  agentId: string;
+  /** What it was opened with, but its id; undefined where nobody saw that. */
+  opening: McpParams | undefined = undefined;
+  /** The last request of each kind that changed how it goes on (mode, model, option). */
+  readonly settings = new Map<string, Replayed>();
+  /** Number of the incarnation that has it. */
+  knownTo = 0;
+  /** An incarnation is loading it: what is told of the past the client has already. */
+  isReplaying = false;
+  /** When its agent last told something of it, monotonic, in ms. */
+  heardAt = Number.NEGATIVE_INFINITY;
+  /** The one that the agent is at, answered or not. */
+  current: Prompt | undefined = undefined;
+  /** Those that wait for it. */
+  readonly held: Prompt[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+    this.agentId = id;
+  }
+
+  /** The prompt that its client waits for; undefined where the agent is at none, or at one that has its answer. */
+  get active(): Prompt | undefined {
+    return this.current?.isAbandoned === false ? this.current : undefined;
+  }
+
+  /** True while what the agent tells of it is of a turn that has its answer. */
+  get isStale(): boolean {
+    return this.current?.isAbandoned === true;
+  }
+
+  /** A line to the agent, or from it, with the id that its reader knows. */
+  translated(text: string, to: 'agent' | 'client'): string {
+    const params = memberSpan(text, 'params');
+    const span = params === undefined ? undefined : memberSpan(text, 'sessionId', params.start);
+    return replaced(text, span, to === 'agent' ? this.agentId : this.id);
+  }
+
+  get isRenamed(): boolean {
+    return this.agentId !== this.id;
+  }
 }

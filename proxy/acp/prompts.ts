@@ -11,11 +11,10 @@ import { failureOfPrompt, sessionIn } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
 import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { answerOfFailure } from '../wire/syntheticAnswer.ts';
-import type { AcpSession } from './acpSession.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AgentRequests } from './agentRequests.ts';
 import { endLeftCommands } from './leftCommands.ts';
-import { Prompt, type PromptPort } from './prompt.ts';
+import { type AcpSession, Prompt, type PromptPort } from './prompt.ts';
 import type { Replay } from './replay.ts';
 import type { AcpScope } from './scope.ts';
 
@@ -46,7 +45,7 @@ export class Prompts {
   readonly #open = new Map<string, Prompt>();
   readonly #byCall = new WeakMap<object, Prompt>();
   /** Attempts that wait for an agent. */
-  readonly #starts: { resolve(): void; reject(error: Error): void }[] = [];
+  readonly #starts: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   readonly #idle: (() => void)[] = [];
 
   constructor(scope: AcpScope, host: PromptsHost) {

@@ -2,7 +2,7 @@ import { inTime } from '../../src/policy/face.ts';
 import { AttemptError } from '../../src/policy/failures/face.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
 import { noteField, waysBack } from '../../src/protocol/acp/face.ts';
-import type { AcpSession } from './acpSession.ts';
+import type { AcpSession } from './prompt.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AcpScope } from './scope.ts';
 

@@ -4,7 +4,7 @@ import type { Facts } from '../../src/policy/facts/face.ts';
 import type { McpParams } from '../../src/protocol/mcp/face.ts';
 import type { Runtime } from '../../src/runtime/face.ts';
 import type { AgentLink } from './agentLink.ts';
-import { AcpSessions } from './acpSession.ts';
+import { AcpSessions } from './acpSessions.ts';
 import type { AcpSettings } from './settings.ts';
 
 /** Voice of a proxy towards people. */

@@ -33,9 +33,10 @@ export function wrapServers(own: OwnWords): WrapServers {
 }
 
 function wrapped(server: McpParams, { command: program, args: words, options = [] }: OwnWords): McpParams {
-  const { name, command, args, type } = server;
+  const { name, command, args: given, type } = server;
+  const args: readonly unknown[] | undefined = Array.isArray(given) ? given : undefined;
   const isCommand = typeof command === 'string' && (type === undefined || type === 'stdio');
-  if (!isCommand || !Array.isArray(args) || isOwn([command, ...args], program)) return server;
+  if (!isCommand || args === undefined || isOwn([command, ...args], program)) return server;
   const named = typeof name === 'string' && name !== '' ? ['--name', name] : [];
   return { ...server, command: program, args: [...words, 'mcp', ...named, ...options, '--', command, ...args] };
 }

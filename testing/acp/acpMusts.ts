@@ -214,7 +214,10 @@ function isError({ error }: TimedReply): boolean {
 }
 
 /** Shows a reply. @param result - shown in place of its stop reason. */
-function seenOf(reply: TimedReply, result = String(resultOf(reply)['stopReason'] ?? 'a result')): string {
+function seenOf(
+  reply: TimedReply,
+  result = (resultOf(reply)['stopReason'] as string | undefined) ?? 'a result',
+): string {
   const { error, isLate, isClosed, ms } = reply;
   if (isClosed === true) return ended;
   if (isLate === true) return `no answer in ${ms / 1000} s`;

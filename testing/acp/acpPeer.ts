@@ -22,7 +22,7 @@ import {
   newExchange,
   playStep,
 } from './acpTurn.ts';
-import type { AcpScript } from './faultyAcpAgent.ts';
+import type { AcpScript } from './acpScript.ts';
 
 /** End of an agent: a code, or the signal that it died of. */
 export type AcpExit = { readonly code: number } | { readonly signal: string };

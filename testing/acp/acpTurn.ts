@@ -82,7 +82,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   read: async (stage, turn, path) => {
     if (stage.client.fs?.['readTextFile'] !== true) return say(stage, turn, 'The client reads no files');
     const got = await stage.request(turn, 'fs/read_text_file', { path });
-    await say(stage, turn, String(got?.['content'] ?? 'no such file'));
+    await say(stage, turn, (got?.['content'] as string | undefined) ?? 'no such file');
   },
   write: async (stage, turn, rest) => {
     const [path = '', ...words] = rest.split(' ');

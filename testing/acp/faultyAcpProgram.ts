@@ -2,7 +2,7 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import { wholeLines } from '../wholeLines.ts';
 import { AcpPeer } from './acpPeer.ts';
-import type { AcpScript } from './faultyAcpAgent.ts';
+import type { AcpScript } from './acpScript.ts';
 
 const script = JSON.parse(process.argv[2] ?? '{}') as AcpScript;
 const { stdin, stdout, stderr } = process;

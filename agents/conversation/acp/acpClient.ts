@@ -123,7 +123,8 @@ export class AcpClient {
 
 /** The refusal of a request: what the proxy says of it, where it is the proxy that refuses. */
 function refusal(method: string, error: McpAnswer['error']): AttemptError {
-  const message = `${method}: ${String(error?.['message'] ?? 'refused')}`;
+  const said = error?.['message'];
+  const message = `${method}: ${typeof said === 'string' ? said : 'refused'}`;
   const known = fieldsOf(fieldsOf(error?.['data'])['unwedge/failure']) as Partial<Failure>;
   const { kind = 'permanent', reason, retryAfterMs } = known;
   const isAuth = error?.['code'] === -32_000 && known.kind === undefined;

@@ -46,6 +46,7 @@ export function repeatsItself(
   return retries?.kinds.includes(kind) === true && retries.except?.some((text) => message.includes(text)) !== true;
 }
 
+// oxlint-disable-next-line no-control-regex -- an escape begins a color
 const ansi = /\u001b\[[\d;]*m/g;
 /** Longest text of its own that an agent prints in place of an answer, in characters. */
 const longestErrorText = 4000;

@@ -65,7 +65,7 @@ describe('unwedge acp', () => {
     editor.prompt(1, 'say hello');
     const child = childIn((await editor.answer(1)).text);
     editor.child.stdin.end();
-    await editor.exit;
+    expect(await editor.exit).toEqual([expect.anything(), null]);
     await gone(child);
   });
 
@@ -76,6 +76,7 @@ describe('unwedge acp', () => {
     const { text } = await editor.until(({ params }) => JSON.stringify(params).includes('hello'));
     editor.child.kill('SIGKILL');
     await gone(childIn(text));
+    expect(await editor.exit).toEqual([null, 'SIGKILL']);
   });
 
   it('[A-3] says that no editor was there, that a command is missing, and which option is wrong', async () => {

@@ -60,7 +60,7 @@ describe('a run of an agent that was recorded', () => {
     expect(failure).toMatchObject({ kind, ...(status !== undefined && { status }) });
     expect(report.text).toBeUndefined();
     expect(failure?.message).not.toContain('ended without a result');
-    if (name.startsWith('empty')) expect(failure?.reason).toBe('empty_response');
+    expect(failure?.reason === 'empty_response').toBe(name.startsWith('empty'));
   });
 
   it.each(['goose', 'gemini', 'opencode', 'copilot'])('[A-2] of %s was ended by a signal in a tool', (agent) => {

@@ -71,7 +71,7 @@ export class AcpPeer {
   textSince(fromMs: number): string {
     return this.updates
       .filter(({ atMs, update }) => atMs >= fromMs && update['sessionUpdate'] === 'agent_message_chunk')
-      .map(({ update }) => String((update['content'] as Json | undefined)?.['text'] ?? ''))
+      .map(({ update }) => ((update['content'] as Json | undefined)?.['text'] as string | undefined) ?? '')
       .join('');
   }
 

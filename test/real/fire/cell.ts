@@ -310,7 +310,7 @@ function said(answer: Answer | undefined): string {
     const kind = (data as { 'unwedge/failure'?: { kind?: unknown } } | undefined)?.['unwedge/failure']?.kind;
     return shorten(`error ${code}${typeof kind === 'string' ? ` (${kind})` : ''}: ${message}`);
   }
-  return String(answer.result?.['stopReason'] ?? 'an answer without a stop reason');
+  return (answer.result?.['stopReason'] as string | undefined) ?? 'an answer without a stop reason';
 }
 
 /** On one line, for a table. */

@@ -85,7 +85,7 @@ describe('the ACP agent without a fault', () => {
     peer.stdin.write('no JSON\n');
     const codes = [];
     for (let count = 0; count < 5; count++) codes.push((await peer.next()).error?.['code']);
-    expect(codes.sort()).toEqual([-32002, -32601, -32601, -32602, -32700]);
+    expect(codes.map(Number).toSorted((a, b) => b - a)).toEqual([-32002, -32601, -32601, -32602, -32700]);
     peer.prompt(5, 'say still here');
     expect((await peer.answer(5)).text).toBe('still here');
   });

@@ -16,7 +16,8 @@ function inTurn(...faults: readonly NonNullable<InProcessAcpAgentOptions['faults
 
 /** Has the agent of that start say something that its script does not. */
 function says(acp: Acp, message: object, start = 1): Promise<void> {
-  (acp.agents[start - 1]?.stdout as PassThrough).write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const stdout = acp.agents[start - 1]?.stdout as PassThrough | undefined;
+  stdout?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   return acp.settle();
 }
 
