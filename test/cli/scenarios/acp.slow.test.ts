@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FaultyAcpAgentOptions } from '../../../testing/index.ts';
 import { builtAcpAgent, rawAcpClient } from '../../support/acpWire.ts';
+import { officialAcpClient } from '../../support/officialAcp.mjs';
 import { converseWith } from '../../support/wire.ts';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
 import { main } from '../startRun.ts';
@@ -16,6 +18,20 @@ function startEditor(options: FaultyAcpAgentOptions = {}, own: readonly string[]
   const { command, args } = builtAcpAgent({ stateFile: join(directory, 'sessions.json'), ...options });
   const peer = converseWith(process.execPath, [main, 'acp', '--name', 'faulty', ...own, '--', command, ...args], env);
   return { ...peer, ...rawAcpClient(peer.child), directory, env };
+}
+
+/** The official client over `unwedge acp`, in a session. */
+async function openOfficial(options: FaultyAcpAgentOptions) {
+  const { command, args } = builtAcpAgent({ stateFile: join(makeHome().directory, 'sessions.json'), ...options });
+  const env = { ...makeHome().env } as Record<string, string>;
+  const child = spawn(process.execPath, [main, 'acp', '--', command, ...args], { env, stdio: 'pipe' });
+  onTestFinished(() => void child.kill());
+  const { request, updates, connection } = officialAcpClient({ stdin: child.stdin, stdout: child.stdout });
+  await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = await request('session/new', { cwd: '/', mcpServers: [] });
+  const prompt = (text: string) => request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  const cancel = () => connection.agent.notify('session/cancel', { sessionId });
+  return { prompt, cancel, text: () => updates.map(({ content }) => content?.text ?? '').join('') };
 }
 
 const childIn = (text: string): number => Number(/child (\d+)/.exec(text)?.[1]);
@@ -120,5 +136,19 @@ describe('unwedge acp', () => {
     editor.prompt(2, 'say done');
     await editor.answer(2);
     expect(readFileSync(file, 'utf8')).toBe('paid\n');
+  });
+
+  it('[A-3] gives the official client a failure and then the next answer, of an agent that dies in its text', async () => {
+    const { prompt, text } = await openOfficial({ faults: [{ start: 1, at: 'text', do: 'crash', signal: 'SIGKILL' }] });
+    await expect(prompt('say one')).rejects.toMatchObject({ data: { 'unwedge/failure': { kind: 'crash' } } });
+    expect(await prompt('say two')).toMatchObject({ stopReason: 'end_turn' });
+    expect(text()).toContain('two');
+  });
+
+  it('[A-3] gives the official client the end that it asked for, of an agent that is deaf to it', async () => {
+    const { prompt, cancel } = await openOfficial({ faults: [{ on: 'session/cancel', do: 'hang' }] });
+    const end = prompt('say one; wait 600');
+    await cancel();
+    expect(await end).toMatchObject({ stopReason: 'cancelled' });
   });
 });
