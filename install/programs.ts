@@ -113,7 +113,7 @@ function withoutCommand(
   return { why, url: typeof url === 'string' ? url : undefined };
 }
 
-/** Of agents from a registry, and of those that a client brings along. */
+/** Reason why agents from a registry, and those that a client brings along, are left alone. */
 const unnamed = 'its client knows how it starts; add it as one with a command of its own to put unwedge in front';
 
 function hooksIn(hooks: Table, shape: HookShape): readonly Found[] {

@@ -24,7 +24,7 @@ type Reach = () => CommandLine;
 /** Rounds in which both take turns, so that what disturbs the machine disturbs both. */
 const turns = 10;
 
-/** What it costs to have an agent behind `unwedge acp`, against a pipe. */
+/** Costs of an agent behind `unwedge acp`, against a pipe. */
 export const acpSuite = defineSuite({
   name: 'acp',
   about:

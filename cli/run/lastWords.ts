@@ -60,7 +60,7 @@ export function lastWords(
   return [...lines, ...(isSaid ? [] : leftLines(left)), ...noteLines(end)];
 }
 
-/** What has to be known of a run of an agent however it ended: work that it left behind, a session that is not whole. */
+/** Facts of an agent's run that are told however it ended: work that it left behind, a session that is not whole. */
 function noteLines({ left, exit }: Pick<RunEnd, 'left'> & Partial<Pick<RunEnd, 'exit'>>): readonly string[] {
   if (left === undefined) return [];
   const running = exit?.leftRunning?.map((name) => sanitize(name)).join(', ');

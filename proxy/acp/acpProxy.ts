@@ -237,7 +237,7 @@ export class AcpProxy implements Part {
       voice.say(`${name} does not come up: ${facts.message}${stderr === '' ? '' : `; stderr: ${stderr}`}`);
     }
     this.#prompts.lost(facts);
-    // One that is cut off is given more time at the next.
+    // Gives more time at the next start to an agent that was cut off.
     if (facts.reason !== 'init_timeout') this.#failedStarts++;
     if (isHopeless || this.#failedStarts >= mostFailedStarts) this.#prompts.endWaiting(told);
     link?.lost(facts);

@@ -55,7 +55,7 @@ export function acpWhy({ name, clock, path, pid, prompts, questions, refused }: 
   };
 }
 
-/** What a prompt that its agent has waits for: a person, a tool, or the model, which may be wedged. */
+/** Tells what a prompt that its agent has waits for: a person, a tool, or the model, which may be wedged. */
 function waitText({ openTool }: AcpTurn, progress: CallWhy, question: OpenQuestion | undefined, now: number): string {
   if (question !== undefined) return `waits for you (${question.what}) for ${formatDuration(question.sinceMs)}`;
   if (openTool !== undefined) return `waits for tool ${openTool.title} for ${formatDuration(now - openTool.beganAt)}`;

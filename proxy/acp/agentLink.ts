@@ -12,7 +12,7 @@ interface Own {
   timer: Timer | undefined;
 }
 
-/** One incarnation of the agent: its pipe, and the requests that we make of it ourselves to bring it to where the last one was. */
+/** Incarnation of the agent: its pipe, and the requests that we make of it ourselves to bring it to where the last one was. */
 export class AgentLink {
   readonly relay: McpRelay;
   /** From 1, one more for each incarnation. */

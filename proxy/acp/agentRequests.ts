@@ -132,7 +132,7 @@ export class AgentRequests {
 
   /** Tells whether the client owes an answer that excuses the silence of a session's agent: a person's for as long as it takes, any other for `limitMs`. */
   excuses(session: AcpSession, now: number, limitMs: number): boolean {
-    // One that its turn has left behind is of no other.
+    // A request that its turn has left behind is of no other.
     for (const { session: own, prompt, method, at } of this.#open.values())
       if (own === session && prompt === session.active && (asksPerson(method) || now - at < limitMs)) return true;
     return false;

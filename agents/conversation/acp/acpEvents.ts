@@ -76,7 +76,7 @@ export class AcpTurnEvents {
     const known = this.#tools.get(id);
     const { tool, action } = namesOf(update);
     const call = known ?? { tool, isOver: false };
-    // Of a kind that is not told it may be anything, and it may be told late.
+    // A tool of no told kind may be anything, and its kind may be told late.
     if ((known === undefined || typeof kind === 'string') && !readOnly.has(kind)) this.#effects = 'possible';
     if (known === undefined) {
       this.#tools.set(id, call);
