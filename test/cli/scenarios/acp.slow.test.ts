@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FaultyAcpAgentOptions } from '../../../testing/index.ts';
 import { builtAcpAgent, rawAcpClient } from '../../support/acpWire.ts';
 import { officialAcpClient } from '../../support/officialAcp.mjs';
@@ -24,7 +24,10 @@ function startEditor(options: FaultyAcpAgentOptions = {}, own: readonly string[]
 async function openOfficial(options: FaultyAcpAgentOptions) {
   const { command, args } = builtAcpAgent({ stateFile: join(makeHome().directory, 'sessions.json'), ...options });
   const env = { ...makeHome().env } as Record<string, string>;
-  const child = spawn(process.execPath, [main, 'acp', '--', command, ...args], { env, stdio: 'pipe' });
+  const child = spawn(process.execPath, [main, 'acp', '--cancel-timeout', '500ms', '--', command, ...args], {
+    env,
+    stdio: 'pipe',
+  });
   onTestFinished(() => void child.kill());
   const { request, updates, connection } = officialAcpClient({ stdin: child.stdin, stdout: child.stdout });
   await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
@@ -146,8 +149,9 @@ describe('unwedge acp', () => {
   });
 
   it('[A-3] gives the official client the end that it asked for, of an agent that is deaf to it', async () => {
-    const { prompt, cancel } = await openOfficial({ faults: [{ on: 'session/cancel', do: 'hang' }] });
+    const { prompt, cancel, text } = await openOfficial({ faults: [{ on: 'session/cancel', do: 'hang' }] });
     const end = prompt('say one; wait 600');
+    await vi.waitFor(() => expect(text()).toContain('one'), 10_000);
     await cancel();
     expect(await end).toMatchObject({ stopReason: 'cancelled' });
   });
