@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AnyMessage, client, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,26 +15,26 @@ export interface Answer {
 
 /** A request under way. */
 export interface Request {
-  readonly id: number;
   /** Answers that came so far, more than one included. */
   readonly answers: readonly Answer[];
   /** First answer, or the end of the connection. */
   readonly first: Promise<Answer>;
 }
 
-/** Client of the Agent Client Protocol by bare JSON-RPC: it has no limit of time, counts every answer and keeps every update. */
+/** Official client of the Agent Client Protocol, with a look at each message beneath it: the client would hide a second answer. */
 export class AcpPeer {
   readonly child: ChildProcess;
   readonly updates: { readonly atMs: number; readonly update: Json }[] = [];
-  readonly stray: string[] = [];
   stderr = '';
   /** Questions of the agent so far. */
   questions = 0;
   /** Time that a person takes for a question, in ms. */
   answersAfterMs: number | 'never' = 0;
   readonly exited: Promise<string>;
-  readonly #open = new Map<number, { readonly answers: Answer[]; settle(answer: Answer): void }>();
-  #lastId = 0;
+  readonly #client: ReturnType<ReturnType<typeof client>['connect']>;
+  /** Requests whose line was not written yet, and those under way or answered, by their id on the wire. */
+  readonly #unsent: Answer[][] = [];
+  readonly #answers = new Map<unknown, Answer[]>();
 
   constructor(words: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
     const [command = '', ...args] = words;
@@ -41,30 +43,36 @@ export class AcpPeer {
       this.child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
       this.child.once('error', (error) => resolve(error.message));
     });
-    this.child.stdin?.on('error', () => undefined);
-    this.child.stderr?.on('data', (chunk: Buffer) => {
+    const { stdin, stdout, stderr } = this.child;
+    if (stdin === null || stdout === null) throw new TypeError('No pipes');
+    stdin.on('error', () => undefined);
+    stderr?.on('data', (chunk: Buffer) => {
       this.stderr = (this.stderr + chunk.toString()).slice(-4000);
     });
-    if (this.child.stdout === null) throw new TypeError('No stdout');
-    createInterface(this.child.stdout)
-      .on('line', (line) => this.#read(line))
-      .on('close', () => {
-        for (const { settle } of this.#open.values()) settle({ isClosed: true });
+    const wire = ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream<Uint8Array>);
+    this.#client = client({ name: 'fire' })
+      .onRequest('session/request_permission', ({ params }) => this.#permit(params.options))
+      .onNotification('session/update', ({ params }) => {
+        this.updates.push({ atMs: Date.now(), update: params.update as Json });
+      })
+      .connect({
+        readable: wire.readable.pipeThrough(seeing((message) => this.#received(message))),
+        writable: into(wire.writable, (message) => this.#written(message)),
       });
   }
 
   request(method: string, params: Json): Request {
-    const id = ++this.#lastId;
     const answers: Answer[] = [];
-    const first = new Promise<Answer>((settle) => {
-      this.#open.set(id, { answers, settle });
-    });
-    this.#send({ id, method, params });
-    return { id, answers, first };
+    this.#unsent.push(answers);
+    const first = this.#client.agent.request<Json, Json>(method, params).then(
+      (result): Answer => ({ result }),
+      (error: unknown): Answer => (error instanceof RequestError ? { error } : { isClosed: true }),
+    );
+    return { answers, first };
   }
 
   notify(method: string, params: Json): void {
-    this.#send({ method, params });
+    this.#client.agent.notify(method, params).catch(() => undefined);
   }
 
   /** Text of the agent since a moment, in ms since the epoch. */
@@ -75,36 +83,34 @@ export class AcpPeer {
       .join('');
   }
 
-  #send(message: Json): void {
-    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  #written(message: AnyMessage): void {
+    const answers = 'method' in message && 'id' in message ? this.#unsent.shift() : undefined;
+    if (answers !== undefined) this.#answers.set((message as { id: unknown }).id, answers);
   }
 
-  #read(line: string): void {
-    let message: Json;
-    try {
-      message = JSON.parse(line) as Json;
-    } catch {
-      this.stray.push(line);
-      return;
-    }
-    const { id, method, params } = message as { id?: number; method?: string; params?: Json };
-    if (method === 'session/update') {
-      this.updates.push({ atMs: Date.now(), update: (params?.['update'] ?? {}) as Json });
-    } else if (method !== undefined && id !== undefined) this.#serve(id, method, params ?? {});
-    else if (method === undefined && id !== undefined) {
-      const open = this.#open.get(id);
-      open?.answers.push(message);
-      open?.settle(message);
-    }
+  #received(message: AnyMessage): void {
+    if (!('method' in message)) this.#answers.get(message.id)?.push(message as Answer);
   }
 
-  #serve(id: number, method: string, params: Json): void {
-    if (method === 'session/request_permission') {
-      const options = params['options'] as readonly { readonly optionId: string; readonly kind: string }[];
-      const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
-      this.questions++;
-      const answer = { id, result: { outcome: { outcome: 'selected', optionId: chosen?.optionId } } };
-      if (this.answersAfterMs !== 'never') setTimeout(() => this.#send(answer), this.answersAfterMs);
-    } else this.#send({ id, error: { code: -32601, message: `No method ${method}` } });
+  async #permit(options: readonly { readonly optionId: string; readonly kind: string }[]) {
+    const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
+    this.questions++;
+    if (this.answersAfterMs === 'never') await new Promise(() => undefined);
+    else await pause(this.answersAfterMs);
+    return { outcome: { outcome: 'selected' as const, optionId: chosen?.optionId ?? '' } };
   }
+}
+
+const seeing = (see: (message: AnyMessage) => void): TransformStream<AnyMessage, AnyMessage> =>
+  new TransformStream({
+    transform(message, controller) {
+      see(message);
+      controller.enqueue(message);
+    },
+  });
+
+function into(writable: WritableStream<AnyMessage>, see: (message: AnyMessage) => void): WritableStream<AnyMessage> {
+  const through = seeing(see);
+  through.readable.pipeTo(writable).catch(() => undefined);
+  return through.writable;
 }

@@ -7,8 +7,8 @@ const head = `<!-- Made by \`npm run fire\`: do not edit. -->
 # Agents under fire
 
 What a client sees of an agent whose model, or who itself, goes wrong: bare, and behind unwedge. Only what was seen is here: real agents, a model on the
-loopback address that is made to fail, and a client of bare JSON-RPC that waits as long as it is told. \`npm run fire -- --agents DIR\` runs it again with
-what is installed there, \`npm run fire -- --help\` says how. Times are in seconds, of a busy machine; \`none\`: no end while the client waited.
+loopback address that is made to fail, and a client that waits as long as it is told: the official one, each message beneath it counted (of the tables here
+one of bare JSON-RPC). \`npm run fire -- --agents DIR\` runs it again with what is installed there, \`--help\` says how. Times are in seconds, of a busy machine; \`none\`: no end while the client waited.
 
 **Bold** is what is not one true end in its time, with nothing left and nothing doubled: a failure told as success (\`end_turn\`), a prompt that never ends, an
 end that is late, text that is shown \`N×\`, processes that are \`left\` 2 s after the end, a session that does not go on (\`then …\`: the next prompt, when the
