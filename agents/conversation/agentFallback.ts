@@ -3,7 +3,7 @@ import { type Failure, type FailureKind, IntegrationError } from '../../src/poli
 import { isHarmless } from '../../src/protocol/face.ts';
 
 /** Failures that another agent cannot cure: it was asked for, or the request is wrong. */
-const incurable: ReadonlySet<FailureKind> = new Set(['permanent', 'cancelled', 'watchdog']);
+const incurable: ReadonlySet<FailureKind> = new Set(['permanent', 'cancelled', 'watchdog', 'spinning']);
 
 /**
  * Tells whether another agent may go on with a turn that failed (R-11, R-12): for a reason that is not the request's own, and, after something may have taken

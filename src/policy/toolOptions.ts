@@ -1,6 +1,15 @@
 import { formatDuration } from './text/duration.ts';
 import { type Effect, effects } from './effects.ts';
-import { byName, choice, duration, type Given, section, type Values, type Tell } from './options/optionKeys.ts';
+import {
+  boolean,
+  byName,
+  choice,
+  duration,
+  type Given,
+  section,
+  type Values,
+  type Tell,
+} from './options/optionKeys.ts';
 import type { Limits } from './policy.ts';
 import { reconcileKey } from './reconcileRule.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -23,6 +32,10 @@ const toolKeys = {
   longRunningMs: duration({
     help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of those and of the watchdog. The limit without a sign of life stays: `idleMs`, or `whenAlive: "wait"` of an MCP server.',
   }),
+  /** Its calls are polls: equal answers are waiting, and equal failures are told of at most. @defaultValue false */
+  poll: boolean({ help: 'Its calls are polls: equal answers are no repetition, and equal failures end nothing.' }),
+  /** Its calls may repeat in any way: they are no repetition (`session.spinning`). @defaultValue they are judged */
+  repeats: choice(['allowed'], { usually: 'they are judged', help: 'Its calls may repeat in any way.' }),
   /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
   reconcile: reconcileKey,
 };

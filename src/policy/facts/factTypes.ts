@@ -62,6 +62,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.question_failed': true,
   'session.escalated': true,
   'session.late_result': true,
+  'session.spinning': true,
   'process.started': true,
   'process.exited': true,
   'process.reaped': true,

@@ -1,4 +1,5 @@
 import type { Effect } from '../effects.ts';
+import type { SpinningForm, SpinningStep } from '../spinning/spinningRule.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from '../failures/failure.ts';
 
 /** Facts of sessions. */
@@ -89,4 +90,17 @@ export interface SessionFacts {
   'session.escalated': { session: string; turn: number; reason: string };
   /** A result arrived after its call had been answered. */
   'session.late_result': { session: string; turn: number; call: string; tool: string };
+  /** Repetition without progress came to a step, in a session, or for a client or an agent that `session` tells apart; `message` says it in a line. */
+  'session.spinning': {
+    session: string;
+    turn?: number | undefined;
+    integration?: string | undefined;
+    tool: string;
+    step: SpinningStep;
+    form: SpinningForm;
+    count: number;
+    period?: number | undefined;
+    message: string;
+    answer: string;
+  };
 }

@@ -17,11 +17,13 @@ export type FailureKind =
   | 'watchdog'
   | 'circuit_open'
   | 'too_many_requests'
-  | 'unavailable';
+  | 'unavailable'
+  | 'spinning';
 
 /** The closed list of reasons that narrow a kind, each in a few words; docs/failure-modes.md shows them. */
 export const failureReasons = {
   attempt_timeout: 'the limit on one attempt passed',
+  budget: 'a budget is spent',
   by_operator: 'an operator cancelled the call or the turn, or fired the rule that ended it',
   codex_not_found: 'there is no command `codex`',
   connection_closed: 'the server closed the connection in good order, with requests unanswered',
@@ -95,6 +97,7 @@ export const failureKinds: Readonly<Record<FailureKind, KindRow>> = {
   circuit_open: row(false, 'ignored', false),
   too_many_requests: row(false, 'ignored', false),
   unavailable: row(false, 'ignored', false),
+  spinning: row(false, 'ignored', true),
 };
 
 export function isFailureKind(value: unknown): value is FailureKind {

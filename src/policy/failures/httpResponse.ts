@@ -25,6 +25,8 @@ const statuses: { readonly [K in FailureKind]: number } = {
   circuit_open: 503,
   too_many_requests: 503,
   unavailable: 503,
+  // Loop detected: no client repeats it by itself.
+  spinning: 508,
 };
 
 /** Statuses of a permanent failure that tell the client the same as they told us. */

@@ -78,7 +78,7 @@ const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed', 'not
 const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);
 
 /** Kinds that the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
-const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
+const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled', 'spinning']);
 
 function kindAllows(facts: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
   const { kind } = facts;

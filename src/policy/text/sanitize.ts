@@ -21,10 +21,12 @@ const controlsInLines = new RegExp(`(?![\\n\\t])(?:${unseen})`, 'gu');
 /** Line and paragraph separators are no characters of a line either. */
 const controlsInJson = new RegExp(`(?!\\n)(?:${unseen}|[\\u2028\\u2029])`, 'gu');
 
+/** Text without what steers a terminal. */
+export const withoutEscapes = (text: string): string => text.replace(escapes, '');
+
 /** Text of others as one harmless line: no terminal escapes, no control characters, white space as single spaces. */
 export function sanitize(text: string): string {
-  return text
-    .replace(escapes, '')
+  return withoutEscapes(text)
     .replace(/[\s\u0085]+/g, ' ')
     .replace(controls, '')
     .trim();

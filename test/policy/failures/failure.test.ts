@@ -43,6 +43,7 @@ describe('a failure', () => {
       'circuit_open',
       'too_many_requests',
       'unavailable',
+      'spinning',
     ]);
   });
 

@@ -9,7 +9,7 @@ import {
   type SpinningShape,
   spinningForms,
   spinningShapes,
-} from './index.ts';
+} from './shapes/index.ts';
 
 const all: readonly Shape[] = [...healthyShapes, ...spinningShapes];
 const calls = (shape: Shape): readonly ShapeCall[] => shape.steps.filter(isCall);

@@ -1,0 +1,125 @@
+import { textHint } from '../failures/textHints.ts';
+import { fingerprint, paired, textFingerprint } from './fingerprint.ts';
+import { evenText, withoutVolatile } from './volatile.ts';
+
+/** An answer as repetition is judged by it. */
+export type SeenAnswer =
+  | {
+      readonly ok: true;
+      /** What was answered: a text, or any value that is JSON. */
+      readonly value: unknown;
+      /** Time that the call took, in ms. @defaultValue 0 */
+      readonly tookMs?: number | undefined;
+    }
+  | {
+      readonly ok: false;
+      /** Kind of the failure, or any word that stands for it. */
+      readonly kind: string;
+      readonly message: string;
+      readonly tookMs?: number | undefined;
+      /** True where the answer asks for a wait by other means than its words. @defaultValue false */
+      readonly waits?: boolean | undefined;
+    };
+
+/** Fingerprints of an answer. */
+export interface AnswerKey {
+  /** Of all of it. */
+  readonly exact: number;
+  /** Of what does not change by itself; of a failure its kind and first line. */
+  readonly alike: number;
+  /** Of a failure: the same whatever arguments its line quotes; of a success 0. */
+  readonly reason: number;
+}
+
+/** Characters of an answer that are read for what changes by itself; what is beyond counts as it is. */
+const mostRead = 8000;
+/** Characters that are read for a line, or for words. */
+const headOf = 1000;
+
+/** The key of a failure. */
+export function failureKey(tool: string, input: unknown, kind: string, message: string): AnswerKey {
+  const line = firstLine(message);
+  const said = textFingerprint(kind);
+  return {
+    exact: paired(said, textFingerprint(message)),
+    alike: paired(said, textFingerprint(line)),
+    reason: paired(textFingerprint(tool), paired(said, textFingerprint(withoutArguments(line, input)))),
+  };
+}
+
+/** Fingerprint of a success. @param text - its text, where it has one. */
+export const exactKey = (value: unknown, text: string | undefined): number =>
+  text === undefined ? fingerprint(value) : textFingerprint(text);
+
+/** Fingerprint of a text without what changes by itself. Takes up to 25 us for 1 kB. */
+export function alikeKey(text: string): number {
+  const head = textFingerprint(withoutVolatile(text.slice(0, mostRead)));
+  return text.length > mostRead ? paired(head, textFingerprint(text.slice(mostRead))) : head;
+}
+
+/** The answer in a few words, for people. */
+export function answerWords(answer: SeenAnswer): string {
+  const text = answer.ok ? (textOf(answer.value) ?? '') : answer.message;
+  return text.slice(0, headOf).replaceAll(/\s+/g, ' ').trim().slice(0, 160);
+}
+
+const waitWords =
+  /\d ?[a-z]* (?:remaining|left|to go)\b|\b(?:eta|remaining|until|not before|ready (?:in|at)|available (?:in|at)|starts? (?:in|at)|scheduled for|expected (?:in|at|by)|estimated|next (?:run|check|poll|attempt) (?:in|at)|back (?:in|at)|sleep(?:ing)? for|waiting for)\b[^.\n]{0,40}?\d/i;
+
+/** Time from which a call is one that waits itself, in ms. */
+const slowMs = 10_000;
+
+export const isSlow = ({ tookMs = 0 }: SeenAnswer): boolean => tookMs >= slowMs;
+
+/** Tells whether a call waited itself, or its answer names the time of a wait: whoever asks again after it does not spin. */
+export function isPatient(answer: SeenAnswer): boolean {
+  if (answer.ok && isSlow(answer)) return true;
+  if (!answer.ok && answer.waits === true) return true;
+  const text = (answer.ok ? textOf(answer.value) : answer.message)?.slice(0, headOf) ?? '';
+  if (!/\d/.test(text)) return false;
+  return waitWords.test(text) || textHint(text, 0).retryAfterMs !== undefined;
+}
+
+/** The text of an answer: its own, or those of an MCP result that has nothing else. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null || !('content' in value)) return undefined;
+  const { content, structuredContent } = value as { content: unknown; structuredContent?: unknown };
+  if (!Array.isArray(content) || structuredContent !== undefined) return undefined;
+  const texts = content.map((part: { type?: unknown; text?: unknown } | null) =>
+    part?.type === 'text' && typeof part.text === 'string' ? part.text : undefined,
+  );
+  return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
+}
+
+/** Lines that say that it failed, or when, and not why. */
+const saysNothing =
+  /^(?:(?:error:? ?)?(?:(?:command |process )?(?:exited|failed|exit)(?: with)?(?: exit)?(?: code| status)?[ :]*-?\d*|error|failed|failure|<\w+>|traceback.*|output:?)?[.:]?|[\w ]*[:=]? ?~)$/i;
+
+/** The first line that says something, without what changes by itself. */
+function firstLine(message: string): string {
+  for (const line of message.slice(0, headOf).split('\n', 8)) {
+    const even = evenText(line.slice(0, 500));
+    if (!saysNothing.test(even)) return even;
+  }
+  return withoutVolatile(message.slice(0, 500));
+}
+
+/** The line with the words of the arguments taken out, as an error quotes them: whole, or as the end of a path. */
+function withoutArguments(line: string, input: unknown): string {
+  const words = new Set<string>();
+  collect(input, words, 0);
+  return line.replaceAll(/[^\s'"`“”‘’()[\]{}<>=,;:]+/g, (word) => {
+    const end = word.replace(/[.!?]+$/, '').replace(/^.*[/\\](?=.)/, '');
+    return words.has(word) || words.has(end) ? '~' : word;
+  });
+}
+
+function collect(value: unknown, words: Set<string>, depth: number): void {
+  if (depth > 6 || words.size > 500) return;
+  if (typeof value === 'string') {
+    for (const word of value.slice(0, headOf).split(/[\s'"`“”‘’()[\]{}<>=,;:/\\]+/)) if (word !== '') words.add(word);
+  } else if (typeof value === 'number') words.add(String(value));
+  else if (typeof value === 'object' && value !== null)
+    for (const each of Object.values(value)) collect(each, words, depth + 1);
+}

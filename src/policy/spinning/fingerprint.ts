@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+
+/** Values looked at in one fingerprint; what is beyond is taken for equal. */
+const mostValues = 50_000;
+/** Characters from which the hash of the platform is the faster one. */
+const longText = 500;
+
+/**
+ * A number of 53 bits for a value: the same for values that are equal as JSON, whatever the order of their keys. Never throws. Takes about 1 us for 1 kB of
+ * text; of a value that is none in JSON (a function, a cycle) what can be read counts.
+ */
+export function fingerprint(value: unknown): number {
+  try {
+    return ofValue(value, { left: mostValues });
+  } catch {
+    // A getter of the caller's, a proxy.
+    return 0;
+  }
+}
+
+/** The same for a text alone. */
+export function textFingerprint(text: string): number {
+  if (text.length >= longText) {
+    const digest = hash('sha1', text, 'buffer');
+    return joined(digest.readInt32LE(0), digest.readInt32LE(4));
+  }
+  let one = text.length;
+  let other = 0x41c6_ce57;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    one = Math.imul(one ^ unit, 0x85eb_ca6b);
+    other = Math.imul(other ^ unit, 0x5f35_6495);
+  }
+  return joined(mixed(one), mixed(other));
+}
+
+/** A number for two that stand in this order. */
+export function paired(first: number, second: number): number {
+  const one = Math.imul(low(first), 0xc2b2_ae35) ^ Math.imul(high(first) + 1, 0x27d4_eb2f) ^ low(second);
+  const other = Math.imul(high(second) + 1, 0x1656_67b1) ^ Math.imul(low(second), 0x9e37_79b1) ^ mixed(one);
+  return joined(mixed(one ^ Math.imul(other, 0x85eb_ca6b)), mixed(other));
+}
+
+const low = (number: number): number => number | 0;
+const high = (number: number): number => (number / 0x1_0000_0000) | 0;
+const joined = (one: number, other: number): number => (other & 0x1f_ffff) * 0x1_0000_0000 + (one >>> 0);
+
+function mixed(number: number): number {
+  const once = Math.imul(number ^ (number >>> 16), 0x7feb_352d);
+  const twice = Math.imul(once ^ (once >>> 15), 0x846c_a68b);
+  return twice ^ (twice >>> 16);
+}
+
+function ofValue(value: unknown, budget: { left: number }): number {
+  if (budget.left-- <= 0) return 1;
+  if (typeof value === 'string') return textFingerprint(value);
+  if (typeof value !== 'object' || value === null) return textFingerprint(`${typeof value} ${String(value)}`);
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return ofValue((value as { toJSON(): unknown }).toJSON(), budget);
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => paired(sum, ofValue(each, budget)), 2);
+  let one = 3;
+  let other = 5;
+  for (const key of Object.keys(value)) {
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key];
+    if (member === undefined || typeof member === 'function') continue;
+    const both = paired(textFingerprint(key), ofValue(member, budget));
+    // Added, so that the order of the keys does not count.
+    one = (one + low(both)) | 0;
+    other = (other + high(both)) | 0;
+  }
+  return joined(one, other);
+}

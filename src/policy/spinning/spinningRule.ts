@@ -1,0 +1,115 @@
+import type { Repetition } from './callRing.ts';
+
+/** Steps against repetition, each with its own count: told to people, told to the agent, refused, ended. */
+export const spinningSteps = ['notice', 'tell', 'hold', 'end'] as const;
+export type SpinningStep = (typeof spinningSteps)[number];
+
+/** What repeats: failures of one call, answers of a declared read, successes of a tool that may act, or one failure whatever the arguments. */
+export type SpinningForm = 'failure' | 'read' | 'success' | 'varied';
+
+/** Counts at which equal failures, and equal answers of declared reads, lead to a step; `Infinity`: never. */
+export interface StepCounts {
+  readonly failures: number;
+  readonly reads: number;
+}
+
+/** Counts of all steps. */
+export type SpinningLimits = Readonly<Record<SpinningStep, StepCounts>>;
+
+const never: StepCounts = { failures: Number.POSITIVE_INFINITY, reads: Number.POSITIVE_INFINITY };
+
+/** Counts of each step where it is taken. Equal successes of a tool that acts come to a notice alone. */
+const usual: SpinningLimits = {
+  notice: { failures: 4, reads: 4 },
+  tell: { failures: 6, reads: 12 },
+  hold: { failures: 20, reads: 20 },
+  end: { failures: 20, reads: 30 },
+};
+
+/** Words by which a place chooses how far it goes; `off`: repetition is not looked for. */
+export const spinningChoices = ['off', ...spinningSteps] as const;
+export type SpinningChoice = (typeof spinningChoices)[number];
+
+/** Counts of a choice: its step and all before it. Where `off` is chosen there is nothing to judge. */
+export function chosenLimits(choice: Exclude<SpinningChoice, 'off'>): SpinningLimits {
+  const last = spinningSteps.indexOf(choice);
+  return spinningSteps.reduce<SpinningLimits>(
+    (limits, step, index) => ({ ...limits, [step]: index <= last ? usual[step] : never }),
+    usual,
+  );
+}
+
+/** Counts where nothing is chosen and a whole run or session is ours: nothing is held, equal failures end it. */
+export const ownLimits: SpinningLimits = {
+  ...chosenLimits('tell'),
+  end: { failures: usual.end.failures, reads: never.reads },
+};
+
+/** Counts where nothing is chosen and calls of others pass: notices, and a word on equal failures. */
+export const passingLimits: SpinningLimits = {
+  ...chosenLimits('notice'),
+  tell: { failures: usual.tell.failures, reads: never.reads },
+};
+
+/** Failures for one reason among the last ten calls of a tool that are a repetition, whatever the arguments. */
+const variedOfTen = 8;
+/** Equal successes that are told of although other things happened in between. */
+const seenSuccesses = 8;
+
+/** Verdict on a call. */
+export interface Spinning {
+  readonly step: SpinningStep;
+  readonly form: SpinningForm;
+  /** Times that it was asked and answered alike; of the form `varied` failures among the last ten calls of the tool. */
+  readonly count: number;
+  /** Calls of the cycle: 1 where nothing is in between, at most 5; undefined where it is none. */
+  readonly period: number | undefined;
+}
+
+/** Rules that a tool may have: it is polled, or it may repeat. */
+export type RepeatRule = 'poll' | 'allowed';
+
+/** The one decision: what a repetition comes to. Undefined: nothing. */
+export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: RepeatRule): Spinning | undefined {
+  const { failed, acts, count, seen, period, exact, varied, patient, slow, own } = repetition;
+  if (rule === 'allowed' || (rule === 'poll' && !failed)) return undefined;
+  const cycle = period >= 1 && period <= 5 ? period : undefined;
+  const verdict = (step: SpinningStep, form: SpinningForm, times: number): Spinning => ({
+    step,
+    form,
+    count: times,
+    period: cycle,
+  });
+  if (!failed) {
+    if (patient) return undefined;
+    if (acts)
+      return count >= limits.notice.reads || seen >= seenSuccesses
+        ? verdict('notice', 'success', Math.max(count, seen))
+        : undefined;
+    const step = stepAt(count, own, 'reads', limits);
+    // What answers otherwise to the letter may be a clock, or a count of time: it is never refused.
+    if (step !== undefined) return verdict(exact ? step : milder(step), 'read', count);
+    return seen >= seenSuccesses ? verdict('notice', 'read', seen) : undefined;
+  }
+  if (patient) return undefined;
+  const step = stepAt(count, own, 'failures', limits);
+  if (step !== undefined && step !== 'notice')
+    return verdict(rule === 'poll' || slow ? milder(step) : step, 'failure', count);
+  if (varied >= variedOfTen && varied > count)
+    return verdict(limits.tell.failures <= varied ? 'tell' : 'notice', 'varied', varied);
+  if (step !== undefined || seen >= limits.notice.failures) return verdict('notice', 'failure', Math.max(count, seen));
+  return undefined;
+}
+
+const milder = (step: SpinningStep): SpinningStep => (step === 'hold' || step === 'end' ? 'tell' : step);
+
+/** The last step whose count is reached: of hold and end the count since the message that is worked on. */
+function stepAt(count: number, own: number, of: keyof StepCounts, limits: SpinningLimits): SpinningStep | undefined {
+  return spinningSteps.findLast((step) => (step === 'hold' || step === 'end' ? own : count) >= limits[step][of]);
+}
+
+/** Tells whether an agent is told at this count: at the first, and each time as many more have come. */
+export function isToldAt({ form, count }: Spinning, limits: SpinningLimits): boolean {
+  const first = limits.tell[form === 'read' ? 'reads' : 'failures'];
+  return form === 'varied' || count % first === 0;
+}

@@ -1,0 +1,178 @@
+import type { Effect } from '../effects.ts';
+import {
+  type AnswerKey,
+  alikeKey,
+  answerWords,
+  exactKey,
+  failureKey,
+  isPatient,
+  isSlow,
+  type SeenAnswer,
+  textOf,
+} from './answerKey.ts';
+import { CallRing, defaultWindow } from './callRing.ts';
+import { fingerprint, paired, textFingerprint } from './fingerprint.ts';
+import {
+  isToldAt,
+  type RepeatRule,
+  type Spinning,
+  spinning,
+  type SpinningLimits,
+  type SpinningStep,
+} from './spinningRule.ts';
+import { refusedText, toldText } from './spinningText.ts';
+
+/** A call as repetition is judged by it; made by {@link seenCall}. */
+export interface SeenCall {
+  readonly tool: string;
+  /** Its arguments: a value that is JSON. */
+  readonly input: unknown;
+  /** Effect that is declared for it. @defaultValue none is: it may act */
+  readonly effect?: Effect | undefined;
+  readonly rule?: RepeatRule | undefined;
+  /** Fingerprint of the tool, and that of tool and arguments. */
+  readonly key: { readonly tool: number; readonly call: number };
+}
+
+export function seenCall(call: Omit<SeenCall, 'key'>): SeenCall {
+  const tool = textFingerprint(call.tool);
+  return { ...call, key: { tool, call: paired(tool, fingerprint(call.input ?? null)) } };
+}
+
+/** Verdict on a call. */
+export interface SpinningVerdict extends Spinning {
+  /** True where people are to hear of it: a step that this call did not come to before. */
+  readonly isNews: boolean;
+  /** Sentence for the agent, where it is told now; of `hold` and `end` the text of the refusal or of the end. */
+  readonly text: string | undefined;
+  /** Last answer in a few words, for people. */
+  readonly words: string;
+}
+
+interface LastAnswer {
+  readonly words: string;
+  /** In ms since the epoch. */
+  readonly at: number;
+}
+
+/** Repeated calls whose last answer is kept in words; the oldest goes first. */
+const mostKept = 16;
+/** Calls of a tool between two words on failures whose arguments differ. */
+const variedPause = 8;
+/** First answers that are kept until the call comes again, and the bytes of each. */
+const mostFirst = 5;
+const firstBytes = 1500;
+
+/** Repetition in one session, or of one client: what its calls come to, one after the other. Takes at most 16 kB. */
+export class SpinningWatch {
+  readonly #limits: SpinningLimits;
+  #ring: CallRing;
+  /** Last answers of calls that repeat, with their steps, by fingerprints. */
+  readonly #last = new Map<number, LastAnswer & { readonly step: SpinningStep }>();
+  /** Texts of answers that came for the first time: what changes by itself is looked for once they come again. */
+  readonly #first = new Map<number, Buffer>();
+  /** Calls until the word on varied failures of a tool is said again, by its fingerprint. */
+  readonly #quiet = new Map<number, number>();
+
+  constructor(limits: SpinningLimits, window = defaultWindow) {
+    this.#limits = limits;
+    this.#ring = new CallRing(window);
+  }
+
+  /** Asked before a call is made. @returns what it is refused for; then it counts as made, and as answered as before */
+  before({ key, tool, rule }: SeenCall): SpinningVerdict | undefined {
+    const standing = this.#ring.standing(key.call);
+    const due = standing && spinning(standing, this.#limits, rule);
+    if (due?.step !== 'hold' && due?.step !== 'end') return undefined;
+    const again = this.#ring.addRefused(key.call);
+    const found = again && spinning(again, this.#limits, rule);
+    return found && this.#verdict(key, tool, found, this.#last.get(key.call));
+  }
+
+  /** Takes a call that was answered. @param at - wall time in ms. @returns what its repetition comes to; undefined: nothing */
+  after({ key, tool, input, effect, rule }: SeenCall, answer: SeenAnswer, at: number): SpinningVerdict | undefined {
+    const repetition = this.#ring.add(
+      {
+        ...key,
+        answer: answer.ok
+          ? this.#successKey(key.call, answer.value)
+          : failureKey(tool, input, answer.kind, answer.message),
+        failed: !answer.ok,
+        acts: effect !== 'readOnly',
+        slow: isSlow(answer),
+      },
+      () => isPatient(answer),
+    );
+    const quiet = this.#quiet.get(key.tool);
+    if (quiet !== undefined) this.#quiet.set(key.tool, quiet - 1);
+    const found = spinning(repetition, this.#limits, rule);
+    if (found !== undefined) return this.#verdict(key, tool, found, { words: answerWords(answer), at });
+    this.#last.delete(key.call);
+    return undefined;
+  }
+
+  /** Tells that a new message is worked on: what was before it neither refuses a call nor ends anything. */
+  mark(): void {
+    this.#ring.mark();
+  }
+
+  /** All that is known, as a text for {@link restore}. */
+  toText(): string {
+    return JSON.stringify([this.#ring.toRows(), [...this.#last]]);
+  }
+
+  /** Goes on from what {@link toText} wrote; what is none counts as nothing. Never throws. */
+  restore(text: string): void {
+    try {
+      const [rows, last] = JSON.parse(text) as [unknown, [number, LastAnswer & { readonly step: SpinningStep }][]];
+      this.#ring = CallRing.from(rows, this.#ring.window);
+      for (const [key, each] of last) this.#last.set(key, each);
+    } catch {
+      // It is of another release, or damaged: repetition counts from here.
+    }
+  }
+
+  #successKey(call: number, value: unknown): AnswerKey {
+    const text = textOf(value);
+    const exact = exactKey(value, text);
+    if (text === undefined || !/\d/.test(text)) return { exact, alike: exact, reason: 0 };
+    if (this.#ring.standing(call) === undefined) {
+      this.#keepFirst(call, text);
+      return { exact, alike: exact, reason: 0 };
+    }
+    const first = this.#first.get(call);
+    if (first !== undefined) this.#ring.settle(call, alikeKey(first.toString()));
+    this.#first.delete(call);
+    return { exact, alike: alikeKey(text), reason: 0 };
+  }
+
+  #keepFirst(call: number, text: string): void {
+    if (text.length > firstBytes) return;
+    this.#first.set(call, Buffer.from(text));
+    if (this.#first.size > mostFirst) this.#first.delete(this.#first.keys().next().value as number);
+  }
+
+  #verdict(key: SeenCall['key'], tool: string, found: Spinning, last: LastAnswer | undefined): SpinningVerdict {
+    const isNews = this.#last.get(key.call)?.step !== found.step;
+    this.#last.delete(key.call);
+    if (last !== undefined) this.#last.set(key.call, { words: last.words, at: last.at, step: found.step });
+    if (this.#last.size > mostKept) this.#last.delete(this.#last.keys().next().value as number);
+    return { ...found, isNews, words: last?.words ?? '', text: this.#text(key, tool, found, last) };
+  }
+
+  #text(key: SeenCall['key'], tool: string, found: Spinning, last: LastAnswer | undefined): string | undefined {
+    if (found.step === 'notice') return undefined;
+    if (found.step !== 'tell') return refusedText(tool, found, last);
+    if (!isToldAt(found, this.#limits)) return undefined;
+    if (found.form === 'varied') {
+      if ((this.#quiet.get(key.tool) ?? 0) > 0) return undefined;
+      this.#quiet.set(key.tool, variedPause);
+    }
+    return toldText(tool, found);
+  }
+}
+
+/** Rule of a tool, as its options say. */
+export const repeatRule = (
+  tool: { readonly poll?: boolean | undefined; readonly repeats?: 'allowed' | undefined } | undefined,
+): RepeatRule | undefined => tool?.repeats ?? (tool?.poll === true ? 'poll' : undefined);

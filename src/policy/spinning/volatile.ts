@@ -1,0 +1,65 @@
+import { withoutEscapes } from '../text/sanitize.ts';
+
+const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}';
+const zone = '(?: ?(?:z|utc|gmt|[a-z]{2,4}t|[+-]\\d{2}:?\\d{2}))?';
+const time = `\\d{1,2}:\\d{2}:\\d{2}(?:[.,]\\d{1,9})?${zone}`;
+const unit =
+  '(?:ns|nanoseconds?|[uµμ]s|microseconds?|ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|days?)';
+
+/** Forms that begin with a digit, each after what is no part of a number, a word or a place such as `file.ts:12:30`. */
+const digits = [
+  // 2026-11-30T02:14:18.123Z, 2026/11/30 02:14, 2026-11-30
+  `\\d{4}[-/]\\d{2}[-/]\\d{2}(?:[t_ ]{1,2}\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?${zone})?(?![\\w-])`,
+  // 30/Nov/2026:02:14:18 +0000, 30 Nov 2026 02:14:18 GMT
+  `\\d{1,2}[/ ]${month}[/ ]\\d{4}[: ]${time}`,
+  // 02:14:18.123, 2:14 pm, 02:14 UTC
+  `${time}(?!\\w|:\\d)`,
+  '\\d{1,2}:\\d{2} ?(?:[ap]\\.?m\\.?|utc|gmt)(?!\\w)',
+  // The second or millisecond of the epoch.
+  '1[5-9]\\d{8}(?:\\d{3}|\\.\\d{1,9})?(?![\\w.]|-\\d)',
+  // 0.3 seconds, 12ms, 1 h 5 min; 1m 30s, 1h2m3.5s
+  `(?:\\d{1,9}(?:\\.\\d{1,9})? ?${unit},? ?(?:and )?){1,4}(?!\\w)`,
+  '(?:\\d{1,6}h ?)?\\d{1,6}m ?\\d{1,6}(?:\\.\\d{1,9})?s(?!\\w)',
+  // 3rd attempt, 3 attempts
+  '\\d{1,9}(?:st|nd|rd|th)? (?:attempts?|retries|tries|try)\\b',
+];
+
+/** Forms that begin with a word. */
+const words = [
+  // Mon, 30 Nov 2026 02:14:18 GMT; Mon Nov 30 02:14:18 UTC 2026; Nov 30 02:14:18
+  `(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?(?:\\d{1,2} ${month}|${month} {1,2}\\d{1,2})(?:,? \\d{4})?,?(?: at)? ${time}(?: \\d{4})?`,
+  // pid 123, PID: 123, at 0x7ffd0123
+  `(?:p?pid|tid|process id|session id|chunk id)["']?[ :=#]{1,3}["']?[\\da-f]{1,16}\\b`,
+  'at 0x[\\da-f]{6,16}\\b',
+  // req_011CU…, request id: abc-123, x-trace-id=…
+  'req(?:uest)?[-_][a-z\\d]*\\d[\\w-]{4,}',
+  `(?:x-)?(?:request|trace|span|correlation|operation|event|error|log|ray|transaction)[-_ ]?id["']?[ :=#]{1,3}["']?[\\w.:/+-]{4,80}`,
+  // attempt 3, retry #2, try 2 of 5
+  '(?:attempt|retry|try)(?: no\\.?| number)?[ :=#(]{1,3}\\d{1,9}(?: ?(?:/|of) ?\\d{1,9})?\\b',
+];
+
+const volatile = new RegExp(
+  [
+    `(?<![\\w./-]|\\w:)(?=\\d)(?:${digits.join('|')})`,
+    `\\b(?=[acdefjlmnoprstwx])(?:${words.join('|')})`,
+    // (node:123), sshd[123]:
+    '\\(node:\\d{1,9}\\)|(?<=[a-z])\\[\\d{1,9}\\](?=:)',
+  ].join('|'),
+  'gi',
+);
+
+/**
+ * An answer without what changes by itself: moments, durations, ids of processes and requests, attempts, colours and white space, never another number (item 1 and
+ * item 2 are other work). Where nothing is left, as it was.
+ */
+export function withoutVolatile(text: string): string {
+  const even = evenText(text);
+  return /[\p{L}\p{N}]/u.test(even) ? even : text;
+}
+
+/** The same, also where nothing is left; `~` stands for each thing that was taken out. */
+export function evenText(text: string): string {
+  const plain = text.includes('\u001b') ? withoutEscapes(text) : text;
+  const bare = /\d/.test(plain) ? plain.replace(volatile, '~') : plain;
+  return bare.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../../src/policy/text/canonicalJson.ts';
+import { fingerprint } from '../../../src/policy/spinning/fingerprint.ts';
+
+describe('the fingerprint of a value', () => {
+  it('[G-15] is that of its canonical JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(fingerprint(JSON.parse(canonicalJson(value) ?? 'null'))).toBe(fingerprint(value));
+      }),
+    );
+  });
+
+  it('[G-15] differs where the JSON differs', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        expect(fingerprint(one) === fingerprint(other)).toBe(canonicalJson(one) === canonicalJson(other));
+      }),
+    );
+  });
+
+  it('[G-15] tells apart texts that differ in one character, short and long', () => {
+    const prints = new Set<number>();
+    for (const length of [1, 10, 100, 499, 500, 5000])
+      for (const unit of 'abcdefgh') prints.add(fingerprint('x'.repeat(length) + unit));
+    expect(prints.size).toBe(48);
+  });
+
+  it('[G-15] never throws', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    const throwing = {
+      get a(): never {
+        throw new Error('no');
+      },
+    };
+    for (const value of [cycle, throwing, 1n, undefined, () => 1, Symbol('a')])
+      expect(fingerprint(value)).toBeTypeOf('number');
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chosenLimits,
+  ownLimits,
+  passingLimits,
+  type SpinningLimits,
+} from '../../../src/policy/spinning/spinningRule.ts';
+import { seenCall, SpinningWatch } from '../../../src/policy/spinning/spinningWatch.ts';
+
+const all = chosenLimits('end');
+
+/** Steps that a series of calls came to: `tell failure 6` where people hear of it or the agent is told. */
+function play(
+  watch: SpinningWatch,
+  calls: readonly (readonly [tool: string, input: unknown, answer: string, more?: object])[],
+) {
+  const seen: string[] = [];
+  for (const [index, [tool, input, answer, more]] of calls.entries()) {
+    const call = seenCall({ tool, input, ...more });
+    const refused = watch.before(call);
+    const failed = answer.startsWith('!');
+    const verdict =
+      refused ??
+      watch.after(
+        call,
+        failed
+          ? { ok: false, kind: 'tool_error', message: answer.slice(1), ...more }
+          : { ok: true, value: answer, ...more },
+        0,
+      );
+    const { step, form, count, isNews, text } = verdict ?? {};
+    if (verdict !== undefined && (isNews === true || text !== undefined))
+      seen.push(
+        `${index + 1}: ${refused === undefined ? '' : 'refused '}${step} ${form} ${count}${text === undefined ? '' : ' told'}`,
+      );
+  }
+  return seen;
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const failing = (count: number) => times(count, () => ['edit', { a: 1, b: 'x' }, '!String not found'] as const);
+const read = { effect: 'readOnly' } as const;
+
+describe('the rule on repetition', () => {
+  it('[G-15] takes equal failures from a notice over a word to the end, and no further', () => {
+    expect(play(new SpinningWatch(ownLimits), failing(21))).toEqual([
+      '4: notice failure 4',
+      '6: tell failure 6 told',
+      '12: tell failure 12 told',
+      '18: tell failure 18 told',
+      '20: end failure 20 told',
+      '21: refused end failure 21 told',
+    ]);
+  });
+
+  it.each([
+    [
+      'all',
+      all,
+      ['4: notice read 4', '12: tell read 12 told', '20: hold read 20 told', '21: refused hold read 21 told'],
+    ],
+    ['own', ownLimits, ['4: notice read 4', '12: tell read 12 told']],
+    ['passing', passingLimits, ['4: notice read 4']],
+  ] satisfies [string, SpinningLimits, string[]][])(
+    '[G-15] takes equal reads as far as is chosen: %s',
+    (_name, limits, seen) => {
+      expect(
+        play(
+          new SpinningWatch(limits),
+          times(21, () => ['read', { path: 'a' }, 'the text', read] as const),
+        ),
+      ).toEqual(seen);
+    },
+  );
+
+  it('[G-15] takes equal successes of a tool that may act for nothing but a notice', () => {
+    expect(
+      play(
+        new SpinningWatch(all),
+        times(80, () => ['press', { key: 'down' }, 'ok'] as const),
+      ),
+    ).toEqual(['4: notice success 4']);
+  });
+
+  it.each([1, 2, 3, 4, 5])('[G-15] finds a cycle of %d', (period) => {
+    const calls = times(20 * period, (index) =>
+      index % period === 0
+        ? (['edit', { a: 1 }, '!no'] as const)
+        : (['look', { at: index % period }, 'the same'] as const),
+    );
+    const seen = play(new SpinningWatch(ownLimits), calls);
+    expect(seen.filter((each) => each.includes('failure'))).toEqual([
+      `${3 * period + 1}: notice failure 4`,
+      `${5 * period + 1}: tell failure 6 told`,
+      `${11 * period + 1}: tell failure 12 told`,
+      `${17 * period + 1}: tell failure 18 told`,
+      `${19 * period + 1}: end failure 20 told`,
+    ]);
+  });
+
+  it('[G-15] begins anew where something was done in between, and notices all the same', () => {
+    const calls = times(60, (index) =>
+      index % 2 === 0 ? (['test', {}, '!1 failed'] as const) : (['edit', { index }, 'done'] as const),
+    );
+    expect(play(new SpinningWatch(all), calls)).toEqual(['7: notice failure 4']);
+  });
+
+  it('[G-15] tells of one failure under varying arguments, now and then', () => {
+    const calls = times(
+      26,
+      (index) =>
+        [
+          'bash',
+          { command: `ls /srv/dir${index}` },
+          `!Exit code 2\nls: cannot access '/srv/dir${index}': No such file`,
+        ] as const,
+    );
+    expect(play(new SpinningWatch(all), calls)).toEqual([
+      '8: tell varied 8 told',
+      ...[9, 10, 11, 12, 13, 14, 15].map((at) => `${at}: tell varied ${Math.min(10, at)}`),
+      '16: tell varied 10 told',
+      ...[17, 18, 19, 20, 21, 22, 23].map((at) => `${at}: tell varied 10`),
+      '24: tell varied 10 told',
+      '25: tell varied 10',
+      '26: tell varied 10',
+    ]);
+  });
+
+  it.each([
+    ['a poll', { poll: true }, 'no output'],
+    ['a tool that may repeat', { repeats: 'allowed' }, '!no'],
+    ['an answer that names a wait', {}, '!busy, try again in 30 s'],
+    ['an answer that says how long', {}, 'building, about 4 minutes remaining'],
+    ['a call that waits itself', { tookMs: 30_000 }, 'no output'],
+  ] as const)('[G-15] leaves %s alone', (_what, rule, answer) => {
+    const { poll, repeats, ...more } = { poll: undefined, repeats: undefined, ...rule };
+    const named = { ...more, ...read, rule: repeats ?? (poll === true ? 'poll' : undefined) };
+    expect(
+      play(
+        new SpinningWatch(all),
+        times(60, () => ['wait', {}, answer, named] as const),
+      ),
+    ).toEqual([]);
+  });
+
+  it('[G-15] never refuses a clock', () => {
+    const calls = times(60, (index) => ['now', {}, `It is 02:14:${10 + index}`, read] as const);
+    expect(play(new SpinningWatch(all), calls).filter((each) => /hold|end/.test(each))).toEqual([]);
+  });
+
+  it('[G-15] goes on after a restart where it was', () => {
+    const first = new SpinningWatch(ownLimits);
+    play(first, failing(10));
+    const second = new SpinningWatch(ownLimits);
+    second.restore(first.toText());
+    expect(play(second, failing(10))).toEqual([
+      '2: tell failure 12 told',
+      '8: tell failure 18 told',
+      '10: end failure 20 told',
+    ]);
+  });
+
+  it.each(['', '{}', '[[[0],[1,2]],[]]', '[null,null]', '[[["a"]],[[1,2]]]'])(
+    '[G-15] takes a damaged memory for none: %s',
+    (text) => {
+      const watch = new SpinningWatch(ownLimits);
+      watch.restore(text);
+      expect(play(watch, failing(6))).toEqual(['4: notice failure 4', '6: tell failure 6 told']);
+    },
+  );
+
+  it('[G-15] neither refuses nor ends by what was before the message that is worked on', () => {
+    const watch = new SpinningWatch(ownLimits);
+    play(watch, failing(20));
+    watch.mark();
+    expect(play(watch, failing(20)).map((each) => each.split(' told')[0])).toEqual([
+      '1: tell failure 21',
+      '4: tell failure 24',
+      '10: tell failure 30',
+      '16: tell failure 36',
+      '20: end failure 40',
+    ]);
+  });
+
+  it('[G-15] says what was answered when, where it refuses', () => {
+    const watch = new SpinningWatch(chosenLimits('hold'));
+    const call = seenCall({ tool: 'edit', input: {} });
+    for (let index = 0; index < 20; index++)
+      watch.after(call, { ok: false, kind: 'tool_error', message: 'no such text' }, Date.UTC(2026, 10, 30));
+    expect(watch.before(call)?.text).toContain('last at 2026-11-30T00:00:00.000Z: "no such text"');
+  });
+});
