@@ -1,4 +1,5 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
+export type { SeenAnswer } from './answerKey.ts';
 export {
   chosenLimits,
   ownLimits,
@@ -7,4 +8,11 @@ export {
   spinningChoices,
   type SpinningLimits,
 } from './spinningRule.ts';
-export { seenCall, type SeenCall, SpinningWatch, type SpinningVerdict } from './spinningWatch.ts';
+export {
+  repeatRule,
+  seenCall,
+  type SeenCall,
+  spinningNews,
+  type SpinningVerdict,
+  SpinningWatch,
+} from './spinningWatch.ts';

@@ -111,5 +111,5 @@ function stepAt(count: number, own: number, of: keyof StepCounts, limits: Spinni
 /** Tells whether an agent is told at this count: at the first, and each time as many more have come. */
 export function isToldAt({ form, count }: Spinning, limits: SpinningLimits): boolean {
   const first = limits.tell[form === 'read' ? 'reads' : 'failures'];
-  return form === 'varied' || count % first === 0;
+  return count % first === 0;
 }

@@ -7,7 +7,7 @@ const forms = {
 } as const;
 
 /** What repeats, for people: `edit was called 6 times with the same arguments and failed alike each time`. */
-function spinningWords(tool: string, { form, count, period }: Spinning): string {
+export function spinningWords(tool: string, { form, count, period }: Spinning): string {
   if (form === 'varied')
     return `${count} of the last 10 calls of ${tool} failed for the same reason, whatever their arguments`;
   const cycle = period === undefined || period === 1 ? '' : `, in a cycle of ${period} calls,`;

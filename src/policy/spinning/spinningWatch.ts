@@ -20,7 +20,7 @@ import {
   type SpinningLimits,
   type SpinningStep,
 } from './spinningRule.ts';
-import { refusedText, toldText } from './spinningText.ts';
+import { refusedText, spinningWords, toldText } from './spinningText.ts';
 
 /** A call as repetition is judged by it; made by {@link seenCall}. */
 export interface SeenCall {
@@ -30,6 +30,8 @@ export interface SeenCall {
   /** Effect that is declared for it. @defaultValue none is: it may act */
   readonly effect?: Effect | undefined;
   readonly rule?: RepeatRule | undefined;
+  /** Counts that hold for it. @defaultValue those of the watch */
+  readonly limits?: SpinningLimits | undefined;
   /** Fingerprint of the tool, and that of tool and arguments. */
   readonly key: { readonly tool: number; readonly call: number };
 }
@@ -80,17 +82,19 @@ export class SpinningWatch {
   }
 
   /** Asked before a call is made. @returns what it is refused for; then it counts as made, and as answered as before */
-  before({ key, tool, rule }: SeenCall): SpinningVerdict | undefined {
+  before(call: SeenCall): SpinningVerdict | undefined {
+    const { key, rule, limits = this.#limits } = call;
     const standing = this.#ring.standing(key.call);
-    const due = standing && spinning(standing, this.#limits, rule);
+    const due = standing && spinning(standing, limits, rule);
     if (due?.step !== 'hold' && due?.step !== 'end') return undefined;
     const again = this.#ring.addRefused(key.call);
-    const found = again && spinning(again, this.#limits, rule);
-    return found && this.#verdict(key, tool, found, this.#last.get(key.call));
+    const found = again && spinning(again, limits, rule);
+    return found && this.#verdict(call, found, this.#last.get(key.call));
   }
 
   /** Takes a call that was answered. @param at - wall time in ms. @returns what its repetition comes to; undefined: nothing */
-  after({ key, tool, input, effect, rule }: SeenCall, answer: SeenAnswer, at: number): SpinningVerdict | undefined {
+  after(call: SeenCall, answer: SeenAnswer, at: number): SpinningVerdict | undefined {
+    const { key, tool, input, effect, rule, limits = this.#limits } = call;
     const repetition = this.#ring.add(
       {
         ...key,
@@ -105,8 +109,8 @@ export class SpinningWatch {
     );
     const quiet = this.#quiet.get(key.tool);
     if (quiet !== undefined) this.#quiet.set(key.tool, quiet - 1);
-    const found = spinning(repetition, this.#limits, rule);
-    if (found !== undefined) return this.#verdict(key, tool, found, { words: answerWords(answer), at });
+    const found = spinning(repetition, limits, rule);
+    if (found !== undefined) return this.#verdict(call, found, { words: answerWords(answer), at });
     this.#last.delete(key.call);
     return undefined;
   }
@@ -152,25 +156,30 @@ export class SpinningWatch {
     if (this.#first.size > mostFirst) this.#first.delete(this.#first.keys().next().value as number);
   }
 
-  #verdict(key: SeenCall['key'], tool: string, found: Spinning, last: LastAnswer | undefined): SpinningVerdict {
-    const isNews = this.#last.get(key.call)?.step !== found.step;
+  #verdict(call: SeenCall, found: Spinning, last: LastAnswer | undefined): SpinningVerdict {
+    const { key, limits = this.#limits } = call;
+    const quiet = this.#quiet.get(key.tool) ?? -1;
+    // One failure under many arguments is news once for its tool, until calls of it were answered otherwise.
+    const isNews = found.form === 'varied' ? quiet < 0 : this.#last.get(key.call)?.step !== found.step;
     this.#last.delete(key.call);
     if (last !== undefined) this.#last.set(key.call, { words: last.words, at: last.at, step: found.step });
     if (this.#last.size > mostKept) this.#last.delete(this.#last.keys().next().value as number);
-    return { ...found, isNews, words: last?.words ?? '', text: this.#text(key, tool, found, last) };
-  }
-
-  #text(key: SeenCall['key'], tool: string, found: Spinning, last: LastAnswer | undefined): string | undefined {
-    if (found.step === 'notice') return undefined;
-    if (found.step !== 'tell') return refusedText(tool, found, last);
-    if (!isToldAt(found, this.#limits)) return undefined;
-    if (found.form === 'varied') {
-      if ((this.#quiet.get(key.tool) ?? 0) > 0) return undefined;
-      this.#quiet.set(key.tool, variedPause);
-    }
-    return toldText(tool, found);
+    const isDue = found.form === 'varied' ? quiet <= 0 : isToldAt(found, limits);
+    if (found.form === 'varied' && quiet <= 0) this.#quiet.set(key.tool, variedPause);
+    return { ...found, isNews, words: last?.words ?? '', text: textOfStep(call.tool, found, last, isDue) };
   }
 }
+
+function textOfStep(tool: string, found: Spinning, last: LastAnswer | undefined, isDue: boolean): string | undefined {
+  if (found.step === 'hold' || found.step === 'end') return refusedText(tool, found, last);
+  return found.step === 'tell' && isDue ? toldText(tool, found) : undefined;
+}
+
+/** What `session.spinning` tells of a verdict, beside whom it is about. */
+export const spinningNews = (tool: string, verdict: SpinningVerdict) => {
+  const { step, form, count, period, words } = verdict;
+  return { tool, step, form, count, period, message: spinningWords(tool, verdict), answer: words };
+};
 
 /** Rule of a tool, as its options say. */
 export const repeatRule = (
