@@ -6,6 +6,7 @@ import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
 import type { FlightRecords } from './flights.ts';
+import type { SpinningRecords } from './tables/spinning.ts';
 import type { CallStatisticsRecords } from './tables/statistics.ts';
 import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
@@ -41,6 +42,8 @@ export interface Store {
   readonly statistics: CallStatisticsRecords;
   /** The last attempts of integrations, of all runtimes that share the store. */
   readonly flights: FlightRecords;
+  /** Repetition that is watched across processes. */
+  readonly spinning: SpinningRecords;
   readonly runtimes: Runtimes;
   /** The live children of all runtimes that share the store. */
   readonly children: ChildRecords;

@@ -210,6 +210,20 @@ CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session
     prune: { old: 'seen_at < :before' },
   },
 
+  // Repetition in what is told apart across processes, such as the session of an agent with hooks: what its watch keeps, as it writes it.
+  spinning: {
+    file: 'unwedge_spinning',
+    since: { file: 15, server: 2 },
+    columns: `
+  scope text,
+  memory text,
+  updated_at bigint NOT NULL,`,
+    key: 'scope',
+    indexes: `CREATE INDEX {spinning_by_time|unwedge_spinning_by_time} ON uw.spinning (updated_at);`,
+    move: { what: 'watches of repetition', shared: true },
+    prune: { old: 'updated_at < :before' },
+  },
+
   // Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. A file has the calls of no session, as JSON.
   runtime: {
     file: 'unwedge_runtimes',

@@ -11,6 +11,7 @@ import { keepsMessages } from './messages.ts';
 import { keepsOwners } from './owners.ts';
 import { keepsRates } from './rates.ts';
 import { keepsRuntimes } from './runtimes.ts';
+import { keepsSpinning } from './spinning.ts';
 import { keepsStatistics } from './statistics.ts';
 import type { Engine } from './engine.ts';
 
@@ -21,6 +22,7 @@ export function keepsAll(engine: Engine): void {
   keepsRates(engine);
   keepsStatistics(engine);
   keepsFlights(engine);
+  keepsSpinning(engine);
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);
