@@ -108,10 +108,18 @@ export class CallRing {
     );
   }
 
-  /** Says late what the last answer to a call was alike; until then it was alike to itself. */
-  settle(call: number, alike: number): void {
+  /** Fingerprints of the last answer to a call; undefined where the window has none. */
+  lastAnswer(call: number): AnswerKey | undefined {
     const place = this.#last(call);
-    if (place !== undefined) this.#set(place, 'alike', alike);
+    if (place === undefined) return undefined;
+    const [, , alike = 0, exact = 0, reason = 0] = this.#row(place);
+    return { alike, exact, reason };
+  }
+
+  /** Says late what an answer to a call was alike; until then it was alike to itself. */
+  settle(call: number, { exact, alike }: AnswerKey): void {
+    for (let place = this.#last(call); place !== undefined; place = this.#last(call, place - 1))
+      if (this.#get(place, 'exact') === exact) this.#set(place, 'alike', alike);
   }
 
   /** All of it as numbers, for {@link CallRing.from}; as JSON at most 11 kB for a window of 60. */

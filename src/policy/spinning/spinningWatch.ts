@@ -139,15 +139,19 @@ export class SpinningWatch {
   #successKey(call: number, value: unknown): AnswerKey {
     const text = textOf(value);
     const exact = exactKey(value, text);
-    if (text === undefined || !/\d/.test(text)) return { exact, alike: exact, reason: 0 };
-    if (this.#ring.standing(call) === undefined) {
-      this.#keepFirst(call, text);
+    const last = this.#ring.lastAnswer(call);
+    if (last?.exact === exact) return last;
+    if (last === undefined) {
+      if (text !== undefined) this.#keepFirst(call, text);
       return { exact, alike: exact, reason: 0 };
     }
-    const first = this.#first.get(call);
-    if (first !== undefined) this.#ring.settle(call, alikeKey(first.toString()));
+    const first = this.#first.get(call)?.toString();
+    if (first !== undefined)
+      this.#ring.settle(call, { exact: textFingerprint(first), alike: alikeKey(first), reason: 0 });
     this.#first.delete(call);
-    return { exact, alike: alikeKey(text), reason: 0 };
+    const key = { exact, alike: alikeKey(value, text), reason: 0 };
+    this.#ring.settle(call, key);
+    return key;
   }
 
   #keepFirst(call: number, text: string): void {

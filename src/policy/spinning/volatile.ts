@@ -4,22 +4,35 @@ const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}';
 const zone = '(?: ?(?:z|utc|gmt|[a-z]{2,4}t|[+-]\\d{2}:?\\d{2}))?';
 const time = `\\d{1,2}:\\d{2}:\\d{2}(?:[.,]\\d{1,9})?${zone}`;
 const unit =
-  '(?:ns|nanoseconds?|[uµμ]s|microseconds?|ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|days?)';
+  '(?:ns|nanoseconds?|[uµμ]s|microseconds?|ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|' +
+  'sekunden?|minuten?|stunden?|segundos?|minutos?|horas?|secondes?|heures?|secondi|minuti|секунд[аы]?|минут[аы]?|' +
+  '毫秒|秒|分[钟鐘間]|小[时時]|ミリ秒|時間|밀리초|초)';
+/** Process or thread that stands behind the time of a line: `[4711]`, and that of glog. */
+const behind = '(?: \\[\\d{3,7}(?:-\\d{1,9})?\\]| +\\d{1,9}(?= [\\w.-]{1,80}:\\d{1,6}\\]))?';
+const uuid = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 
 /** Forms that begin with a digit, each after what is no part of a number, a word or a place such as `file.ts:12:30`. */
 const digits = [
   // 2026-11-30T02:14:18.123Z, 2026/11/30 02:14, 2026-11-30
-  `\\d{4}[-/]\\d{2}[-/]\\d{2}(?:[t_ ]{1,2}\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?${zone})?(?![\\w-])`,
+  `\\d{4}[-/]\\d{2}[-/]\\d{2}(?:[t_ ]{1,2}\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?${zone})?${behind}(?![\\w-])`,
   // 30/Nov/2026:02:14:18 +0000, 30 Nov 2026 02:14:18 GMT
-  `\\d{1,2}[/ ]${month}[/ ]\\d{4}[: ]${time}`,
-  // 02:14:18.123, 2:14 pm, 02:14 UTC
-  `${time}(?!\\w|:\\d)`,
-  '\\d{1,2}:\\d{2} ?(?:[ap]\\.?m\\.?|utc|gmt)(?!\\w)',
+  `(?:\\d{1,9}:[a-z] )?\\d{1,2}[/ ]${month}[/ ]\\d{4}[: ]${time}`,
+  // 2026年11月30日, 2時14分18秒
+  '\\d{4}[年년] ?\\d{1,2}[月월] ?\\d{1,2}[日일]',
+  '\\d{1,2}[時时点點시] ?\\d{1,2}[分분](?: ?\\d{1,2}[秒초])?',
+  // 02:14:18.123, 2:14 pm, 02:14 UTC, 14h05
+  `${time}${behind}(?!\\w|:\\d)`,
+  '\\d{1,2}:\\d{2} ?(?:[ap]\\.?m\\.?|utc|gmt|uhr)(?!\\w)|\\d{1,2} ?h ?\\d{2}(?!\\w)',
   // The second or millisecond of the epoch.
   '1[5-9]\\d{8}(?:\\d{3}|\\.\\d{1,9})?(?![\\w.]|-\\d)',
   // 0.3 seconds, 12ms, 1 h 5 min; 1m 30s, 1h2m3.5s
   `(?:\\d{1,9}(?:\\.\\d{1,9})? ?${unit},? ?(?:and )?){1,4}(?!\\w)`,
   '(?:\\d{1,6}h ?)?\\d{1,6}m ?\\d{1,6}(?:\\.\\d{1,9})?s(?!\\w)',
+  // Versuch 3 von 5, 第3次
+  '(?<=(?:versuch|tentative|intento|tentativa|tentativo|попытка|poging|próba|försök):? (?:n[or°]\\.? ?)?)\\d{1,9}(?: ?(?:/|[a-zи]{1,3}) ?\\d{1,9})?',
+  '(?<=第 ?)\\d{1,9}(?= ?[次回](?:目の)?(?:[尝嘗]|重[试試]|再?試行))',
+  // The context of a trace.
+  '00-[\\da-f]{32}-[\\da-f]{16}-[\\da-f]{2}',
   // 3rd attempt, 3 attempts
   '\\d{1,9}(?:st|nd|rd|th)? (?:attempts?|retries|tries|try)\\b',
 ];
@@ -31,9 +44,14 @@ const words = [
   // pid 123, PID: 123, at 0x7ffd0123
   `(?:p?pid|tid|process id|session id|chunk id)["']?[ :=#]{1,3}["']?[\\da-f]{1,16}\\b`,
   'at 0x[\\da-f]{6,16}\\b',
+  'process \\d{1,9}(?= (?:exited|ended|died|was|has|is|did|failed|crashed|terminated|received|not)\\b)',
   // req_011CU…, request id: abc-123, x-trace-id=…
   'req(?:uest)?[-_][a-z\\d]*\\d[\\w-]{4,}',
-  `(?:x-)?(?:request|trace|span|correlation|operation|event|error|log|ray|transaction)[-_ ]?id["']?[ :=#]{1,3}["']?[\\w.:/+-]{4,80}`,
+  `(?:x-)?(?:request|trace|span|correlation|operation|event|error|log|ray|transaction)[-_ ]?id["']?[ :=#]{1,3}(?:<\\w+>)?["']?[\\w.:/+-]{4,80}`,
+  `(?:request|trace|correlation|operation|event|transaction|reference)[ :=#(]{1,3}${uuid}\\b`,
+  'host-?id["\']?[ :=]{1,3}["\']?[\\w+/=-]{32,120}',
+  // "took": 12, elapsed=0.3, durationMs: 12
+  '(?:took|elapsed|duration|latency|uptime|runtime)(?:[-_ ]?(?:time|in)){0,2}[-_ ]?(?:ms|millis|nanos|s|secs|seconds)?["\']?[ :=]{1,3}["\']?\\d{1,15}(?:\\.\\d{1,15})?\\b(?!:)',
   // attempt 3, retry #2, try 2 of 5
   '(?:attempt|retry|try)(?: no\\.?| number)?[ :=#(]{1,3}\\d{1,9}(?: ?(?:/|of) ?\\d{1,9})?\\b',
 ];
@@ -41,12 +59,16 @@ const words = [
 const volatile = new RegExp(
   [
     `(?<![\\w./-]|\\w:)(?=\\d)(?:${digits.join('|')})`,
-    `\\b(?=[acdefjlmnoprstwx])(?:${words.join('|')})`,
-    // (node:123), sshd[123]:
-    '\\(node:\\d{1,9}\\)|(?<=[a-z])\\[\\d{1,9}\\](?=:)',
+    `\\b(?=[acdefhjlmnoprstuwx])(?:${words.join('|')})`,
+    // (node:123), sshd[123]:, [ 12345.678901], [pool-1-thread-3]; com.acme.Pool@1b2c3d4e
+    '\\(node:\\d{1,9}\\)|(?<=[a-z])\\[\\d{1,9}\\](?=:)|(?<=^|\\n)\\[ *\\d{1,9}\\.\\d{6}\\](?= )|(?<=\\[[\\w.-]{0,60}(?:exec|thread|worker)-)\\d{1,6}(?=\\])',
+    '(?<=[a-z]\\.[a-z_$][\\w$]{0,80})@[\\da-f]{5,8}(?![\\w.-])',
   ].join('|'),
   'gi',
 );
+
+/** What a terminal has overwritten: of a line that was drawn again and again the last one is seen. */
+const overwritten = /(?<=^|\n)[^\n]*\r(?=[^\r\n])/g;
 
 /**
  * An answer without what changes by itself: moments, durations, ids of processes and requests, attempts, colours and white space, never another number (item 1 and
@@ -59,7 +81,7 @@ export function withoutVolatile(text: string): string {
 
 /** The same, also where nothing is left; `~` stands for each thing that was taken out. */
 export function evenText(text: string): string {
-  const plain = text.includes('\u001b') ? withoutEscapes(text) : text;
+  const plain = (text.includes('\u001b') ? withoutEscapes(text) : text).replace(overwritten, '');
   const bare = /\d/.test(plain) ? plain.replace(volatile, '~') : plain;
   return bare.replace(/\s+/g, ' ').trim();
 }

@@ -10,8 +10,9 @@ import {
   spinningForms,
   spinningShapes,
 } from './shapes/index.ts';
+import { healthySecond, spinningSecond } from './shapes/second/index.ts';
 
-const all: readonly Shape[] = [...healthyShapes, ...spinningShapes];
+const all: readonly Shape[] = [...healthyShapes, ...spinningShapes, ...healthySecond, ...spinningSecond];
 const calls = (shape: Shape): readonly ShapeCall[] => shape.steps.filter(isCall);
 const namesOf = <T extends Shape>(shapes: readonly T[], wrong: (shape: T) => boolean): readonly string[] =>
   shapes.filter(wrong).map((shape) => shape.name);
@@ -35,6 +36,8 @@ describe('shapes of sessions', () => {
   it('[G-15] are fifty of each kind at least', () => {
     expect(healthyShapes.length).toBeGreaterThanOrEqual(50);
     expect(spinningShapes.length).toBeGreaterThanOrEqual(50);
+    expect(healthySecond.length).toBeGreaterThanOrEqual(60);
+    expect(spinningSecond.length).toBeGreaterThanOrEqual(60);
   });
 
   it('[G-15] have names of their own', () => {
@@ -43,7 +46,8 @@ describe('shapes of sessions', () => {
   });
 
   it('[G-15] answer each call once', () => {
-    const answers = (call: ShapeCall) => [call.text, call.failure].filter((part) => part !== undefined).length;
+    const answers = (call: ShapeCall) =>
+      [call.text, call.value, call.failure].filter((part) => part !== undefined).length;
     expect(namesOf(all, (shape) => calls(shape).some((call) => answers(call) !== 1))).toEqual([]);
   });
 

@@ -39,3 +39,25 @@ describe('the fingerprint of a value', () => {
       expect(fingerprint(value)).toBeTypeOf('number');
   });
 });
+
+describe('the fingerprint of what is no JSON', () => {
+  it.each([
+    ['maps', new Map([['a', 1]]), new Map([['a', 2]])],
+    ['sets', new Set([1]), new Set([2])],
+    ['bytes', new Uint8Array([1, 2]), new Uint8Array([1, 3])],
+    ['buffers', Buffer.from('ab'), Buffer.from('ac')],
+    ['big integers', { at: 1n }, { at: 2n }],
+  ])('[G-15] tells apart %s', (_what, one, other) => {
+    expect(fingerprint(one)).not.toBe(fingerprint(other));
+    expect(fingerprint(one)).toBe(fingerprint(structuredClone(one)));
+  });
+
+  it.each([
+    ['a promise', () => Promise.resolve()],
+    ['an error', () => new Error('no')],
+    ['memory', () => new ArrayBuffer(8)],
+    ['what throws', () => Object.defineProperty({}, 'a', { enumerable: true, get: () => JSON.parse('') as unknown })],
+  ])('[G-15] takes what cannot be read for nothing seen before: %s', (_what, make) => {
+    expect(fingerprint(make())).not.toBe(fingerprint(make()));
+  });
+});

@@ -8,6 +8,8 @@ export interface ShapeCall {
   readonly input: unknown;
   /** Answer of a success. */
   readonly text?: string;
+  /** Answer of a success that is no text. */
+  readonly value?: unknown;
   readonly failure?: { readonly kind: ShapeFailureKind; readonly message: string };
   /** Time the call took; 50 where there is none. */
   readonly tookMs?: number;
