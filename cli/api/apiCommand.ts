@@ -1,6 +1,7 @@
 import { ApiProxy, startApiServer } from '../../proxy/api/apiProxy.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
+import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
 import { OwnFigures, nameIn, ownMetrics } from '../../src/runtime/face.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
@@ -85,6 +86,8 @@ function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {
     firstContentMs: args['first-content-timeout'],
     contentMs: args['content-timeout'],
     wholeMs: args['whole-timeout'],
+    // Checked with the others.
+    spinning: args.spinning as SpinningChoice | undefined,
   };
 }
 
@@ -98,6 +101,7 @@ const flags: Readonly<Record<string, string | undefined>> = {
   firstContentMs: '`--first-content-timeout`',
   contentMs: '`--content-timeout`',
   wholeMs: '`--whole-timeout`',
+  spinning: '`--spinning`',
 } satisfies Partial<Record<keyof ApiProxyOptions, string>>;
 
 /** Turns a fault in an option into wrong usage, told by its name on the command line. */

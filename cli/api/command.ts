@@ -1,3 +1,4 @@
+import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
@@ -18,6 +19,11 @@ export const apiOptions = {
   ),
   'content-timeout': duration('the same between two words; else 5m'),
   'whole-timeout': duration('limit on an answer that is no stream, without a byte; else 5m'),
+  spinning: text(
+    'STEP',
+    'how far it goes when calls of tools are answered alike again and again: off, notice (an event and a header), tell, hold, or end; else notice',
+    ['off', 'notice', 'tell', 'hold', 'end'] satisfies readonly SpinningChoice[],
+  ),
   drain: duration('how long answers may take to end when it is told to stop; else 10s'),
   config: configOption,
   otel: otelOption,
@@ -35,7 +41,9 @@ export const form = defineForm({
     'of the API, until the client has its answer or --budget is over. A stream that falls silent or breaks is ended so that its client',
     'goes on by itself: Claude Code by a cut, Codex by `response.failed`, others by an error event; never in good order.',
     'A key that is over its limit waits alone; an API that is down is tried by one request, for which the others wait.',
-    'Nothing of what is said is kept, and no header: `unwedge status` and `unwedge events` show what failed.',
+    'The conversation in each request is looked at for calls that are made and answered alike again and again. `--spinning end` ends the turn after 20',
+    'equal failures: the request is refused, as its client does not ask again.',
+    'Nothing of what is said is kept, and of headers the id of a conversation that repeats itself alone: `unwedge status` and `unwedge events` show what failed.',
     'SIGTERM and Ctrl-C let answers end for --drain first.',
     'Exit codes: 0 never, 1 it could not listen, 2 wrong usage, 128+n ended by signal n.',
   ].join('\n'),

@@ -3,10 +3,11 @@ import type { Clock } from '../../src/policy/face.ts';
 import type { DrainOrder } from '../../src/calls/face.ts';
 import { inboundTrace } from '../wire/inboundTrace.ts';
 import type { Failure } from '../../src/policy/failures/face.ts';
+import { spinningNews } from '../../src/policy/spinning/face.ts';
 import type { Part, Runtime } from '../../src/runtime/face.ts';
 import type { LayerWhy } from '../../src/sessions/face.ts';
 import { clientOf } from './clients.ts';
-import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
+import { breakOff, endTurn, mayFallBack, refuse, stopping } from './ending.ts';
 import { Exchange } from './exchange.ts';
 import type { Asked } from './forwardedRequest.ts';
 import { credentialOf } from './passedHeaders.ts';
@@ -14,6 +15,7 @@ import { repeatKeys, Repeats } from './repeats.ts';
 import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
 import { modelOf, routeOf } from './route.ts';
 import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
+import { spinningHeader, SpinningRequests } from './spinningRequests.ts';
 import { Upstream } from './upstream.ts';
 import type { MetricFamily } from '../../src/policy/records/face.ts';
 import { endUpgrade, type HttpServer, startHttpServer } from '../../web/server/httpServer.ts';
@@ -30,6 +32,7 @@ export class ApiProxy {
   readonly #upstreams: readonly Upstream[];
   readonly #repeats: Repeats;
   readonly #bodies: KeptBodies;
+  readonly #spinning: SpinningRequests | undefined;
   /** Requests that are under way. */
   readonly #open = new Map<ServerResponse, Exchange | undefined>();
   #drain: DrainOrder | undefined = undefined;
@@ -52,6 +55,7 @@ export class ApiProxy {
     ];
     this.#repeats = new Repeats(runtime.clock);
     this.#bodies = new KeptBodies(settings.maxKeptBytes, settings.maxKeptInAllBytes);
+    this.#spinning = settings.spinning === 'off' ? undefined : new SpinningRequests(settings.spinning);
     runtime.join(this.#part());
   }
 
@@ -122,6 +126,8 @@ export class ApiProxy {
       arrivedAt: this.#runtime.clock.now(),
       releaseBody,
     };
+    const ended = whole && method === 'POST' ? this.#endedAsSpinning(asked, whole) : undefined;
+    if (ended !== undefined) return ended;
     const delayMs = Math.min(this.#repeats.delayOf(keys), this.#settings.budgetMs / 2);
     if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
     let before: Failure | undefined;
@@ -153,6 +159,26 @@ export class ApiProxy {
       before = outcome.failure;
     }
     return undefined;
+  }
+
+  /** Tells of repetition in the conversation of a request. @returns the failure that the request is, where it is refused */
+  #endedAsSpinning(asked: Asked, body: Buffer): Failure | undefined {
+    const at = this.#runtime.clock.wallNow();
+    const { session, found } = this.#spinning?.judge(body, asked.request.headers, at) ?? { session: '', found: [] };
+    const integration = this.name;
+    for (const { tool, verdict } of found) {
+      // What was said stays out of events.
+      const news = { ...spinningNews(tool, verdict), session, integration, answer: '' };
+      if (verdict.isNews) this.#runtime.bus.tell({ type: 'session.spinning', ...news });
+    }
+    const worst = found.find(({ verdict }) => verdict.step === 'hold' || verdict.step === 'end') ?? found.at(-1);
+    if (worst === undefined) return undefined;
+    asked.response.setHeader('x-unwedge-spinning', spinningHeader(worst));
+    const { step, text = '' } = worst.verdict;
+    if (step === 'notice' || step === 'tell') return undefined;
+    endTurn(asked, text);
+    const { message } = spinningNews(worst.tool, worst.verdict);
+    return { integration, kind: 'spinning', message, outcome: 'not_started', attempts: 0, retryable: false };
   }
 
   #closed(response: ServerResponse): void {

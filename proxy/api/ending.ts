@@ -68,6 +68,16 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
   response.end(asked.request.method === 'HEAD' ? undefined : body);
 }
 
+/** Refuses a request that goes on with what has repeated for too long. Its client shows the text, and asks no more. */
+export function endTurn({ response, route, client }: Pick<Asked, 'response' | 'route' | 'client'>, text: string): void {
+  // After 400 Claude Code asks five times more, each time with fewer features; 402, 403 and 404 it explains in words of its own. Others but 400 Codex asks about six times.
+  response.writeHead(client === 'claude' ? 410 : 400, {
+    'content-type': 'application/json',
+    'x-should-retry': 'false',
+  });
+  response.end(errorBody(route.dialect, `unwedge: ${text}`, 'ends'));
+}
+
 /** @param ageMs - since the answer came. */
 function pass(
   { response, request, client }: Asked,
@@ -174,7 +184,7 @@ export function ownAnswer(
   return {
     status: isLimit ? 429 : mayComeAgain ? 503 : 502,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...hints },
-    body: errorBody(dialect, `unwedge: ${failure.message}`, isLimit),
+    body: errorBody(dialect, `unwedge: ${failure.message}`, isLimit ? 'limit' : 'unavailable'),
   };
 }
 
@@ -182,14 +192,17 @@ function isLong({ kind, retryAfterMs = 0 }: Failure): boolean {
   return kind === 'quota' || retryAfterMs > longestWaitS * 1000;
 }
 
+/** Names of errors: Gemini's code and status, the type of messages, type and code of OpenAI. After `invalid_prompt` Codex shows the message alone. */
+const ownErrors = {
+  limit: [429, 'RESOURCE_EXHAUSTED', 'rate_limit_error', 'rate_limit_error', 'rate_limit_exceeded'],
+  unavailable: [503, 'UNAVAILABLE', 'api_error', 'server_error', 'upstream_unavailable'],
+  ends: [400, 'INVALID_ARGUMENT', 'invalid_request_error', 'invalid_request_error', 'invalid_prompt'],
+} as const;
+
 /** An error in the words of a provider. */
-function errorBody(dialect: Dialect | undefined, message: string, isLimit: boolean): string {
-  if (dialect === 'gemini') {
-    const [code, status] = isLimit ? [429, 'RESOURCE_EXHAUSTED'] : [503, 'UNAVAILABLE'];
-    return JSON.stringify({ error: { code, message, status } });
-  }
-  if (dialect === 'messages')
-    return JSON.stringify({ type: 'error', error: { type: isLimit ? 'rate_limit_error' : 'api_error', message } });
-  const code = isLimit ? 'rate_limit_exceeded' : 'upstream_unavailable';
-  return JSON.stringify({ error: { message, type: isLimit ? 'rate_limit_error' : 'server_error', param: null, code } });
+function errorBody(dialect: Dialect | undefined, message: string, error: keyof typeof ownErrors): string {
+  const [number, status, ofMessages, type, code] = ownErrors[error];
+  if (dialect === 'gemini') return JSON.stringify({ error: { code: number, message, status } });
+  if (dialect === 'messages') return JSON.stringify({ type: 'error', error: { type: ofMessages, message } });
+  return JSON.stringify({ error: { message, type, param: null, code } });
 }

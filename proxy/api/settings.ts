@@ -2,12 +2,14 @@ import {
   type Given,
   type Values,
   boolean,
+  choice,
   duration,
   integer,
   readOptions,
   text,
 } from '../../src/policy/options/face.ts';
 import { type IntegrationPolicy, defaultPolicy, usualRate } from '../../src/policy/face.ts';
+import { type SpinningChoice, spinningChoices } from '../../src/policy/spinning/face.ts';
 import { show } from '../../src/policy/text/face.ts';
 
 /** Longest answer of all, in ms: what limits a stream is its silence. */
@@ -68,6 +70,11 @@ const apiProxyKeys = {
   contentMs: duration({ default: 300_000 }),
   /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
   wholeMs: duration({ default: 300_000 }),
+  /**
+   * How far it goes against calls of tools that are made and answered alike again and again, by the conversation in each request. `notice`, `tell`: an event and a
+   * header of the answer. `hold`, `end`: 20 equal failures since the last message of a person end the turn. @defaultValue 'notice'
+   */
+  spinning: choice(spinningChoices, { default: 'notice', given: {} as SpinningChoice }),
   /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
   maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),
   /** Bodies that are kept at a time; what is beyond is passed and sent once, in bytes, at least 1. @defaultValue 256 MiB */

@@ -41,8 +41,8 @@ const digits = [
 const words = [
   // Mon, 30 Nov 2026 02:14:18 GMT; Mon Nov 30 02:14:18 UTC 2026; Nov 30 02:14:18
   `(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?(?:\\d{1,2} ${month}|${month} {1,2}\\d{1,2})(?:,? \\d{4})?,?(?: at)? ${time}(?: \\d{4})?`,
-  // pid 123, PID: 123, at 0x7ffd0123
-  `(?:p?pid|tid|process id|session id|chunk id)["']?[ :=#]{1,3}["']?[\\da-f]{1,16}\\b`,
+  // pid 123, PID: 123, PGID: 123, at 0x7ffd0123
+  `(?:p?pid|pgid|tid|process id|session id|chunk id)["']?[ :=#]{1,3}["']?[\\da-f]{1,16}\\b`,
   'at 0x[\\da-f]{6,16}\\b',
   'process \\d{1,9}(?= (?:exited|ended|died|was|has|is|did|failed|crashed|terminated|received|not)\\b)',
   // req_011CU…, request id: abc-123, x-trace-id=…

@@ -140,6 +140,7 @@ describe('unwedge api', () => {
     [['--upstream', 'https://api.example', '--headers-timeout', '0s'], '`--headers-timeout`'],
     [['--upstream', 'https://api.example', '--content-timeout', '0s'], '`--content-timeout`'],
     [['--upstream', 'https://api.example', '--whole-timeout', '0s'], '`--whole-timeout`'],
+    [['--upstream', 'https://api.example', '--spinning', 'loud'], '`--spinning`'],
     [['--upstream', 'https://api.example', '--port', '70000'], '--port'],
     [['--upstream', 'https://api.example', '--idle-timeout', '0s'], '`--idle-timeout`'],
     [['--upstream', 'https://api.example', '--fallback-key', 'NONE'], '--fallback'],

@@ -14,6 +14,7 @@ describe('an answer without what changes by itself', () => {
     ['durations', 'failed after 0.3 seconds (12ms)', 'failed after 1 min 5 s (1204 ms)'],
     ['durations in one word', 'failed in 1m30s', 'failed in 2m5.1s'],
     ['process ids', 'pid 4711 is gone (node:12) app[33]: no', 'pid 5 is gone (node:4444) app[1234]: no'],
+    ['the group of a process', 'hi\nProcess Group PGID: 3339', 'hi\nProcess Group PGID: 3342'],
     ['request ids', 'no, request id: abc-123-def; req_011CUx1', 'no, request id: 77f-1; req_99zzk2Q'],
     ['attempts', 'attempt 3 of 5 failed, 2nd try', 'attempt 4 of 5 failed, 3rd try'],
     ['the process behind a time', '02:14:18.5 UTC [4711] no role', '12:01:09.7 UTC [812] no role'],
