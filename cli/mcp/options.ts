@@ -17,6 +17,11 @@ export const mcpOptions = {
     'what becomes of such a call when the server does answer: wait (for its limit as a whole) or end; else wait',
     ['wait', 'end'],
   ),
+  spinning: text(
+    'STEP',
+    'how far repetition of equal calls with equal answers goes, by client: off, notice (told to people), tell (in the answer), hold (refused), end; else notice, and tell for equal failures',
+    ['off', 'notice', 'tell', 'hold', 'end'],
+  ),
   'call-timeout': duration(
     `limit on a call as a whole; else ${durationText(attemptMs)} for each attempt, ${durationText(overallMs)} in all`,
   ),

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import { programFlaw } from '../../src/policy/text/face.ts';
 import { whenAliveChoices } from '../../src/policy/face.ts';
+import { spinningChoices } from '../../src/policy/spinning/face.ts';
 import type { Environment } from '../../src/store/face.ts';
 import { aboveZero, durationWord } from '../parse.ts';
 import { UsageError, valueAmong } from '../errors.ts';
@@ -29,7 +30,10 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
   const retry = valueAmong('--retry', args.retry, modes);
   const whenAlive = valueAmong('--when-alive', args['when-alive'], whenAliveChoices);
+  if (args.shared && (args.spinning ?? 'off') !== 'off')
+    throw new UsageError('Option --spinning is of no use with --shared: its clients are not told apart');
   return {
+    spinning: valueAmong('--spinning', args.spinning, spinningChoices),
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
     overallMs: aboveZero('--call-timeout', args['call-timeout']),

@@ -3,7 +3,7 @@ import type { HubMember } from './hubMember.ts';
 /** Longest name that the APIs of models take, in characters. */
 const longestName = 64;
 /** Between the name of a server and that of what it has. */
-const separator = '__';
+export const separator = '__';
 
 /** Meaning of a name of the hub. */
 export interface Named {

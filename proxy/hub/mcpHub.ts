@@ -1,6 +1,7 @@
 import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
+import { passingLimits, SpinningWatch } from '../../src/policy/spinning/face.ts';
 import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
   type McpMessage,
@@ -22,7 +23,7 @@ import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import { HubGreeting, metaOf } from './hubGreeting.ts';
 import { HubLists, isList, type ListMethod, withMember } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';
-import { type LeftOut, leftOutText, type Named } from './hubNames.ts';
+import { type LeftOut, leftOutText, type Named, separator } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';
 import { notPassedOn } from './notPassedOn.ts';
 
@@ -61,17 +62,19 @@ export class McpHub {
     const { clock, input, output, servers, say, leftOut, version } = options;
     this.#options = options;
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
-    this.#members = servers.map(
-      (server) =>
-        new HubMember(server, {
-          clock,
-          say,
-          nextId: () => this.#nextId(),
-          heard: (member, message, text) => this.#heard(member, message, text),
-          joined: (member) => this.#joined(member),
-          room: () => this.#roomForMore(),
-        }),
-    );
+    // What one server does may be what another one waited for: they have one.
+    const watch = new SpinningWatch(passingLimits);
+    const host = {
+      ...{ clock, say },
+      nextId: () => this.#nextId(),
+      heard: (member: HubMember, message: McpMessage, text: string) => this.#heard(member, message, text),
+      joined: (member: HubMember) => this.#joined(member),
+      room: () => this.#roomForMore(),
+    };
+    this.#members = servers.map(({ name, open }) => {
+      const client = { watch, nameOf: (tool: string) => `${name}${separator}${tool}` };
+      return new HubMember({ name, open: (streams) => open({ ...streams, client }) }, host);
+    });
     this.#greeting = new HubGreeting(clock, this.#members, version, say);
     this.#lists = new HubLists({
       clock,
@@ -208,11 +211,11 @@ export class McpHub {
   }
 
   #forward(member: HubMember, { id, key }: McpRequest, text: string): void {
-    if (member.send(text)) this.#asked.set(key, member);
-    else
-      this.#write(
-        errorAnswer(id, rpcErrors.internal, `${member.name} has too much to read already; this was not passed on`),
-      );
+    // The answer of a proxy may come while it is sent.
+    this.#asked.set(key, member);
+    if (member.send(text) || !this.#asked.delete(key)) return;
+    const message = `${member.name} has too much to read already; this was not passed on`;
+    this.#write(errorAnswer(id, rpcErrors.internal, message));
   }
 
   #notification({ method, params }: McpNotification, text: string): void {

@@ -11,6 +11,7 @@ import {
   fieldsOf,
   isModern,
 } from '../../src/protocol/mcp/face.ts';
+import type { SeenCall } from '../../src/policy/spinning/face.ts';
 import { effectOfMethod } from '../wire/requestTraits.ts';
 import { withParamText } from '../wire/rewrite.ts';
 import { answerOfFailure, answerWith, withNote } from '../wire/syntheticAnswer.ts';
@@ -49,6 +50,9 @@ export class ClientCall implements Asker {
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
   context: AttemptContext | undefined = undefined;
+  /** It as repetition is judged by it, where it is, and what answers it in place of its server, where it is held. */
+  seen: SeenCall | undefined = undefined;
+  refusal: FailureFacts | undefined = undefined;
   /** Its attempt was given up, and its answer would settle what became of it. */
   wantsLate = false;
   readonly #mark = new ProgressMark();

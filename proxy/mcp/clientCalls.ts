@@ -15,12 +15,14 @@ import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/face.ts';
 import type { Line } from './outlet.ts';
 import { OwnListing } from './handshake.ts';
+import type { Repetition } from './repetition.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './clientBeats.ts';
 import type { Question } from './wire.ts';
 
 /** Actions of the proxy about its calls. */
 export interface ClientCallsHost {
+  readonly repetition: Repetition;
   /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
   shookHands(): void;
   /** Gives the client the answer of the server. */
@@ -106,6 +108,7 @@ export class ClientCalls {
     this.#size++;
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
+    this.#host.repetition.begins(call);
     const begin = () => this.#host.path.start(call, this.#settings.of(call), (outcome) => this.#settled(call, outcome));
     const trace = this.#traceOf(call);
     call.trace = trace;
@@ -165,6 +168,7 @@ export class ClientCalls {
     const { line } = call;
     // The client has its answer already: it came in the moment its server was lost.
     if (call.answer !== undefined) return Promise.resolve(call.answer);
+    if (call.refusal !== undefined) throw new AttemptError(call.refusal);
     if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
     const refusal = this.#refusal;
     if (refusal !== undefined) {

@@ -17,6 +17,7 @@ import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
 import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
+import { Repetition } from './repetition.ts';
 import { ServerChild } from './serverChild.ts';
 import { ServerRequests } from './serverRequests.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
@@ -76,6 +77,7 @@ export class McpProxy implements Part {
   readonly #requests: ServerRequests;
   readonly #controlRequests: ControlRequests;
   readonly #calls: ClientCalls;
+  readonly #repetition: Repetition;
   /** The last one that was answered in the server's stead. */
   #refused: RefusedCall | undefined;
   readonly #startUp: ReturnType<typeof createStartUp>;
@@ -98,6 +100,7 @@ export class McpProxy implements Part {
     const { idleMs } = settings.policy.limits;
     this.#scope = scope;
     this.#announcements = new Announcements(scope);
+    this.#repetition = new Repetition(scope, around.client);
     const requests = new ServerRequests(scope);
     const controlRequests = new ControlRequests(scope);
     this.#requests = requests;
@@ -193,6 +196,7 @@ export class McpProxy implements Part {
   #callsHost(): ConstructorParameters<typeof ClientCalls>[1] {
     return {
       path: this.path,
+      repetition: this.#repetition,
       shookHands: () => this.#fromClient.serverReady(),
       deliver: (call, line, answer) => this.#deliver(call, line, answer),
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
@@ -213,7 +217,8 @@ export class McpProxy implements Part {
     }
     this.#startUp.end();
     const facts = failureIn(answer);
-    outlet.write(facts === undefined ? line : withEarlierAttempts(call, line, answer));
+    const given = facts === undefined ? line : withEarlierAttempts(call, line, answer);
+    outlet.write(this.#repetition.answered(call, given, facts, answer));
     this.#firstServed();
     this.#server.served();
     if (facts !== undefined) this.#announcements.toolFailed(call, facts, call.row?.attempts);
@@ -221,7 +226,8 @@ export class McpProxy implements Part {
 
   #refuse(call: ClientCall, failure: Failure, elapsedMs: number): void {
     const { wire, lastStderr, outlet, log, clock } = this.#scope;
-    outlet.write(refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr));
+    const refusal = refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr);
+    outlet.write(this.#repetition.answered(call, refusal, failure));
     const { id, method } = call.request;
     const { kind, reason, outcome } = failure;
     const { row, tool = method, startedAt } = call;

@@ -66,6 +66,18 @@ export function withMeta(text: string, member: string, value: McpId): string {
   return meta === undefined ? text : replaced(text, memberSpan(text, member, meta.start), value);
 }
 
+/** The answer to a call of a tool with one more text: a part of what its result holds, or the end of what its error says. */
+export function withText(text: string, added: string): string {
+  const within = (member: string, name: string): Span | undefined =>
+    memberSpan(text, name, memberSpan(text, member)?.start ?? text.length);
+  const span = within('result', 'content') ?? within('error', 'message');
+  if (span === undefined || !'"]'.includes(text.charAt(span.end - 1))) return text;
+  const [before, rest] = [text.slice(0, span.end - 1), text.slice(span.end - 1)];
+  if (rest.startsWith('"')) return `${before} ${JSON.stringify(added).slice(1, -1)}${rest}`;
+  const comma = before.slice(span.start + 1).trim() === '' ? '' : ',';
+  return `${before}${comma}${JSON.stringify({ type: 'text', text: added })}${rest}`;
+}
+
 function metaSpan(text: string): Span | undefined {
   const params = memberSpan(text, 'params');
   return params === undefined ? undefined : memberSpan(text, '_meta', params.start);

@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import type { SpinningWatch } from '../../src/policy/spinning/face.ts';
 import { createByteLines } from '../../src/protocol/face.ts';
 import { type McpMessage, messagesOf, readMessage } from '../../src/protocol/mcp/face.ts';
 
@@ -8,6 +9,8 @@ export interface ClientStreams {
   readonly output: Writable;
   /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
+  /** Repetition in all calls of a client that has several servers, and its names of the tools of this one. @defaultValue it has no other */
+  readonly client?: { readonly watch: SpinningWatch; readonly nameOf: (tool: string) => string } | undefined;
   /** Told when a start of the server has failed before it answered the handshake; it may be tried again. Never throws. */
   readonly startFailed?: (() => void) | undefined;
 }

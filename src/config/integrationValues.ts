@@ -53,9 +53,12 @@ export function alertValues(
 
 const alertKeys = ['failures', 'crashes', 'windowMs', 'quietMs'];
 
+/** Settings beside a policy that have one value. */
+const about = ['effect', 'whenAlive', 'spinning'];
+
 function figures(
   base: readonly string[],
-  { effect: _effect, tools: _tools, whenAlive: _whenAlive, ...input }: IntegrationSettings,
+  { effect: _effect, tools: _tools, whenAlive: _whenAlive, spinning: _spinning, ...input }: IntegrationSettings,
   presets: KnownPresets,
   isSaid: IsSaid,
   text: (path: readonly string[], value: unknown) => string,
@@ -66,7 +69,7 @@ function figures(
   const starts = named === undefined ? possible : [named.preset as PresetName];
   const policies = starts.map((kind) => ({ kind, policy: completed(input, kind, presets) }));
   const [first] = policies;
-  if (first === undefined) return usual(base, ['extends', 'effect', 'whenAlive'], isSaid);
+  if (first === undefined) return usual(base, ['extends', ...about], isSaid);
   const only = starts.length === 1 ? first.kind : undefined;
   const rows = unsaidKeys(base, first.policy, isSaid).map((key): ImpliedValue => {
     const path = [...base, ...key];
@@ -76,10 +79,7 @@ function figures(
       return { path, value, source };
     return { path, value: undefined, usually: byKind(policies, (policy) => text(path, valueAt(policy, key))), source };
   });
-  return [
-    ...usual(base, only === undefined ? ['extends', 'effect', 'whenAlive'] : ['effect', 'whenAlive'], isSaid),
-    ...rows,
-  ];
+  return [...usual(base, only === undefined ? ['extends', ...about] : about, isSaid), ...rows];
 }
 
 function completed(input: PolicyInput, kind: PresetName, presets: KnownPresets) {

@@ -17,6 +17,7 @@ import {
 import { defaultPolicy, type PresetName } from './presets.ts';
 import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import { readGiven } from './options/readOptions.ts';
+import { type SpinningChoice, spinningKey } from './spinning/spinningRule.ts';
 import { readTools, type ToolOptions, type ToolSettings, toolsKey } from './toolOptions.ts';
 
 /** Fate of a silent call of a server that answers a ping: it ends at its idle limit, or goes on to its attempt limit. */
@@ -26,7 +27,7 @@ export type WhenAlive = 'end' | 'wait';
 export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
 
 /** Settings beside a policy, which not every integration has. */
-type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive';
+type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive' | 'spinning';
 
 const ownIntegrationKeys = {
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
@@ -44,6 +45,8 @@ const ownIntegrationKeys = {
     usually: 'what the code says; `wait` for `unwedge mcp`',
     help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
   }),
+  /** How far it goes against calls that repeat without progress. @defaultValue as declared */
+  spinning: spinningKey,
 };
 
 const integrationKeys = { ...policyKeys, ...ownIntegrationKeys };
@@ -163,6 +166,9 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
       configured.get(integration)?.reconcile ?? declared,
     /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
     whenAliveOf: (integration: string): WhenAlive | undefined => configured.get(integration)?.whenAlive,
+    /** How far it goes against calls that repeat, of what the code says and what is configured. */
+    spinningOf: (integration: string, declared: SpinningChoice | undefined): SpinningChoice | undefined =>
+      configured.get(integration)?.spinning ?? declared,
     /** @throws RangeError when one of these is configured for an integration that has none. */
     refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void {
       refuseAbout(integration, configured.get(integration), what, keys, thrower('policies'));
@@ -188,7 +194,7 @@ function refuseAbout(
   }
 }
 
-const allAbout = ['effect', 'tools', 'reconcile', 'whenAlive'] as const satisfies readonly AboutKey[];
+const allAbout = ['effect', 'tools', 'reconcile', 'whenAlive', 'spinning'] as const satisfies readonly AboutKey[];
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(

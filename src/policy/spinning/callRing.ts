@@ -92,10 +92,12 @@ export class CallRing {
     this.#marked = this.#size;
   }
 
-  /** The repetition of a call as it was answered last; undefined where the window has none. @param call - fingerprint of tool and arguments. */
+  /** The repetition of a call as it stands, or 0 where something new came since; undefined where the window has none. @param call - fingerprint of tool and arguments. */
   standing(call: number): Repetition | undefined {
     const place = this.#last(call);
-    return place === undefined ? undefined : this.#at(place);
+    if (place === undefined) return undefined;
+    const found = this.#at(place);
+    return this.#movedBetween(place, this.#size) ? { ...found, count: 0, own: 0 } : found;
   }
 
   /** Takes a call that was refused as repetition: the same once more. @returns undefined where the window has none */
@@ -178,8 +180,8 @@ export class CallRing {
 
   /** Tells whether something new came: for a failure an effect, or a success of the same call; for a success any other, or another answer to the same call. */
   #movedBetween(before: number, place: number): boolean {
-    const failed = this.#has(place, 'failed');
-    const call = this.#get(place, 'call');
+    const failed = this.#has(before, 'failed');
+    const call = this.#get(before, 'call');
     for (let each = before + 1; each < place; each++) {
       const isNew = this.#has(each, 'fresh') && !this.#has(each, 'failed');
       if (isNew && (!failed || this.#has(each, 'acts'))) return true;

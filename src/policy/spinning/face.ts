@@ -2,10 +2,12 @@
 export type { SeenAnswer } from './answerKey.ts';
 export {
   chosenLimits,
+  limitsOf,
   ownLimits,
   passingLimits,
   type SpinningChoice,
   spinningChoices,
+  spinningKey,
   type SpinningLimits,
 } from './spinningRule.ts';
 export {

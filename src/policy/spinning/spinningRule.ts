@@ -1,3 +1,4 @@
+import { choice } from '../options/optionKeys.ts';
 import type { Repetition } from './callRing.ts';
 
 /** Steps against repetition, each with its own count: told to people, told to the agent, refused, ended. */
@@ -30,6 +31,13 @@ const usual: SpinningLimits = {
 export const spinningChoices = ['off', ...spinningSteps] as const;
 export type SpinningChoice = (typeof spinningChoices)[number];
 
+/** Key of an option that chooses one. */
+export const spinningKey = choice(spinningChoices, {
+  given: {} as SpinningChoice,
+  usually: 'what the code says, else the usual counts of the place',
+  help: 'How far it goes against calls that are made and answered alike again and again.',
+});
+
 /** Counts of a choice: its step and all before it. Where `off` is chosen there is nothing to judge. */
 export function chosenLimits(choice: Exclude<SpinningChoice, 'off'>): SpinningLimits {
   const last = spinningSteps.indexOf(choice);
@@ -50,6 +58,10 @@ export const passingLimits: SpinningLimits = {
   ...chosenLimits('notice'),
   tell: { failures: usual.tell.failures, reads: never.reads },
 };
+
+/** Counts of a choice, if there is one; undefined where repetition is not looked for. */
+export const limitsOf = (chosen: SpinningChoice | undefined, usually: SpinningLimits): SpinningLimits | undefined =>
+  chosen === undefined ? usually : chosen === 'off' ? undefined : chosenLimits(chosen);
 
 /** Failures for one reason among the last ten calls of a tool that are a repetition, whatever the arguments. */
 const variedOfTen = 8;

@@ -170,13 +170,11 @@ export class SpinningWatch {
     if (this.#last.size > mostKept) this.#last.delete(this.#last.keys().next().value as number);
     const isDue = found.form === 'varied' ? quiet <= 0 : isToldAt(found, limits);
     if (found.form === 'varied' && quiet <= 0) this.#quiet.set(key.tool, variedPause);
-    return { ...found, isNews, words: last?.words ?? '', text: textOfStep(call.tool, found, last, isDue) };
+    const isRefused = found.step === 'hold' || found.step === 'end';
+    const told = found.step === 'tell' && isDue ? toldText(call.tool, found) : undefined;
+    const text = isRefused ? refusedText(call.tool, found, last) : told;
+    return { ...found, isNews, words: last?.words ?? '', text };
   }
-}
-
-function textOfStep(tool: string, found: Spinning, last: LastAnswer | undefined, isDue: boolean): string | undefined {
-  if (found.step === 'hold' || found.step === 'end') return refusedText(tool, found, last);
-  return found.step === 'tell' && isDue ? toldText(tool, found) : undefined;
 }
 
 /** What `session.spinning` tells of a verdict, beside whom it is about. */

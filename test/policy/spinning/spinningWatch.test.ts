@@ -116,6 +116,16 @@ describe('the rule on repetition', () => {
     expect(watch.before(seenCall({ tool: 'edit', input: {} }))).toBeUndefined();
   });
 
+  it('[G-15] what is held may be called again once something was done', () => {
+    const watch = new SpinningWatch(chosenLimits('hold'));
+    const call = seenCall({ tool: 'test', input: {} });
+    for (let count = 0; count < 20; count++) watch.after(call, { ok: false, kind: 'x', message: 'no' }, 0);
+    expect(watch.before(call)).toMatchObject({ step: 'hold', count: 21 });
+    watch.after(seenCall({ tool: 'edit', input: {} }), { ok: true, value: 'done' }, 0);
+    expect(watch.before(call)).toBeUndefined();
+    expect(watch.after(call, { ok: false, kind: 'x', message: 'no' }, 0)?.step).toBe('notice');
+  });
+
   it('[G-15] says in a line what people are told', () => {
     const watch = new SpinningWatch(all);
     const call = seenCall({ tool: 'edit', input: {} });

@@ -23,6 +23,7 @@ describe('the lines of requests that wait for their server', () => {
     const ends: ((outcome: Outcome<never>) => void)[] = [];
     const calls = new ClientCalls(scope, {
       path: { start: (_call: unknown, _settings: unknown, end: (typeof ends)[0]) => (ends.push(end), {}) },
+      repetition: { begins: () => undefined },
       retained: (bytes: number) => retained.push(bytes),
       refuse: () => undefined,
     } as unknown as ClientCallsHost);

@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { withProgressToken, withRequestId } from '../../../proxy/wire/rewrite.ts';
+import { withProgressToken, withRequestId, withText } from '../../../proxy/wire/rewrite.ts';
 import { withId } from '../../../src/protocol/mcp/jsonSpans.ts';
 
 describe('a message with another id', () => {
@@ -54,4 +54,25 @@ describe('a request with a progress token', () => {
       }),
     );
   });
+});
+
+describe('an answer with a sentence for the agent', () => {
+  it.each([
+    ['{ "result":{"content":[ ],"n":1.0} }\n', '{ "result":{"content":[ {"type":"text","text":"a\\"b"}],"n":1.0} }\n'],
+    [
+      '{"result":{"x":{"content":[]},"content":[{"type":"text","text":"]"} ] },"id":1}',
+      '{"result":{"x":{"content":[]},"content":[{"type":"text","text":"]"} ,{"type":"text","text":"a\\"b"}] },"id":1}',
+    ],
+    [
+      '{"error":{"data":{"message":1.0}, "message" : "no\\u0020\\"way\\"","code":1},"id":1}',
+      '{"error":{"data":{"message":1.0}, "message" : "no\\u0020\\"way\\" a\\"b","code":1},"id":1}',
+    ],
+  ])('[P-9] is else as it was written: %s', (text, expected) => {
+    expect(withText(text, 'a"b')).toBe(expected.replace(' a"b', ' a\\"b'));
+  });
+
+  it.each(['{"result":{"task":{"taskId":"7"}},"id":1}', '{"result":{"content":null},"id":1}', '{"id":1}'])(
+    '[P-9] that has no place for it stays as it is: %s',
+    (text) => expect(withText(text, 'told')).toBe(text),
+  );
 });

@@ -1,0 +1,68 @@
+import { withText } from '../wire/rewrite.ts';
+import type { ClientStreams } from '../wire/serverLines.ts';
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
+import { passingLimits, seenCall, spinningNews, SpinningWatch } from '../../src/policy/spinning/face.ts';
+import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
+import type { ClientCall } from './clientCall.ts';
+import { type Line, textOf } from './outlet.ts';
+import type { ProxyScope } from './proxyScope.ts';
+
+/** Time without a call after which one that was held is tried again, in ms: a person may have mended what it failed for. */
+const quietMs = 5 * 60_000;
+
+/** Repetition in what the client calls of this server. */
+export class Repetition {
+  readonly #scope: ProxyScope;
+  readonly #client: NonNullable<ClientStreams['client']>;
+  #calledAt = 0;
+
+  constructor(scope: ProxyScope, client: ClientStreams['client']) {
+    this.#scope = scope;
+    this.#client = client ?? { watch: new SpinningWatch(passingLimits), nameOf: (tool) => tool };
+  }
+
+  /** A call begins, and is given a refusal where it is held. One that asks for a task is answered by the end of that, and is not judged. */
+  begins(call: ClientCall): void {
+    const { settings, session } = this.#scope;
+    const { tool, effect, asTask, startedAt, request } = call;
+    const { spinning: limits, repeatRuleOf } = settings;
+    if (tool === undefined || asTask || limits === undefined || session === undefined) return;
+    const { watch, nameOf } = this.#client;
+    const input = request.params['arguments'];
+    const seen = seenCall({ tool: nameOf(tool), input, effect, rule: repeatRuleOf(tool), limits });
+    if (startedAt - this.#calledAt > quietMs) watch.mark();
+    this.#calledAt = startedAt;
+    const held = watch.before(seen);
+    if (held === undefined) call.seen = seen;
+    else call.refusal = { kind: 'spinning', message: this.#told(seen.tool, held) ?? '', outcome: 'not_started' };
+  }
+
+  /** A call has its answer, of its server or of ours. @returns it as the client reads it: as it is, or with a sentence for the agent */
+  answered(call: ClientCall, line: Line, facts: FailureFacts | undefined, answer?: McpAnswer): Line {
+    const { seen, startedAt } = call;
+    const { error, result } = answer ?? {};
+    // A person is asked first, and the call comes again; it was found out, or is the answer to another call.
+    const isAsked = error?.['code'] === -32_042 || result?.['resultType'] === 'input_required';
+    if (seen === undefined || isAsked || (answer !== undefined && call.answer === undefined)) return line;
+    const { clock } = this.#scope;
+    const tookMs = clock.now() - startedAt;
+    const { kind = 'unknown', reason = kind, message = '', retryAfterMs } = facts ?? {};
+    const waits = retryAfterMs !== undefined || kind === 'circuit_open';
+    const failed = { ok: false, kind: reason, message, tookMs, waits } as const;
+    const said = facts === undefined ? ({ ok: true, value: result, tookMs } as const) : failed;
+    const found = this.#client.watch.after(seen, said, clock.wallNow());
+    const told = found && this.#told(seen.tool, found);
+    // What is held from now on was answered this time: the next call hears why it is not.
+    return told === undefined || found?.step !== 'tell' ? line : withText(textOf(line), told);
+  }
+
+  #told(tool: string, verdict: Parameters<typeof spinningNews>[1]): string | undefined {
+    const { name, session = name, facts, voice } = this.#scope;
+    const news = spinningNews(tool, verdict);
+    if (verdict.isNews) {
+      facts.tell({ type: 'session.spinning', session, integration: name, ...news });
+      voice.say(`${news.message}; the last answer: ${JSON.stringify(voice.hide(news.answer))}`);
+    }
+    return verdict.text;
+  }
+}
